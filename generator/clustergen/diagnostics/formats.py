@@ -1,0 +1,47 @@
+"""The choice of an output format. Each format is a module, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from clustergen.diagnostics.model import Diagnostic
+
+FORMATS = ("text", "json", "github", "sarif")
+
+
+def render(
+    diagnostics: Sequence[Diagnostic],
+    form: str = "text",
+    sources: Mapping[str, str] | None = None,
+    *,
+    colour: bool = False,
+) -> str:
+    """All diagnostics, in the order given, in one of `FORMATS`; ends with a newline unless it is empty.
+
+    `sources` maps file names, as `Place.file` has them, to their text; only the text format quotes from it. `colour`
+    too is for the text format alone. Raises ValueError for another format.
+    """
+    if form == "text":
+        from clustergen.diagnostics import text
+
+        return text.render(diagnostics, sources or {}, colour=colour)
+    if form == "json":
+        from clustergen.diagnostics import machine
+
+        return machine.render(diagnostics)
+    if form == "github":
+        from clustergen.diagnostics import github
+
+        return github.render(diagnostics)
+    if form == "sarif":
+        from clustergen.diagnostics import sarif
+
+        return sarif.render(diagnostics)
+    raise ValueError(f"no diagnostics format is called {form!r}")
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether to colour what goes to this stream: a terminal, and NO_COLOR unset or empty (as no-color.org has it)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()

@@ -1,0 +1,64 @@
+"""Wording: how messages show a user's text, list choices and guess what was meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+_LONGEST_QUOTE = 60
+# Control, bidirectional-override and zero-width characters: a message must not move the cursor or reorder the line.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+
+
+def printable(text: str) -> str:
+    """The text with every character that a terminal would act on replaced by a visible one of the same length."""
+    return _UNPRINTABLE.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    char = match.group()
+    if char < "\x20":
+        return chr(0x2400 + ord(char))
+    return "\u2421" if char == "\x7f" else "\ufffd"
+
+
+def quote(text: object) -> str:
+    """A user's word as messages show it: in single quotes, on one line, at most 60 characters."""
+    shown = printable(str(text))
+    if len(shown) > _LONGEST_QUOTE:
+        shown = shown[: _LONGEST_QUOTE - 1] + "…"
+    return f"'{shown}'"
+
+
+def one_of(choices: Iterable[object], most: int = 12) -> str:
+    """Choices as an English list, `'a', 'b' or 'c'`; beyond `most`, the rest is only counted."""
+    words = [quote(choice) for choice in choices]
+    if len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}" if words else "nothing"
+
+
+def suggest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that was probably meant, or None. Case, `-`, `_` and spaces do not count as differences."""
+    plain = _plain(word)
+    folded: dict[str, str] = {}
+    for candidate in candidates:
+        folded.setdefault(_plain(candidate), candidate)
+    if plain in folded:
+        return folded[plain]
+    # Comparing is the slow part, and a guess never differs much in length.
+    slack = max(2, len(plain) // 2)
+    near = [candidate for candidate in folded if abs(len(candidate) - len(plain)) <= slack]
+    best = difflib.get_close_matches(plain, near[:2000], n=1, cutoff=0.65)
+    return folded[best[0]] if best else None
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """`suggest` as a hint: `did you mean 'h100'?`."""
+    meant = suggest(word, candidates)
+    return f"did you mean {quote(meant)}?" if meant is not None else None
+
+
+def _plain(word: str) -> str:
+    return word[:200].casefold().translate({45: None, 95: None, 32: None})
