@@ -1,0 +1,23 @@
+"""Wheel build hook: carries the checkout's data folders inside the package, so that a wheel works on its own."""
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+CARRIED = {
+    "templates": "clustergen/_templates",
+    "playbooks": "clustergen/_playbooks",
+    "docs/codes": "clustergen/_codes",
+}
+
+
+class CarryData(BuildHookInterface):  # type: ignore[type-arg]
+    """An editable install reads the folders where they are; only a standard wheel gets copies."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version != "standard":
+            return
+        for folder, target in CARRIED.items():
+            if (Path(self.root) / folder).is_dir():
+                build_data["force_include"][folder] = target
