@@ -1,0 +1,72 @@
+"""The command line: one module per verb, loaded when it is asked for; no logic of its own."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from clustergen import __version__
+from clustergen.diagnostics import ClustergenError
+
+_VERBS = {
+    "init": "Write a commented starter manifest.",
+    "validate": "Check a manifest and show everything that is wrong.",
+    "render": "Write the tree of files that a manifest means.",
+    "verify": "Let the real parsers read a rendered tree.",
+    "explain": "Tell why a diagnostic exists, with a wrong and a right example.",
+    "schema": "Print the JSON Schema of the manifest, for editors.",
+    "proof": "Show which parser has read which kind of file.",
+}
+
+
+class Verbs(click.Group):
+    """Loads a verb's module when the verb is used, and shows our own errors without a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"clustergen.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_VERBS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        from clustergen.diagnostics import suggest
+
+        name = args[0] if args else ""
+        if name and name not in _VERBS and not name.startswith("-"):
+            near = suggest(name, _VERBS)
+            ctx.fail(f"No such command '{name}'." + (f" Did you mean '{near}'?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="clustergen")
+def group() -> None:
+    """Compile one manifest into every configuration file of a GPU cluster.
+
+    Exit codes: 0 fine, 1 differences or findings, 2 the manifest is invalid, 3 the environment failed.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point of the `clustergen` command."""
+    try:
+        return group(arguments, prog_name="clustergen", standalone_mode=True)
+    except ClustergenError as err:
+        click.echo(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""), err=True)
+        sys.exit(err.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(3)
+
+
+__all__ = ["group", "main"]

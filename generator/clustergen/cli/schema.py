@@ -1,0 +1,19 @@
+"""`clustergen schema`: JSON Schema of the manifest."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("schema")
+def command() -> None:
+    """Print the JSON Schema of the manifest.
+
+    Save it as clustergen.schema.json beside the manifest; editors find it by the manifest's first line.
+    """
+    from clustergen.manifest.model import Manifest
+
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
+    click.echo(json.dumps(document, indent=1))

@@ -1,0 +1,16 @@
+"""The cluster as meant: the manifest with everything derived and every default filled in; frozen; what output is made from."""
+
+from clustergen.cluster.model import (
+    Cluster,
+    GpuSet,
+    Leaf,
+    MigLayout,
+    NodeGroup,
+    NodeType,
+    Partition,
+    Port,
+    Switch,
+)
+from clustergen.cluster.resolve import resolve
+
+__all__ = ["Cluster", "GpuSet", "Leaf", "MigLayout", "NodeGroup", "NodeType", "Partition", "Port", "Switch", "resolve"]

@@ -1,0 +1,253 @@
+"""The shapes of a resolved cluster.
+
+Nodes are kept as groups: one `NodeGroup` per entry of the manifest, with plain strings per host, so that 10,000 nodes
+cost what 10,000 strings cost. Memory is in MiB, power in watts, rates in Gb/s, times in minutes, as field names say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.hostlist import fold
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.slurm import Partition as ManifestPartition
+
+
+@dataclass(frozen=True, slots=True)
+class MigLayout:
+    """How one GPU is split: MIG profile → instances."""
+
+    plan: str
+    profiles: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSet:
+    """The GPUs of a node."""
+
+    model: Gpu
+    count: int
+    gres_type: str
+    numa: tuple[int, ...]  # by GPU; empty where nobody knows
+    cores: tuple[str, ...]  # by GPU: Slurm core indices of its NUMA node or socket, as "0-31"; empty where nobody knows
+    sockets: tuple[int, ...]  # by GPU
+    links: tuple[tuple[int, ...], ...]  # NVLinks between GPUs; empty where a switch joins them, or none are fitted
+    nvlink: str  # nvswitch, mesh, bridge or none
+    autodetect: str  # nvml, nvidia or off
+    mig: tuple[MigLayout | None, ...]  # by GPU; empty where MIG is off
+    shards_per_gpu: int
+    mps_per_gpu: int
+    power_limit_w: int | None
+    graphics_clock_mhz: int | None
+
+    @property
+    def total_shards(self) -> int:
+        return self.count * self.shards_per_gpu
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A network port of a node."""
+
+    device: str  # RDMA device, or the interface where there is none
+    interface: str | None
+    network: str  # fabric, storage or management
+    rail: int | None  # of fabric ports
+    numa: int | None
+    pci: str | None
+    max_gbit: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeType:
+    """Hardware of some nodes, with Slurm's view of it."""
+
+    name: str
+    os: OperatingSystem
+    system: str | None
+    title: str
+    known: bool  # False for `service`, and where an error kept it from being resolved
+    cpu_model: str
+    sockets: int
+    cores_per_socket: int
+    threads_per_core: int
+    numa_per_socket: int
+    memory_mib: int  # fitted
+    gpus: GpuSet | None
+    ports: tuple[Port, ...]
+    psus: int | None
+    psu_w: int | None
+    psus_redundant: int | None
+    power_max_w: int | None
+    rack_units: int
+    reserved_cores: int
+    reserved_mib: int
+    features: tuple[str, ...]
+    weight: int | None
+    numa_as_socket: bool
+    group: str  # Ansible group of its nodes: type_<name>
+    slurm_options: Mapping[str, str | int | float]
+
+    @property
+    def cores(self) -> int:
+        return self.sockets * self.cores_per_socket
+
+    @property
+    def cpus(self) -> int:
+        return self.cores * self.threads_per_core
+
+    @property
+    def slurm_sockets(self) -> int:
+        return self.sockets * self.numa_per_socket if self.numa_as_socket else self.sockets
+
+    @property
+    def slurm_cores_per_socket(self) -> int:
+        return self.cores // self.slurm_sockets
+
+    @property
+    def real_memory_mib(self) -> int:
+        """RealMemory: 97 % of what is fitted, since firmware and kernel keep some and a node that reports less is invalid."""
+        return self.memory_mib * 97 // 100
+
+    @property
+    def job_memory_mib(self) -> int:
+        return self.real_memory_mib - self.reserved_mib
+
+    @property
+    def job_cores(self) -> int:
+        return self.cores - self.reserved_cores
+
+    def fabric_ports(self) -> tuple[Port, ...]:
+        return tuple(port for port in self.ports if port.network == "fabric")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """One entry of the manifest's `nodes`."""
+
+    index: int  # in the manifest
+    hosts: tuple[str, ...]
+    folded: str  # as the manifest has it, in Slurm's canonical form
+    type: NodeType
+    roles: tuple[str, ...]
+    addresses: tuple[str, ...]  # management, by host; empty where none are given
+    bmc: tuple[str, ...]
+    storage: tuple[str, ...]
+    fabric: tuple[tuple[str, ...], ...]  # by rail, then by host
+    features: tuple[str, ...]
+    weight: int | None
+    state: str
+
+    def has(self, role: str) -> bool:
+        return role in self.roles
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One switch of the fabric."""
+
+    name: str
+    index: int  # of its entry in the manifest
+    model: str | None
+    ports: int | None
+    port_gbit: float | None
+    power_w: int | None
+    rack_units: int
+    nodes: tuple[str, ...]
+    rail: int | None
+    uplinks: Mapping[str, int]  # switch above → cables
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What Slurm calls a leaf switch: one switch, or the leaves of all rails that serve the same nodes."""
+
+    name: str
+    nodes: tuple[str, ...]
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition with its defaults worked out."""
+
+    name: str
+    spec: ManifestPartition
+    nodes: str  # folded, or ALL, or node sets as written
+    hosts: frozenset[str]
+    default: bool
+    max_time_minutes: int | None  # None: unlimited
+    default_time_minutes: int
+    cpus_per_gpu: int | None
+    mem_per_gpu_mib: int | None
+    mem_per_cpu_mib: int | None
+    billing: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
+
+    manifest: Manifest
+    name: str  # of the cluster, and Slurm's ClusterName unless the manifest gives one
+    os: OperatingSystem
+    release: SlurmRelease
+    node_types: tuple[NodeType, ...]  # those in use
+    groups: tuple[NodeGroup, ...]
+    partitions: tuple[Partition, ...]
+    switches: tuple[Switch, ...]
+    leaves: tuple[Leaf, ...]
+    topology: str  # flat, tree or block
+
+    def hosts(self, *roles: str) -> list[str]:
+        """Host names that have one of the roles, or all, in manifest order."""
+        return [host for group in self.groups if not roles or any(map(group.has, roles)) for host in group.hosts]
+
+    def folded(self, *roles: str) -> str:
+        """The same, folded; empty where there is none."""
+        hosts = self.hosts(*roles)
+        return fold(hosts) if hosts else ""
+
+    def with_role(self, role: str) -> tuple[NodeGroup, ...]:
+        return tuple(group for group in self.groups if group.has(role))
+
+    @cached_property
+    def compute(self) -> tuple[NodeGroup, ...]:
+        return self.with_role("slurm-compute")
+
+    @cached_property
+    def controllers(self) -> tuple[str, ...]:
+        """slurmctld hosts; the first is the primary."""
+        return tuple(self.hosts("slurm-controller"))
+
+    @cached_property
+    def accounting_hosts(self) -> tuple[str, ...]:
+        return tuple(self.hosts("slurm-accounting"))
+
+    @cached_property
+    def address(self) -> Mapping[str, str]:
+        """Management address by host name; hosts without one are absent."""
+        return {host: ip for group in self.groups for host, ip in zip(group.hosts, group.addresses, strict=False)}
+
+    @cached_property
+    def host_count(self) -> int:
+        return sum(len(group.hosts) for group in self.groups)
+
+    @cached_property
+    def gpu_count(self) -> int:
+        return sum(len(group.hosts) * group.type.gpus.count for group in self.groups if group.type.gpus)
+
+    @cached_property
+    def gpu_types(self) -> tuple[NodeType, ...]:
+        """Node types in use on compute nodes that have GPUs."""
+        used = {group.type.name for group in self.compute}
+        return tuple(kind for kind in self.node_types if kind.gpus and kind.name in used)
+
+    @property
+    def slurm_name(self) -> str:
+        return self.manifest.slurm.cluster_name or self.name

@@ -1,0 +1,78 @@
+"""Nodes: host lists expanded, addresses given to hosts, roles filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.cluster.hardware import SERVICE, Report
+from clustergen.cluster.model import NodeGroup, NodeType
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.hostlist import expand, fold
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
+
+
+def resolve_nodes(manifest: Manifest, types: Mapping[str, NodeType], report: Report) -> tuple[NodeGroup, ...]:
+    return tuple(_group(index, written, types, report) for index, written in enumerate(manifest.nodes))
+
+
+def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Report) -> NodeGroup:
+    path: ManifestPath = ("nodes", index)
+    kind = types.get(written.type)
+    if kind is None:
+        report(
+            Finding(
+                "node-type-unknown",
+                (*path, "type"),
+                f"no node type is called '{written.type}'",
+                did_you_mean(written.type, types),
+            )
+        )
+        kind = types[SERVICE]
+    hosts = tuple(expand(written.name))
+    roles = written.roles
+    if roles is None:
+        roles = () if written.type == SERVICE else ("slurm-compute",)
+
+    def addresses(text: str | None, where: ManifestPath) -> tuple[str, ...]:
+        if text is None:
+            return ()
+        found = tuple(expand(text))
+        if len(found) != len(hosts):
+            report(
+                Finding(
+                    "address-count",
+                    (*path, *where),
+                    f"{_many(len(found), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
+                    "one address per name, in the same order",
+                )
+            )
+            return ()
+        return found
+
+    other = written.addresses
+    fabric = other.fabric
+    if fabric is None:
+        rails: tuple[tuple[str, ...], ...] = ()
+    elif isinstance(fabric, str):
+        rails = (addresses(fabric, ("addresses", "fabric")),)
+    else:
+        rails = tuple(addresses(rail, ("addresses", "fabric", number)) for number, rail in enumerate(fabric))
+    return NodeGroup(
+        index=index,
+        hosts=hosts,
+        folded=fold(hosts),
+        type=kind,
+        roles=roles,
+        addresses=addresses(written.address, ("address",)),
+        bmc=addresses(other.bmc, ("addresses", "bmc")),
+        storage=addresses(other.storage, ("addresses", "storage")),
+        fabric=tuple(rail for rail in rails if rail),
+        features=written.features,
+        weight=written.weight,
+        state=written.state,
+    )
+
+
+def _many(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

@@ -1,0 +1,118 @@
+"""Partitions, with the defaults per GPU worked out from the hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustergen.cluster.hardware import Report
+from clustergen.cluster.model import NodeGroup, NodeType, Partition
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.hostlist import expand
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.slurm import Partition as Written
+from clustergen.units import Duration
+
+DEFAULT_PARTITION = "main"
+_HOUR = 60
+
+
+def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
+    """Those of the manifest, or one of all nodes where it has none."""
+    written = manifest.slurm.partitions or {DEFAULT_PARTITION: Written(nodes="all", default=True)}
+    compute = [group for group in groups if group.has("slurm-compute")]
+    where = {host: group.type for group in compute for host in group.hosts}
+    everybody = {host for group in groups for host in group.hosts}
+    sets = {name: _known(expand(text), ("slurm", "node_sets", name), where, everybody, (), report)
+            for name, text in manifest.slurm.node_sets.items()}  # fmt: skip
+    only = len(written) == 1
+    return tuple(
+        _partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items()
+    )
+
+
+def _known(
+    names: Iterable[str], path: ManifestPath, where: dict[str, NodeType], everybody: set[str], sets: Iterable[str], report: Report
+) -> list[str]:
+    known, unknown = [], []
+    for name in names:
+        (known if name in where else unknown).append(name)
+    if unknown:
+        first = unknown[0]
+        more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        if first in everybody:
+            report(
+                Finding("node-not-compute", path, f"'{first}' does not run slurmd{more}", "give it the role slurm-compute")
+            )
+        else:
+            report(
+                Finding(
+                    "node-unknown", path, f"'{first}' is no node of this cluster{more}", did_you_mean(first, [*sets, *where])
+                )
+            )
+    return known
+
+
+def _partition(
+    name: str,
+    spec: Written,
+    where: dict[str, NodeType],
+    everybody: set[str],
+    sets: dict[str, list[str]],
+    only: bool,
+    report: Report,
+) -> Partition:
+    hosts: list[str] = []
+    if spec.nodes == "all":
+        hosts = list(where)
+    else:
+        single = []
+        for item in expand(spec.nodes):
+            if item in sets:
+                hosts += sets[item]
+            else:
+                single.append(item)
+        hosts += _known(single, ("slurm", "partitions", name, "nodes"), where, everybody, sets, report)
+    kinds = list({where[host].name: where[host] for host in hosts}.values())
+    longest = minutes(spec.max_time)
+    default = minutes(spec.default_time) if spec.default_time else min(_HOUR, longest or _HOUR)
+    cpus, memory = _per_gpu(kinds)
+    without_gpus = not any(kind.gpus for kind in kinds)
+    mem_per_cpu = min((kind.job_memory_mib // (kind.job_cores * kind.threads_per_core) for kind in kinds), default=0)
+    return Partition(
+        name=name,
+        spec=spec,
+        nodes="ALL" if spec.nodes == "all" else spec.nodes,
+        hosts=frozenset(hosts),
+        default=spec.default or only,
+        max_time_minutes=longest,
+        default_time_minutes=default or _HOUR,
+        cpus_per_gpu=spec.cpus_per_gpu or cpus,
+        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if spec.memory_per_cpu else memory),
+        mem_per_cpu_mib=spec.memory_per_cpu.mib if spec.memory_per_cpu else (mem_per_cpu or None if without_gpus else None),
+        billing=spec.billing if spec.billing is not None else _billing(kinds),
+    )
+
+
+def minutes(time: Duration | None) -> int | None:
+    """Minutes of a limit; None where there is none."""
+    return None if time is None or time.seconds is None else time.seconds // 60
+
+
+def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
+    """CPUs and MiB of one GPU's share, on the leanest of the node types, so that all GPUs of a node can be had."""
+    shares = [
+        (kind.job_cores * kind.threads_per_core // kind.gpus.count, kind.job_memory_mib // kind.gpus.count)
+        for kind in kinds
+        if kind.gpus
+    ]
+    if not shares:
+        return None, None
+    return max(1, min(cpus for cpus, _ in shares)), max(1, min(memory for _, memory in shares))
+
+
+def _billing(kinds: list[NodeType]) -> dict[str, float]:
+    """A whole node bills 1 per GPU, whichever resource a job takes most of: CPUs and memory weigh as much as their share."""
+    cpus, memory = _per_gpu(kinds)
+    if not cpus or not memory:
+        return {}
+    return {"CPU": round(1 / cpus, 6), "Mem": round(1024 / memory, 6), "GRES/gpu": 1.0}

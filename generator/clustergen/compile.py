@@ -1,0 +1,94 @@
+"""Manifest path → Cluster, diagnostics, Tree: the one way in, which every verb calls."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from clustergen.cluster import Cluster, resolve
+from clustergen.diagnostics import Diagnostic, Finding, Severity, in_file_order
+from clustergen.manifest.source import Source
+from clustergen.manifest.yaml_load import load
+from clustergen.render.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A manifest with what was found in it; `cluster` is None where its shape is wrong."""
+
+    source: Source | None
+    cluster: Cluster | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.cluster is not None and not any(found.severity is Severity.ERROR for found in self.diagnostics)
+
+
+def validate(path: Path) -> Compiled:
+    """All that is wrong with a manifest, in file order. Never raises for what stands in the file."""
+    from pydantic import ValidationError
+
+    from clustergen.manifest.model import Manifest
+    from clustergen.manifest.validation import from_validation_error
+    from clustergen.rules import check
+
+    source, found = load(path)
+    if source is None or any(item.severity is Severity.ERROR for item in found):
+        return Compiled(source, None, tuple(found))
+    try:
+        manifest = Manifest.model_validate(source.data)
+    except ValidationError as err:
+        return Compiled(source, None, tuple(in_file_order([*found, *from_validation_error(err, source, Manifest)])))
+    findings: list[Finding] = []
+    cluster = resolve(manifest, findings.append)
+    findings += check(cluster)
+    return Compiled(source, cluster, tuple(in_file_order([*found, *source.diagnostics(findings)])))
+
+
+def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
+    """The tree of a valid manifest, its site's files included; None where they do not fit together."""
+    from clustergen.render.build import Builder, clashes
+    from clustergen.render.site import site_files
+    from clustergen.render.tree import RenderedFile
+
+    assert compiled.cluster is not None
+    assert compiled.source is not None
+    cluster = compiled.cluster
+    builder = Builder(cluster, path.name)
+    files = builder.build()
+    findings: list[Finding] = []
+    replaces = set(cluster.manifest.site.replaces)
+    used: set[str] = set()
+    for item in site_files(path.parent / "site", cluster, set(builder.members)):
+        if isinstance(item, Finding):
+            findings.append(item)
+            continue
+        name = item.path.removeprefix("overlays/")
+        if item.path in files and name not in replaces:
+            findings.append(
+                Finding(
+                    "site-file-clash", (), f"{item.source} would take the place of a file of ours",
+                    f"where that is meant, add it to the manifest: site: {{replaces: [{name}]}}",
+                )
+            )  # fmt: skip
+        used.add(name)
+        if isinstance(item, RenderedFile):
+            files[item.path] = item
+    for index, name in enumerate(cluster.manifest.site.replaces):
+        if name not in used:
+            findings.append(Finding("site-replaces-nothing", ("site", "replaces", index), f"there is no file site/{name}"))
+    for target, groups, host in clashes(files, builder.members):
+        findings.append(
+            Finding(
+                "path-in-two-groups", ("nodes",), f"{host} would get {target} from two groups: {' and '.join(groups)}", key=True
+            )
+        )
+    found = tuple(in_file_order(compiled.source.diagnostics(findings)))
+    if any(item.severity is Severity.ERROR for item in found):
+        return None, found
+    ordered = dict(sorted(files.items()))
+    groups = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
+    digest = hashlib.sha256(compiled.source.text.encode()).hexdigest()
+    return Tree(ordered, groups, path.name, digest), found

@@ -1,0 +1,1 @@
+"""The manifest as the user wrote it: YAML with the place of every value, and the frozen models of its sections."""

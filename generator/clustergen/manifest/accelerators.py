@@ -1,0 +1,57 @@
+"""GPU settings, NCCL and UCX."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.manifest.base import Name, Phrase, Section, field
+
+EnvName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=100)]
+EnvValue = str | int | float
+MigProfile = Annotated[str, Field(pattern=r"^[1-9]g\.[0-9]+gb([+-][a-z.]+)?$", max_length=20)]
+
+
+class Override(Section):
+    """A setting that the vendor says to leave alone, with the reason for not doing so."""
+
+    value: EnvValue = field(..., "Value.")
+    reason: Phrase = field(..., "Why; printed above the setting.")
+
+
+class Nccl(Section):
+    """NCCL's defaults for all jobs (/etc/nccl.conf, and the task prolog for containers)."""
+
+    version: Annotated[str, Field(pattern=r"^2\.[0-9]{1,2}(\.[0-9]+)?$")] = field(
+        "2.27", "Oldest NCCL that jobs bring; names and values are checked against it."
+    )
+    debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default NCCL's own.")
+    env: dict[EnvName, EnvValue | Override] = field({}, "More variables; a debugging variable needs {value, reason}.")
+    topology_file: Literal["auto", "off"] = field("off", "auto: a topology XML where the catalogue has what it takes (for VMs).")
+    gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(None, "RoCE with NCCL before 2.21: from show_gids.")
+
+
+class Ucx(Section):
+    """UCX and Open MPI defaults."""
+
+    enabled: bool = field(True, "Whether ucx.conf and Open MPI's parameters are made.")
+    env: dict[EnvName, EnvValue] = field({}, "More UCX_ variables.")
+    mca: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], EnvValue] = field({}, "More Open MPI parameters.")
+
+
+class MigPlan(Section):
+    """How one GPU is split."""
+
+    profiles: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = field(..., "As {3g.40gb: 1, 1g.10gb: 4}.")
+
+
+class Gpu(Section):
+    """GPU settings of all nodes; a node type may say otherwise."""
+
+    driver: Annotated[str, Field(pattern=r"^[0-9]{3}$")] | None = field(None, "Driver branch, as 580.")
+    kernel_modules: Literal["open", "proprietary"] = field("open", "Which kernel modules; Blackwell needs open ones.")
+    persistence: bool = field(True, "nvidia-persistenced keeps the driver loaded.")
+    peermem: bool = field(False, "Load nvidia_peermem; not needed where DMA-BUF works.")
+    profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
+    compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
+    mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")
+    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], str | int] = field({}, "More options of the nvidia module.")

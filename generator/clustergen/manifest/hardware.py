@@ -1,0 +1,167 @@
+"""Node types on catalogue systems, with every field open to override; racks; and a site's own catalogue rows."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.manifest.base import Device, HostList, Name, Options, Section, SlurmName, field, section
+from clustergen.units import Bytes, Watts
+
+Small = Annotated[int, Field(ge=1, le=4096)]
+OsName = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
+
+
+class Cpu(Section):
+    """Overrides of the system's CPUs, as `slurmd -C` prints them."""
+
+    model: str | None = field(None, "Name for people.", max_length=80, pattern=r"^[A-Za-z0-9 ()+_.@-]+$")
+    sockets: Small | None = field(None, "Physical packages.")
+    cores_per_socket: Small | None = field(None, "Physical cores in a package.")
+    threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(None, "2 with hyper-threading.")
+    numa_per_socket: Annotated[int, Field(ge=1, le=16)] | None = field(None, "NUMA nodes in a package (NPS on EPYC).")
+
+
+class Gpus(Section):
+    """Overrides of the system's GPUs."""
+
+    model: str | None = field(None, "GPU in the catalogue: h100-sxm, a100-sxm-80, rtx-a6000 …", max_length=63)
+    count: Annotated[int, Field(ge=0, le=64)] | None = field(None, "GPUs in the node.")
+    gres_type: SlurmName | None = field(None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports.")
+    numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(None, "NUMA node of each GPU, in /dev/nvidia order.")
+    autodetect: Literal["nvml", "nvidia", "off"] | None = field(
+        None, "How slurmd finds them; default: what the Slurm build of the node's OS has, otherwise off with explicit files."
+    )
+    links: tuple[tuple[Annotated[int, Field(ge=-1, le=64)], ...], ...] | None = field(
+        None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
+    )
+    nvlink: bool | None = field(None, "False where bridges are not fitted.")
+    mig: Name | dict[Annotated[int, Field(ge=0, le=63)], Name] | None = field(
+        None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index."
+    )
+    shards: Annotated[int, Field(ge=1, le=1024)] | None = field(None, "Slurm shards per GPU: sharing without memory limits.")
+    mps: Annotated[int, Field(ge=100, le=1600, multiple_of=100)] | None = field(None, "CUDA MPS percents per GPU (100).")
+    power_limit: Watts | None = field(None, "nvidia-smi -pl, for each GPU.")
+    graphics_clock: Annotated[int, Field(ge=100, le=5000)] | Literal["max"] | None = field(
+        None, "nvidia-smi -lgc in MHz; max is the highest clock that NVML lists."
+    )
+
+
+class Nic(Section):
+    """One network port of a node, beyond or instead of what the catalogue's system has."""
+
+    device: Device = field(..., "RDMA device (mlx5_0), or the interface's name where it has none.")
+    interface: Device | None = field(None, "Network interface of the port.")
+    model: Name | None = field(None, "NIC in the catalogue: cx6-vpi, cx7 …")
+    network: Literal["fabric", "storage", "management"] = field("fabric", "Network that the port is plugged into.")
+    rail: Annotated[int, Field(ge=0, le=63)] | None = field(None, "Rail; default: its place among the fabric's ports.")
+    numa: Annotated[int, Field(ge=0, le=255)] | None = field(None, "NUMA node that it hangs on.")
+    pci: Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")] | None = field(None, "PCI address.")
+
+
+class Disk(Section):
+    """A local disk."""
+
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.:-]+$", max_length=255)] = field(..., "Name below /dev.")
+    size: Bytes = field(..., "Capacity.")
+    use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "What it is for.")
+
+
+class Power(Section):
+    """Overrides of the system's power figures."""
+
+    psus: Annotated[int, Field(ge=1, le=32)] | None = field(None, "Power supplies fitted.")
+    psu: Watts | None = field(None, "Rating of one.")
+    redundant: Annotated[int, Field(ge=0, le=31)] | None = field(None, "How many may fail with the node still at full load.")
+    max: Watts | None = field(None, "The most that the node draws at the wall.")
+
+
+class Reserved(Section):
+    """What jobs may not have, so that the system, slurmd and file system clients keep working under load."""
+
+    cores: Annotated[int, Field(ge=0, le=512)] | None = field(None, "Cores for the system (CoreSpecCount); default 0.")
+    memory: Bytes | None = field(None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB at most.")
+
+
+class NodeType(Section):
+    """Hardware of some nodes: a catalogue system, and what differs from it."""
+
+    system: Name | None = field(None, "System in the catalogue or under `catalogue`; without one, cpu and memory are needed.")
+    os: OsName | None = field(None, "Operating system, where it is not the cluster's.")
+    memory: Bytes | None = field(None, "Memory fitted in a node.")
+    cpu: Cpu = section(Cpu, "CPUs.")
+    gpus: Gpus = section(Gpus, "GPUs.")
+    nics: tuple[Nic, ...] | None = field(None, "Network ports, in place of the catalogue's.")
+    disks: tuple[Disk, ...] = field((), "Local disks.")
+    power: Power = section(Power, "Power supplies and draw.")
+    rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
+    reserved: Reserved = section(Reserved, "Left for the system.")
+    features: tuple[SlurmName, ...] = field((), "Slurm features beyond those made from the hardware.")
+    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight: lower is used first.")
+    numa_as_socket: bool | None = field(
+        None, "Slurm sees a NUMA node as a socket; default: where GPUs hang on parts of a socket and the release can."
+    )
+    slurm_options: Options = field({}, "More keys of the NodeName line.")
+
+
+class Circuit(Section):
+    """A feed of a rack."""
+
+    volts: Annotated[int, Field(ge=100, le=480)] = field(..., "Line to line for three phases, line to neutral for one.")
+    amps: Annotated[int, Field(ge=1, le=400)] = field(..., "Rating of the breaker.")
+    phases: Literal[1, 3] = field(3, "Phases.")
+    count: Annotated[int, Field(ge=1, le=64)] = field(1, "Feeds of this kind.")
+    derate: Annotated[float, Field(gt=0, le=1)] = field(0.8, "Part of the rating that a continuous load may use.")
+
+
+class Rack(Section):
+    """A rack with what stands in it."""
+
+    nodes: HostList | None = field(None, "Nodes in it.")
+    units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")
+    power: Watts | None = field(None, "The most that it may draw.")
+    circuits: tuple[Circuit, ...] = field((), "Feeds.")
+    redundant_feeds: bool = field(False, "A and B feeds: half of them must carry everything.")
+    cooling: Watts | None = field(None, "Heat that the room takes from it.")
+
+
+class OwnGpu(Section):
+    """A GPU that the catalogue does not have."""
+
+    nvml_name: str = field(..., "Name as nvidia-smi -L prints it.", pattern=r"^[A-Za-z0-9 ()+_.-]+$", max_length=95)
+    memory: Bytes = field(..., "Memory.")
+    power: Watts = field(..., "The most that it draws.")
+    max_clock: Annotated[int, Field(ge=100, le=5000)] | None = field(None, "Highest SM clock in MHz that NVML lists.")
+    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+
+
+class OwnSystem(Section):
+    """A system that the catalogue does not have."""
+
+    cpu: Cpu = field(..., "CPUs.")
+    memory: Bytes = field(..., "Memory fitted.")
+    gpu: str | None = field(None, "GPU in the catalogue or under catalogue.gpus.", max_length=63)
+    gpu_count: Annotated[int, Field(ge=0, le=64)] = field(0, "GPUs.")
+    gpu_numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] = field((), "NUMA node of each GPU.")
+    nics: tuple[Nic, ...] = field((), "Network ports.")
+    power: Power = section(Power, "Power supplies and draw.")
+    rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
+    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+
+
+class OwnSwitch(Section):
+    """A switch that the catalogue does not have."""
+
+    ports: Annotated[int, Field(ge=1, le=2048)] = field(..., "Ports.")
+    rate: str = field(..., "Rate of a port: a name (NDR) or a bit rate (400Gb/s).", max_length=20)
+    fabric: Literal["infiniband", "ethernet"] = field(..., "What it switches.")
+    rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
+    power: Watts | None = field(None, "The most that it draws.")
+    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+
+
+class OwnCatalogue(Section):
+    """Rows that this site adds to the catalogue."""
+
+    gpus: dict[Name, OwnGpu] = field({}, "GPUs.")
+    systems: dict[Name, OwnSystem] = field({}, "Systems.")
+    switches: dict[Name, OwnSwitch] = field({}, "Switches.")

@@ -1,0 +1,45 @@
+"""The manifest as written: one frozen model, a module per section."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
+from clustergen.manifest.base import Name, Phrase, Section, field, section
+from clustergen.manifest.hardware import NodeType, OsName, OwnCatalogue, Rack
+from clustergen.manifest.networks import Networks
+from clustergen.manifest.nodes import Nodes
+from clustergen.manifest.operations import Ansible, Health, Host, Monitoring
+from clustergen.manifest.slurm import Slurm
+from clustergen.manifest.storage import Storage
+
+
+class Site(Section):
+    """A site's own files, in `site/<group>/…` beside the manifest."""
+
+    replaces: tuple[Annotated[str, Field(pattern=r"^[a-z0-9_]+(/[A-Za-z0-9_.@+-]+)+$", max_length=511)], ...] = field(
+        (), "Files of ours that the site's take the place of, as group/path: slurm_node/etc/slurm/cgroup.conf."
+    )
+
+
+class Manifest(Section):
+    """A whole cluster."""
+
+    name: Name = field(..., "Name of the cluster.")
+    description: Phrase | None = field(None, "A sentence for people.")
+    os: OsName = field(..., "Operating system of the nodes; a node type may say otherwise.")
+    networks: Networks = field(..., "Networks by traffic class.")
+    node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.")
+    nodes: tuple[Nodes, ...] = field(..., "The nodes.", min_length=1)
+    racks: dict[Name, Rack] = field({}, "Racks.")
+    slurm: Slurm = field(..., "The workload manager.")
+    nccl: Nccl = section(Nccl, "NCCL.")
+    ucx: Ucx = section(Ucx, "UCX and Open MPI.")
+    gpu: Gpu = section(Gpu, "GPU settings.")
+    storage: dict[Name, Storage] = field({}, "File systems.")
+    monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
+    health: Health = section(Health, "Node health check.")
+    host: Host = section(Host, "Operating system settings.")
+    ansible: Ansible = section(Ansible, "How the nodes are reached.")
+    site: Site = section(Site, "A site's own files.")
+    catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that the catalogue lacks.")

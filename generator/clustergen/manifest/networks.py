@@ -1,0 +1,118 @@
+"""Networks by traffic class, and the switches of the fabric."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.manifest.base import (
+    Address,
+    Cidr,
+    Device,
+    Domain,
+    HostList,
+    Name,
+    Section,
+    SlurmName,
+    field,
+    section,
+)
+
+Mtu = Annotated[int, Field(ge=576, le=65520)]
+
+
+class Network(Section):
+    """An Ethernet network: what its nodes' interfaces have in common."""
+
+    cidr: Cidr | None = field(None, "Addresses of this network, as 10.0.0.0/24. Needed where nodes have addresses in it.")
+    domain: Domain | None = field(None, "DNS domain of names in this network.")
+    gateway: Address | None = field(None, "Default router.")
+    interface: Device | None = field(None, "Name of the nodes' interface in this network; a node type may say otherwise.")
+    mtu: Mtu | None = field(None, "Largest packet in bytes; default 1500, and 9000 for storage and RoCE.")
+    rate: str | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
+    vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(None, "802.1Q VLAN id.")
+
+
+class Management(Network):
+    """The network that ssh, Slurm and monitoring use."""
+
+    dns: tuple[Address, ...] = field((), "Name servers.")
+    ntp: tuple[Domain, ...] = field((), "Time servers outside the cluster; without any, the controller is the source.")
+
+
+class Bmc(Network):
+    """The out-of-band network of the baseboard management controllers."""
+
+    protocol: Literal["ipmi", "redfish"] = field("redfish", "What the BMCs speak.")
+
+
+class Uplink(Section):
+    """A cable bundle of a leaf."""
+
+    to: HostList = field(..., "The switch above; a host list for the same bundle to several.")
+    links: Annotated[int, Field(ge=1, le=512)] = field(1, "Cables in the bundle.")
+
+
+class Switch(Section):
+    """One switch, or several alike given as a host list."""
+
+    name: HostList = field(..., "Name; a host list for several alike: spine[01-02].")
+    model: Name | None = field(None, "Model in the catalogue: qm8700, sn5600 …; gives ports and rate.")
+    nodes: HostList | None = field(None, "Nodes whose NICs end here: this is a leaf.")
+    rail: Annotated[int, Field(ge=0, le=63)] | None = field(
+        None, "Rail that this leaf serves; leaves of one pod with different rails are one leaf to Slurm."
+    )
+    uplinks: tuple[Uplink, ...] = field((), "Switches above, with the number of cables to each.")
+    rack: Name | None = field(None, "Rack that holds it.")
+
+
+class Roce(Section):
+    """Lossless Ethernet: what the hosts have to do so that RDMA traffic is neither dropped nor mixed with the rest."""
+
+    dscp: Annotated[int, Field(ge=0, le=63)] = field(26, "DSCP of RDMA packets.")
+    priority: Annotated[int, Field(ge=0, le=7)] = field(3, "Priority that PFC protects.")
+    cnp_dscp: Annotated[int, Field(ge=0, le=63)] = field(48, "DSCP of congestion notification packets.")
+    cnp_priority: Annotated[int, Field(ge=0, le=7)] = field(6, "Priority of congestion notification packets.")
+    pfc: bool = field(True, "Priority flow control on the RDMA priority.")
+    ecn: bool = field(True, "ECN marking and DCQCN reaction on the RDMA priority.")
+    trust: Literal["dscp", "pcp"] = field("dscp", "Which header field decides the priority.")
+
+
+class SubnetManager(Section):
+    """Who assigns LIDs and routes in an InfiniBand fabric."""
+
+    where: Literal["switch", "node", "ufm"] = field(
+        "switch", "switch: a managed switch runs it; node: opensm on the nodes with role subnet-manager; ufm: NVIDIA UFM."
+    )
+    routing: Literal["minhop", "updn", "dnup", "ftree", "dor", "torus-2QoS", "nue", "dfsssp", "sssp", "lash"] | None = field(
+        None, "opensm routing engine; default ftree for a fat tree with spines, otherwise updn."
+    )
+    pkey: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{4}$")] | None = field(None, "Partition key that jobs use.")
+
+
+class Fabric(Network):
+    """The network of the GPUs."""
+
+    type: Literal["infiniband", "roce", "ethernet"] = field(..., "What the NICs speak; ethernet means TCP only.")
+    layout: Literal["single", "fat-tree", "rail"] | None = field(
+        None, "How NICs meet switches; default: rail where a switch names one, fat-tree with uplinks, single otherwise."
+    )
+    rails: tuple[Cidr, ...] = field((), "One network per rail, where each rail has its own.")
+    interfaces: tuple[Device, ...] = field((), "Interface names by rail, where the catalogue's are not yours.")
+    sharp: bool = field(False, "In-network reductions (SHARP) are licensed, running and wanted.")
+    service_level: Annotated[int, Field(ge=0, le=15)] | None = field(None, "InfiniBand SL of NCCL traffic.")
+    roce: Roce = section(Roce, "Lossless Ethernet settings.")
+    subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
+    ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
+    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], str | int] = field({}, "More keys of opensm.conf.")
+    switches: tuple[Switch, ...] = field((), "The switches; Slurm's topology and the port check are made of them.")
+
+
+
+
+class Networks(Section):
+    """Networks by traffic class: a burst in one must not reach another."""
+
+    management: Management = field(..., "ssh, Slurm, monitoring.")
+    bmc: Bmc | None = field(None, "Out-of-band management.")
+    fabric: Fabric | None = field(None, "GPU to GPU.")
+    storage: Network | None = field(None, "Storage servers.")

@@ -1,0 +1,328 @@
+"""YAML text → plain data with marks: PyYAML's events, YAML 1.2's scalars, and bounds on everything.
+
+Built on events and not on PyYAML's constructor, so that one pass makes data and marks, nothing recurses, and a document
+that nests or multiplies without end is refused before anything grows. What is refused: tags beyond the core schema,
+merge keys, a key twice in one mapping, keys that are not scalars, a second document.
+
+Scalars are those of the YAML 1.2 core schema (yaml.org/spec/1.2.2, 10.3), so `yes`, `off`, `24:00:00` and `2026-01-01`
+are text. One difference: a number with a leading zero (`0755`, octal in YAML 1.1 and decimal in 1.2) is text too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from clustergen.diagnostics.words import quote
+from clustergen.diagnostics.yaml_words import Complaint, Problem, explain_alias, explain_error, explain_key, explain_tag
+
+MAX_DEPTH = 50
+MAX_VALUES = 400_000
+MAX_ALIASED = 100_000
+
+_CORE = "tag:yaml.org,2002:"
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
+_BASED = re.compile(r"0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_CONSTANTS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_TAGGED = {f"{_CORE}int": int, f"{_CORE}float": float, f"{_CORE}bool": bool, f"{_CORE}null": type(None)}
+_NUMBER_STARTS = frozenset("0123456789+-.")
+_TAB_INDENT = re.compile(r"\n *\t[ \t]*[^\s#]")
+_TAG_DIRECTIVE = re.compile(r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)")
+_AFTER_DOCUMENT = re.compile(r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+")
+
+
+class Node:
+    """A value with its span in the text, in characters from the start.
+
+    `value` is plain data. A mapping has `keys`, the span of each key; a collection has `children`. `style` of a scalar
+    is `'`, `"`, `|`, `>`, `*` for an alias or empty for a plain one; of a collection `{`, `[` or empty.
+    """
+
+    __slots__ = ("children", "end", "height", "keys", "start", "style", "value")
+
+    def __init__(self, start: int, end: int, value: Any, style: str = "") -> None:
+        self.start = start
+        self.end = end
+        self.value = value
+        self.style = style
+        self.children: dict[str, Node] | list[Node] | None = None
+        self.keys: dict[str, tuple[int, int]] = {}
+        self.height = 0
+
+
+_Key: TypeAlias = tuple[str | None, int, int]
+
+
+class _RefusedError(Exception):
+    """Reading cannot go on."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def parse(text: str) -> tuple[Node | None, list[Problem]]:
+    """The document's root and all that is wrong with it; no root when it is empty or could not be read to its end.
+
+    Never raises for any text. Duplicate keys (the first counts), merge keys (left out) and tags do not end the reading.
+    """
+    composer = _Composer(text)
+    try:
+        return composer.document(), composer.problems
+    except _RefusedError as refused:
+        composer.problems.append(refused.problem)
+    except yaml.MarkedYAMLError as err:
+        mark, context = err.problem_mark or err.context_mark, err.context_mark
+        node = composer.last
+        last = (node.start, node.end, node.style) if node else None
+        words = f"{err.context or ''}: {err.problem or ''}"
+        at = mark.index if mark else 0
+        composer.problems.append(explain_error(Complaint(text, at, words, context.index if context else None, last)))
+    except yaml.YAMLError as err:
+        composer.problems.append(Problem("yaml-syntax", 0, 0, f"this cannot be read as YAML: {err}"))
+    return None, composer.problems
+
+
+class _Frame:
+    """A collection whose end is still to come."""
+
+    __slots__ = ("anchor", "before", "key", "mapping", "node")
+
+    def __init__(self, node: Node, anchor: str | None, before: int) -> None:
+        self.node = node
+        self.mapping = type(node.value) is dict
+        self.anchor = anchor
+        self.before = before
+        self.key: _Key | None = None
+
+    def add(self, child: Node) -> None:
+        node = self.node
+        if child.height >= node.height:
+            node.height = child.height + 1
+        if not self.mapping:
+            node.children.append(child)  # type: ignore[union-attr]  # a list, as the value is one
+            node.value.append(child.value)
+            return
+        assert self.key is not None
+        text, start, end = self.key
+        self.key = None
+        if text is not None:
+            node.children[text] = child  # type: ignore[index,call-overload]  # a dict, as the value is one
+            node.keys[text] = (start, end)
+            node.value[text] = child.value
+
+
+class _Composer:
+    """Makes nodes of one document's events. `problems` collects what does not end the reading."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.problems: list[Problem] = []
+        self.last: Node | None = None
+        self._anchors: dict[str, tuple[Node, int] | None] = {}
+        self._aliased = 0
+        self._tab_indent = _TAB_INDENT.search(text) is not None
+
+    def document(self) -> Node | None:
+        """Reads to the end of the first document; raises _RefusedError or a YAMLError where it cannot."""
+        directive = _TAG_DIRECTIVE.match(self.text)
+        if directive:
+            start, end = directive.span(1)
+            raise _RefusedError(Problem("yaml-tag", start, end - start, "a manifest has no use for YAML directives"))
+        next_event = _events(self.text)
+        root: Node | None = None
+        frames: list[_Frame] = []
+        top: _Frame | None = None
+        count = 0
+        while True:
+            event = next_event()
+            kind = type(event)
+            if kind is ScalarEvent:
+                if top is not None and top.mapping and top.key is None:
+                    top.key = self._key(event, top.node)
+                    continue
+                child = self.last = self._scalar(event)
+                count += 1
+                if event.anchor is not None:
+                    self._anchors[event.anchor] = (child, 1)
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                frame = frames.pop()
+                top = frames[-1] if frames else None
+                child = self.last = frame.node
+                child.end = event.end_mark.index
+                if frame.anchor is not None:
+                    self._anchors[frame.anchor] = (child, count - frame.before)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                top = self._opened(event, kind is MappingStartEvent, top, len(frames), count)
+                frames.append(top)
+                count += 1
+                continue
+            elif kind is AliasEvent:
+                child, size = self._alias(event, top, len(frames))
+                count += size
+            elif kind is DocumentEndEvent:
+                self._check_rest(event.start_mark.index, next_event)
+                return root
+            elif kind is StreamEndEvent:
+                return root
+            else:
+                continue
+            if count > MAX_VALUES:
+                raise _RefusedError(Problem("file-too-large", child.start, 0, f"more than {MAX_VALUES:,} values"))
+            if top is None:
+                root = child
+            else:
+                top.add(child)
+
+    def _key(self, event: Any, node: Node) -> _Key:
+        """The key's text and span; no text where its value is to be left out."""
+        text, start, end = event.value, event.start_mark.index, event.end_mark.index
+        size = end - start
+        if event.tag is not None or event.anchor is not None:
+            self.problems.append(Problem("yaml-tag", start, size, "a key cannot have a tag or an anchor"))
+        elif not text or (event.implicit[0] and text in _CONSTANTS and _CONSTANTS[text] is None):
+            self.problems.append(Problem("yaml-syntax", start, size, "a key is empty"))
+        elif text == "<<":
+            hint = "repeat the keys, or put what several entries share into a node type"
+            self.problems.append(Problem("yaml-merge-key", start, size, "merge keys (<<) are not supported", hint))
+        elif text in node.keys:
+            first = node.keys[text]
+            self.problems.append(Problem("yaml-duplicate-key", start, size, f"{quote(text)} stands twice", other=first))
+        else:
+            return text, start, end
+        return None, start, end
+
+    def _scalar(self, event: Any) -> Node:
+        text, start, end = event.value, event.start_mark.index, event.end_mark.index
+        if event.tag is not None and event.tag != "!":
+            return Node(start, end, self._tagged(event, start), event.style or "")
+        if not event.implicit[0]:
+            return Node(start, end, text, event.style or "")
+        if self._tab_indent and (tab := _TAB_INDENT.search(self.text, start, end)):
+            at = self.text.index("\t", tab.start())
+            self.problems.append(Problem("yaml-tab", at, 1, "a tab cannot indent a line", "use spaces"))
+        return Node(start, end, plain_value(text))
+
+    def _tagged(self, event: Any, start: int) -> Any:
+        """The value of a scalar with a tag: `!!str 5` is text."""
+        tag, text = event.tag, event.value
+        if tag == f"{_CORE}str":
+            return text
+        value = plain_value(text)
+        wanted = _TAGGED.get(tag)
+        if wanted is None:
+            self.problems.append(explain_tag(self.text, start))
+        elif type(value) is wanted:
+            return value
+        elif wanted is float and type(value) is int:
+            return float(value)
+        else:
+            self.problems.append(explain_tag(self.text, start, text))
+        return None
+
+    def _opened(self, event: Any, mapping: bool, top: _Frame | None, depth: int, count: int) -> _Frame:
+        start = event.start_mark.index
+        if top is not None and top.mapping and top.key is None:
+            raise _RefusedError(explain_key(self.text, start))
+        if depth >= MAX_DEPTH:
+            raise _too_deep(start)
+        if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+            self.problems.append(explain_tag(self.text, start))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        style = ("{" if mapping else "[") if event.flow_style else ""
+        node = Node(start, start, {} if mapping else [], style)
+        node.children = {} if mapping else []
+        return _Frame(node, event.anchor, count)
+
+    def _alias(self, event: Any, top: _Frame | None, depth: int) -> tuple[Node, int]:
+        """The node that an alias stands for, and how many values that adds."""
+        start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
+        if top is not None and top.mapping and top.key is None:
+            raise _RefusedError(explain_key(self.text, start))
+        if name not in self._anchors:
+            raise _RefusedError(explain_alias(start, end, name, self._anchors))
+        found = self._anchors[name]
+        if found is None:
+            raise _RefusedError(
+                Problem("yaml-too-many-aliases", start, end - start, f"{quote('*' + name)} contains itself")
+            )
+        node, size = found
+        self._aliased += size
+        if self._aliased > MAX_ALIASED:
+            message = f"aliases expand to more than {MAX_ALIASED:,} values"
+            raise _RefusedError(Problem("yaml-too-many-aliases", start, end - start, message))
+        if depth + node.height > MAX_DEPTH:
+            raise _too_deep(start)
+        if node.children is None:
+            node = Node(start, end, node.value, "*")
+        return node, size
+
+    def _check_rest(self, end: int, next_event: Callable[[], Any]) -> None:
+        """Refuses a second document without reading it; asks the parser what is wrong with anything else."""
+        rest = _AFTER_DOCUMENT.match(self.text, end)
+        at = rest.end() if rest else end
+        if self.text.startswith(("---", "%"), at):
+            hint = "one file describes one cluster: move the rest to a file of its own"
+            raise _RefusedError(Problem("yaml-many-documents", at, 3, "a second document begins here", hint))
+        if at < len(self.text):
+            next_event()
+            raise _RefusedError(Problem("yaml-syntax", at, 1, "the manifest is over before this"))
+
+
+def plain_value(text: str) -> Any:
+    """What a plain (unquoted) scalar means: None, a bool, an int, a float, or the text itself."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in _NUMBER_STARTS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0)
+    if _FLOAT.fullmatch(text) or _NOT_FINITE.fullmatch(text):
+        return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1] in "fFnN" else text)
+    return text
+
+
+def _too_deep(start: int) -> _RefusedError:
+    return _RefusedError(Problem("yaml-too-deep", start, 1, f"more than {MAX_DEPTH} levels inside one another"))
+
+
+def _events(text: str) -> Callable[[], Any]:
+    """A function that gives the next event; libyaml's parser where PyYAML has it, else the slower one in Python."""
+    if yaml.__with_libyaml__:
+        from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs leave it out
+
+        return CParser(text).get_event
+
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner
+
+    class PythonParser(Reader, Scanner, Parser):
+        def __init__(self) -> None:
+            Reader.__init__(self, text)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+
+    return PythonParser().get_event

@@ -1,0 +1,155 @@
+"""Cluster → Tree: every view, every template, the split of groups, and the check that no two groups write one path."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.render.effects import Effect
+from clustergen.render.engine import print_template
+from clustergen.render.formats import Format, RenderError
+from clustergen.render.groups import group_name, membership, mount_group
+from clustergen.render.registry import File, files
+from clustergen.render.tree import RenderedFile
+
+_OS_FIELD = re.compile(r"\{os\.(\w+)\}")
+_ITEM = re.compile(r"\{(\w+)\}")
+
+
+def header(form: Format, cluster: Cluster, manifest_name: str, source: str) -> str:
+    """What opens a file: what made it, from what, and where to edit. Neither hash nor version: they would change every file."""
+    if form.comment is None:
+        return ""
+    start, end = form.comment
+    lines = (
+        f"Made by clustergen from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
+        f"edit the manifest and render again. Template: {source}",
+    )
+    return "".join(f"{start}{line}{end}\n" for line in lines)
+
+
+def with_header(text: str, head: str) -> str:
+    """Below a `#!` or `<?xml` line where the file has one."""
+    first, newline, rest = text.partition("\n")
+    if first.startswith(("#!", "<?xml")):
+        return first + newline + head + rest
+    return head + text
+
+
+def variables(view: Any) -> dict[str, Any]:
+    """The names that a template sees: the fields of its view."""
+    return {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
+
+
+class Builder:
+    """Prints all files of one cluster."""
+
+    def __init__(self, cluster: Cluster, manifest_name: str) -> None:
+        self.cluster = cluster
+        self.manifest_name = manifest_name
+        self.members: dict[str, tuple[NodeGroup, ...]] = membership(cluster)
+        self.files: dict[str, RenderedFile] = {}
+
+    def build(self) -> dict[str, RenderedFile]:
+        for file in files():
+            if file.scope == "tree":
+                self._tree_file(file)
+            elif file.scope == "mount":
+                self._mount_files(file)
+            elif members := self.members.get(file.scope):
+                self._group_file(file, members)
+        return self.files
+
+    def _tree_file(self, file: File) -> None:
+        view = file.view(self.cluster)
+        for path, part in self._items(file.path, view):
+            self._add(RenderedFile(path, self._print(file, part), source=file.template + ".j2"))
+
+    def _mount_files(self, file: File) -> None:
+        for name, entry in self.cluster.manifest.storage.items():
+            group = mount_group(name)
+            if group in self.members:
+                for path, part in self._items(file.path, file.view(self.cluster, name, entry)):
+                    self._node_file(file, group, path, part)
+
+    def _group_file(self, file: File, members: tuple[NodeGroup, ...]) -> None:
+        if file.per == "cluster":
+            for path, part in self._items(file.path, file.view(self.cluster)):
+                self._node_file(file, file.scope, path, part)
+            return
+        keys: dict[str, list[NodeGroup]] = {}
+        for group in members:
+            keys.setdefault(group.type.os.id if file.per == "os" else group.type.name, []).append(group)
+        made: dict[str, list[tuple[str, bytes, Effect]]] = {}
+        for key, groups in keys.items():
+            kind = groups[0].type
+            view = file.view(self.cluster, kind.os if file.per == "os" else kind)
+            path = _OS_FIELD.sub(lambda found, os=kind.os: os.fact(found[1]).lstrip("/"), file.path)  # type: ignore[misc]
+            made[key] = [(where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)]
+        texts = list(made.values())
+        alike = all(text == texts[0] for text in texts)
+        for key, results in [(None, texts[0])] if alike else made.items():
+            name = file.scope if key is None else f"{file.scope}__{group_name(key)}"
+            if key is not None and results:
+                self.members[name] = tuple(keys[key])
+            for where, content, effect in results:
+                self._add(self._placed(file, name, where, content, effect))
+
+    def _items(self, path: str, view: Any) -> Iterator[tuple[str, Any]]:
+        """The paths that one registry row makes, with their views."""
+        if view is None:
+            return
+        if not (found := _ITEM.search(path)):
+            yield path, view
+            return
+        for item, part in view.items():
+            yield path.replace(found.group(), item), part
+
+    def _node_file(self, file: File, group: str, path: str, view: Any) -> None:
+        self._add(self._placed(file, group, path, self._print(file, view), self._effect(file, view)))
+
+    def _placed(self, file: File, group: str, path: str, content: bytes, effect: Effect) -> RenderedFile:
+        return RenderedFile(
+            f"overlays/{group}/{path}", content, group, "/" + path, file.mode, file.owner, file.group, effect,
+            f"templates/{file.source or file.template}.j2",
+        )  # fmt: skip
+
+    def _effect(self, file: File, view: Any) -> Effect:
+        return file.effect if isinstance(file.effect, Effect) else file.effect(view)
+
+    def _print(self, file: File, view: Any) -> bytes:
+        if isinstance(view, str):
+            text = view
+        else:
+            text = print_template(file.source or file.template, file.form, variables(view))
+        head = header(file.form, self.cluster, self.manifest_name, f"{file.source or file.template}.j2")
+        return with_header(text, head).encode()
+
+    def _add(self, file: RenderedFile) -> None:
+        if file.path in self.files:
+            raise RenderError(f"{file.path} is made twice")
+        self.files[file.path] = file
+
+
+def clashes(files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]) -> list[tuple[str, list[str], str]]:
+    """Paths that two groups of one node write: (path on the node, groups, a host)."""
+    by_group: dict[str, set[str]] = {}
+    for file in files.values():
+        if file.group is not None and file.target is not None:
+            by_group.setdefault(file.group, set()).add(file.target)
+    of_node: dict[int, tuple[NodeGroup, list[str]]] = {}
+    for name, groups in members.items():
+        for group in groups:
+            of_node.setdefault(group.index, (group, []))[1].append(name)
+    found: dict[str, tuple[str, list[str], str]] = {}
+    for group, names in of_node.values():
+        seen: dict[str, str] = {}
+        for name in names:
+            for target in by_group.get(name, ()):
+                if target in seen:
+                    found.setdefault(target, (target, [seen[target], name], group.hosts[0]))
+                seen.setdefault(target, name)
+    return sorted(found.values())

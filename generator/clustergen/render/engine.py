@@ -1,0 +1,79 @@
+"""The Jinja environment: strict, with a guard per file format, and a byte-code cache, since compiling costs more than printing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, TemplateError
+
+from clustergen import __version__
+from clustergen.diagnostics import ClustergenError
+from clustergen.render.formats import FILTERS, Format, RenderError
+
+
+@cache
+def template_root() -> Path:
+    """`templates/` of the checkout, or of the installed wheel."""
+    package = Path(__file__).resolve().parents[1]
+    for place in (package / "_templates", package.parents[1] / "templates"):
+        if place.is_dir():
+            return place
+    raise ClustergenError("the templates are missing from this installation", hint="install clustergen again")
+
+
+def _bytecode_cache() -> BytecodeCache | None:
+    """In the user's own cache folder; without one that can be written, templates are compiled each time."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen" / f"templates-{__version__}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+    except (OSError, RuntimeError):
+        return None
+
+
+@cache
+def _base() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(template_root()),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        auto_reload=False,
+        bytecode_cache=_bytecode_cache(),
+        cache_size=-1,
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+@cache
+def environment(form: Format) -> Environment:
+    return _base().overlay(finalize=form.guard)
+
+
+def print_template(template: str, form: Format, variables: Mapping[str, object]) -> str:
+    """The text of one template, named below `templates/` without its `.j2`."""
+    try:
+        return environment(form).get_template(template + ".j2").render(variables)
+    except (RenderError, TemplateError) as err:
+        raise RenderError(f"{template}: {err}") from err
+
+
+def print_site_template(path: Path, root: Path, form: Format, variables: Mapping[str, object]) -> str:
+    """A site's own `.j2` file, in a sandbox: it sees the cluster, and nothing of the machine."""
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    sandbox = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(root), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        finalize=form.guard,
+    )  # fmt: skip
+    sandbox.filters.update(FILTERS)
+    try:
+        return sandbox.get_template(path.relative_to(root).as_posix()).render(variables)
+    except (RenderError, TemplateError, OverflowError, MemoryError, TypeError, ValueError) as err:
+        raise RenderError(f"{path.name}: {err}") from err

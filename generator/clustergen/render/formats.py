@@ -1,0 +1,145 @@
+"""File formats: how comments look, and which texts may stand in them unquoted.
+
+A template's `{{ … }}` is refused unless its text cannot leave its place; filters (`sh`, `yaml`, `slurm` …) quote what is
+free text and give back `Safe`. So a forgotten filter is an error at render time, never an injection.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clustergen.slurmconf.printing import quote_value
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ufeff]")
+
+
+class Safe(str):
+    """Text that a filter has made fit for its place."""
+
+    __slots__ = ()
+
+
+class RenderError(Exception):
+    """A template tried to print what cannot stand there: a defect of a template or view, or a value that needs refusing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file. `comment`: how a line of comment begins, and ends; None where there are none."""
+
+    name: str
+    comment: tuple[str, str] | None
+    plain: re.Pattern[str]  # what may be printed without a filter
+
+    def guard(self, value: object) -> str:
+        """Jinja's finalize: the text of a printed value, or RenderError."""
+        if type(value) is Safe:
+            return value
+        if isinstance(value, bool) or value is None or callable(value):
+            raise RenderError(f"{value!r} printed into a {self.name} file")
+        if isinstance(value, int | float):
+            return str(value)
+        text = str(value)
+        if not self.plain.fullmatch(text):
+            raise RenderError(f"{text!r} may not stand unquoted in a {self.name} file")
+        return text
+
+
+def _plain(allowed: str) -> re.Pattern[str]:
+    return re.compile(f"[{allowed}]*")
+
+
+_WORD = r"A-Za-z0-9_./:=,@%+^~\[\]*!() -"
+SLURM = Format("Slurm", ("# ", ""), _plain(_WORD + r"|&"))
+SHELL = Format("shell", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
+UNIT = Format("systemd", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@+^~\[\]*!() -"))
+CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
+YAML = Format("YAML", ("# ", ""), re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|", re.I))
+CSV = Format("CSV", ("# ", ""), _plain(r"A-Za-z0-9_./:=@%+()\[\] -"))
+XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
+MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
+JSON = Format("JSON", None, _plain(r"A-Za-z0-9_./:=,@%+-"))
+LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
+BEEGFS = CONF
+BARE = Format("list", None, _plain(_WORD))
+
+_BY_SUFFIX = {
+    ".sh": SHELL, ".service": UNIT, ".timer": UNIT, ".mount": UNIT, ".automount": UNIT, ".path": UNIT, ".link": UNIT,
+    ".network": UNIT, ".netdev": UNIT, ".yml": YAML, ".yaml": YAML, ".csv": CSV, ".xml": XML, ".md": MARKDOWN, ".json": JSON,
+}  # fmt: skip
+
+
+def format_of(path: str) -> Format:
+    """The format that a file's name says; configuration text where it says nothing."""
+    dot = path.rfind(".")
+    return _BY_SUFFIX.get(path[dot:], CONF) if dot > path.rfind("/") else CONF
+
+
+def one_line(text: str) -> str:
+    if found := _CONTROL.search(text):
+        raise RenderError(f"control character {found.group()!r} in {text!r}")
+    return text
+
+
+def shell_word(value: object) -> Safe:
+    """One word of shell, quoted where it needs it."""
+    return Safe(shlex.quote(one_line(str(value))))
+
+
+def slurm_value(value: object) -> Safe:
+    """A value of Slurm's own grammar; a text that the grammar cannot hold is refused."""
+    try:
+        return Safe(quote_value(one_line(str(value))))
+    except ValueError as err:
+        raise RenderError(str(err)) from None
+
+
+def yaml_scalar(value: object) -> Safe:
+    """A YAML scalar: JSON is YAML, and JSON's strings are never taken for anything else."""
+    if isinstance(value, str):
+        text = str(value)
+        return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(json.dumps(text, ensure_ascii=True))
+    return Safe(json.dumps(value))
+
+
+def ansible_scalar(value: object) -> Safe:
+    """The same for files that Ansible evaluates: braces of the user's stay braces."""
+    if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
+        return Safe("!unsafe " + json.dumps(value))
+    return yaml_scalar(value)
+
+
+def unit_value(value: object) -> Safe:
+    """A word in a unit file: percent signs are specifiers there, and dollars are variables."""
+    text = one_line(str(value)).replace("\\", "\\\\").replace("%", "%%").replace("$", "$$")
+    return Safe('"' + text.replace('"', '\\"') + '"' if re.search(r"[\s\"';]", text) else text)
+
+
+def xml_text(value: object) -> Safe:
+    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Safe(text.replace('"', "&quot;").replace("'", "&#39;"))
+
+
+def markdown_text(value: object) -> Safe:
+    return Safe(re.sub(r"([\\`*_{}\[\]<>|#!])", r"\\\1", one_line(str(value))))
+
+
+def comment_text(value: object) -> Safe:
+    """Words for people inside a comment: one line, nothing else matters there."""
+    return Safe(one_line(str(value)))
+
+
+FILTERS: dict[str, Callable[[object], Safe]] = {
+    "sh": shell_word,
+    "slurm": slurm_value,
+    "yaml": yaml_scalar,
+    "ansible": ansible_scalar,
+    "unit": unit_value,
+    "xml": xml_text,
+    "md": markdown_text,
+    "comment": comment_text,
+}

@@ -1,0 +1,69 @@
+"""Ansible's groups: all, one per role, those that roles make together, one per storage entry and node type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.manifest.storage import Mount
+
+SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
+ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login", "monitoring", "nfs-server", "subnet-manager")
+
+
+def group_name(name: str) -> str:
+    """Ansible takes letters, digits and underscores."""
+    return name.replace("-", "_").replace(".", "_")
+
+
+def mount_group(storage: str) -> str:
+    return "mount_" + group_name(storage)
+
+
+def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Mount]:
+    """Storage entries that the nodes of a group mount; a server does not mount its own export."""
+    return {
+        name: entry
+        for name, entry in cluster.manifest.storage.items()
+        if any(group.has(role) for role in entry.clients)
+        and getattr(entry, "server", None) not in group.hosts
+    }
+
+
+def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+    def slurm_node(group: NodeGroup) -> bool:
+        return any(group.has(role) for role in SLURM_ROLES)
+
+    def gpu_node(group: NodeGroup) -> bool:
+        return group.type.gpus is not None and group.has("slurm-compute")
+
+    def fabric_node(group: NodeGroup) -> bool:
+        return cluster.manifest.networks.fabric is not None and bool(group.type.fabric_ports())
+
+    def client(kind: str) -> Callable[[NodeGroup], bool]:
+        return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
+
+    return {
+        "slurm_node": slurm_node,
+        "gpu_node": gpu_node,
+        "fabric_node": fabric_node,
+        "lustre_client": client("lustre"),
+        "beegfs_client": client("beegfs"),
+        "nfs_client": client("nfs"),
+        "weka_client": client("weka"),
+        "cephfs_client": client("cephfs"),
+    }
+
+
+def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
+    """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
+    tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
+    for role in ROLES:
+        tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
+    tests |= _derived(cluster)
+    for name in cluster.manifest.storage:
+        tests[mount_group(name)] = lambda group, name=name: name in mounts(cluster, group)  # type: ignore[misc]
+    for kind in cluster.node_types:
+        tests[kind.group] = lambda group, kind=kind: group.type.name == kind.name  # type: ignore[misc]
+    found = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
+    return {name: members for name, members in found.items() if members}

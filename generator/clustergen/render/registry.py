@@ -1,0 +1,60 @@
+"""The one place that says, for every file that can be made: which group gets it, when, its mode, owner and effect.
+
+A file is named as below `templates/`: `SCOPE/PATH`, where SCOPE is a group and PATH is where it lands on the node.
+Its view is computed by a function that returns None where the cluster has no use for the file, so that "when" is code of
+the view's own module. What the function is called with depends on `per`:
+
+    per="cluster"  view(cluster)             one text for all nodes of the group
+    per="os"       view(cluster, os)         a text per operating system; PATH may hold {os.FIELD}
+    per="type"     view(cluster, node_type)  a text per node type
+
+Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
+A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
+`mount` stands for the groups of the storage entries, and `tree` for files at the top of the tree that go on no node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from clustergen.render.effects import NONE, Effect
+from clustergen.render.formats import Format, format_of
+
+View = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One kind of file. `effect` may be a function of the view where it depends on it."""
+
+    template: str
+    view: View
+    effect: Effect | Callable[[Any], Effect] = NONE
+    mode: int = 0o644
+    owner: str = "root"
+    group: str = "root"
+    per: Literal["cluster", "os", "type"] = "cluster"
+    format: Format | None = None
+    source: str | None = None  # template file, where several outputs share one
+
+    @property
+    def scope(self) -> str:
+        return self.template.partition("/")[0]
+
+    @property
+    def path(self) -> str:
+        """On the node, without the leading slash."""
+        return self.template.partition("/")[2]
+
+    @property
+    def form(self) -> Format:
+        return self.format or format_of(self.path)
+
+
+def files() -> tuple[File, ...]:
+    """All of them, family by family."""
+    from clustergen.render.views import FAMILIES
+
+    return tuple(file for family in FAMILIES for file in family.FILES)

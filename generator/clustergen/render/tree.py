@@ -1,0 +1,78 @@
+"""All that one render makes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from clustergen import __version__
+from clustergen.render.effects import NONE, Effect
+
+LOCK = "clustergen.lock.json"
+LOCK_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFile:
+    """One file. `group` is None for those at the top of the tree; `target` is the path on the node."""
+
+    path: str  # in the tree
+    content: bytes
+    group: str | None = None
+    target: str | None = None
+    mode: int = 0o644
+    owner: str = "root"
+    owner_group: str = "root"
+    effect: Effect = NONE
+    source: str = ""  # template, or file of the site
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Files by path, in the order of their paths; the lock file is made of them and not among them."""
+
+    files: Mapping[str, RenderedFile]
+    groups: Mapping[str, tuple[str, ...]]  # group → hosts
+    manifest_name: str
+    manifest_sha256: str
+
+    def __iter__(self) -> Iterator[RenderedFile]:
+        return iter(self.files.values())
+
+    def group_files(self, group: str) -> list[RenderedFile]:
+        return [file for file in self if file.group == group]
+
+    def lock(self) -> bytes:
+        """The lock file: what `diff` and the playbooks go by, so that they agree by construction."""
+        entries = {}
+        for file in self:
+            entry: dict[str, object] = {"sha256": file.sha256}
+            if file.group is not None:
+                entry |= {
+                    "group": file.group,
+                    "target": file.target,
+                    "mode": f"{file.mode:04o}",
+                    "owner": f"{file.owner}:{file.owner_group}",
+                    "effect": str(file.effect),
+                    "source": file.source,
+                }
+            entries[file.path] = entry
+        document = {
+            "format": LOCK_FORMAT,
+            "clustergen": __version__,
+            "manifest": {"name": self.manifest_name, "sha256": self.manifest_sha256},
+            "files": entries,
+        }
+        return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+    def contents(self) -> dict[str, tuple[bytes, int]]:
+        """All bytes to be written, the lock among them: path → content and mode on disk."""
+        everything = {file.path: (file.content, 0o755 if file.mode & 0o111 else 0o644) for file in self}
+        everything[LOCK] = (self.lock(), 0o644)
+        return everything

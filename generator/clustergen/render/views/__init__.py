@@ -1,0 +1,9 @@
+"""A view per output family: dataclasses with everything computed, and the table of the files that they feed.
+
+Each module has `FILES`, its rows of the registry, and one function per file that returns the view, or None where the
+cluster has no use for the file. Templates loop, test and print; what they see are the fields of the view.
+"""
+
+from types import ModuleType
+
+FAMILIES: tuple[ModuleType, ...] = ()

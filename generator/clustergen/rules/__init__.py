@@ -1,0 +1,20 @@
+"""Cross-checks of a resolved cluster: a topic per module, one function per code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+
+Rule = Callable[[Cluster], Iterator[Finding]]
+
+
+def rules() -> tuple[Rule, ...]:
+    """All rules, topic by topic."""
+    return ()
+
+
+def check(cluster: Cluster) -> list[Finding]:
+    """What all rules say of a cluster."""
+    return [finding for rule in rules() for finding in rule(cluster)]
