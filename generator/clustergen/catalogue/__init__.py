@@ -1,0 +1,15 @@
+"""Facts that do not belong to a user: hardware, and the names that each release of each program knows.
+
+One module per topic, each reading its own files under `data/` when first asked:
+
+- `hardware`: GPUs, network adapters, switches, link rates
+- `systems`: whole servers and what hangs where in them
+- `mig`: MIG profiles, and whether a layout fits on a GPU
+- `operating_systems`: paths, units and packages that differ between distributions
+- `slurm`: releases, keys, tokens, plugins
+- `nccl`, `dcgm`, `storage`, `network`: names, limits and ports
+- `versions`: releases that compare
+
+A look-up of an unknown name returns None; who asked makes the diagnostic. Rows are named tuples: immutable, open to
+`_replace`, and free to be built by others (a site's own GPU is a `Gpu` like any other).
+"""

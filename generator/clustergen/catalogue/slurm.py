@@ -1,0 +1,112 @@
+"""Slurm by release: which keys its parser knows, and which releases talk to each other."""
+
+from functools import cache
+from typing import Literal, NamedTuple
+
+from clustergen.catalogue.tables import rows
+from clustergen.catalogue.versions import SlurmRelease
+
+KeyState = Literal["known", "too-new", "defunct", "refused", "removed"]
+
+
+class SlurmKey(NamedTuple):
+    """One key of one file. A release outside since … removed stops on it, and takes every daemon and command along."""
+
+    file: str
+    """slurm.conf, gres.conf, cgroup.conf …; the keys of job_container.conf also make namespace.yaml."""
+    block: str
+    """The key that opens the line it stands on (NodeName, PartitionName …); empty for a line of its own."""
+    key: str
+    type: str
+    """string, boolean, array (may be repeated), float, uint16, uint32, uint64, long."""
+    since: SlurmRelease | None = None
+    defunct: SlurmRelease | None = None
+    """From here on it is an error in the log and nothing else."""
+    refused: SlurmRelease | None = None
+    """From here on the daemons stop on it although the parser reads it."""
+    removed: SlurmRelease | None = None
+    """From here on the parser does not know it."""
+    unit: str = ""
+    instead: str = ""
+    """The key that took its place."""
+    note: str = ""
+    source: str = ""
+
+    def state(self, release: SlurmRelease) -> KeyState:
+        """What that release makes of the key; of the bad answers only `defunct` lets the daemons start."""
+        if self.since is not None and release < self.since:
+            return "too-new"
+        if self.removed is not None and release >= self.removed:
+            return "removed"
+        if self.refused is not None and release >= self.refused:
+            return "refused"
+        if self.defunct is not None and release >= self.defunct:
+            return "defunct"
+        return "known"
+
+
+@cache
+def _release(text: str) -> SlurmRelease | None:
+    return SlurmRelease(text) if text else None
+
+
+@cache
+def releases() -> dict[SlurmRelease, frozenset[SlurmRelease]]:
+    """Every release, oldest first → itself and the older ones that its daemons accept."""
+    return {
+        SlurmRelease(r["release"]): frozenset(map(SlurmRelease, (r["release"], *r["accepts"].split())))
+        for r in rows("slurm_releases.tsv")
+    }
+
+
+def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
+    """Whether daemons of `newer` take messages, state and databases of `older`; None where a release is not known.
+
+    slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands.
+    """
+    known = releases()
+    if newer not in known or older not in known:
+        return None
+    return older in known[newer]
+
+
+@cache
+def _keys() -> dict[tuple[str, str], dict[str, SlurmKey]]:
+    found: dict[tuple[str, str], dict[str, SlurmKey]] = {}
+    for r in rows("slurm_keys.tsv"):
+        found.setdefault((r["file"], r["block"]), {})[r["key"].lower()] = SlurmKey(
+            file=r["file"],
+            block=r["block"],
+            key=r["key"],
+            type=r["type"],
+            since=_release(r["since"]),
+            defunct=_release(r["defunct"]),
+            refused=_release(r["refused"]),
+            removed=_release(r["removed"]),
+            unit=r["unit"],
+            instead=r["instead"],
+            note=r["note"],
+            source=r["source"],
+        )
+    return found
+
+
+def key(file: str, name: str, block: str = "") -> SlurmKey | None:
+    """The key of that name, in any case: `key("slurm.conf", "gres", "NodeName")` is Gres on a NodeName line."""
+    return _keys().get((file, block), {}).get(name.lower())
+
+
+def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
+    """All keys of a file's own lines, or of the lines that `block` opens, in the order of the table."""
+    return tuple(_keys().get((file, block), {}).values())
+
+
+@cache
+def files() -> dict[str, tuple[str, ...]]:
+    """Every file with keys here → the blocks that it has besides its own lines."""
+    found: dict[str, list[str]] = {}
+    for file, block in _keys():
+        blocks = found.setdefault(file, [])
+        if block:
+            blocks.append(block)
+    return {file: tuple(blocks) for file, blocks in found.items()}

@@ -1,0 +1,266 @@
+"""Whole servers: processors, memory, GPUs, and what hangs where in them."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from clustergen.catalogue.tables import DATA, NOTHING, marks, normal, number, rows, words
+
+
+class Cpu(NamedTuple):
+    """The processors of a server, counted as Slurm counts them."""
+
+    sockets: int
+    cores_per_socket: int
+    threads_per_core: int = 1
+    numa_per_socket: int = 1
+    model: str = ""
+
+    @property
+    def cores(self) -> int:
+        return self.sockets * self.cores_per_socket
+
+    @property
+    def threads(self) -> int:
+        return self.cores * self.threads_per_core
+
+    @property
+    def numa_nodes(self) -> int:
+        return self.sockets * self.numa_per_socket
+
+    def cores_of_socket(self, socket: int) -> str:
+        """Slurm's core numbers of one socket, such as `56-111`."""
+        first = socket * self.cores_per_socket
+        return _span(first, self.cores_per_socket)
+
+    def cores_of_numa(self, numa: int) -> str:
+        """Slurm's core numbers of one NUMA node, such as `48-63`."""
+        width = self.cores_per_socket // self.numa_per_socket
+        return _span(numa * width, width)
+
+
+class Psu(NamedTuple):
+    """Power supplies: `installed` of `watt` each, `redundant` of which may fail; None: not known."""
+
+    installed: int
+    watt: int
+    redundant: int | None = None
+
+
+class SystemGpu(NamedTuple):
+    """Where one GPU hangs. Empty text or None: not known."""
+
+    ordinal: int
+    """Position in PCI order, which is the order of Slurm's Links and of nvidia-smi."""
+    socket: int
+    cores: str
+    """Slurm's core numbers (not Linux CPU numbers) next to the GPU: its NUMA node, else its socket."""
+    pci: str = ""
+    numa: int | None = None
+    cpus: str = ""
+    """The same as Linux CPU numbers, hyper-threads included."""
+    rdma: str = ""
+    """The RDMA device of the compute port next to it."""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+class SystemNic(NamedTuple):
+    """One network port. Its netdev name follows the port's type: `netdev_ib` for InfiniBand, `netdev_eth` else."""
+
+    role: str
+    """compute, storage, inband or management."""
+    nic: str
+    """Id of the adapter in `hardware.nics()`; empty when not known."""
+    rdma: str = ""
+    pci: str = ""
+    netdev_ib: str = ""
+    netdev_eth: str = ""
+    gpus: tuple[int, ...] = ()
+    """Ordinals of the GPUs that it is next to."""
+    numa: int | None = None
+    gbit: int | None = None
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+class System(NamedTuple):
+    """A server product. `unverified` names fields (or `cpu.numa_per_socket`, and `layout` for the per-GPU rows)."""
+
+    id: str
+    name: str
+    cpu: Cpu
+    memory_mib: int
+    """Installed memory in MiB; what Linux reports is one to two per cent less."""
+    gpu: str | None = None
+    """Id in `hardware.gpus()`."""
+    gpu_count: int = 0
+    gpu_options: tuple[str, ...] = ()
+    """Other GPUs that the same system is sold with."""
+    fabric: str = "none"
+    """How the GPUs are joined by NVLink: nvswitch, mesh, pairs or none."""
+    link_label: str = ""
+    """What `nvidia-smi topo -m` prints between two GPUs joined by NVLink."""
+    links: tuple[str, ...] = ()
+    """Slurm's Links of each GPU, in order; empty when every link ends at a switch or there is none."""
+    nvlink_domain_nodes: int = 1
+    """How many such servers share one NVLink domain."""
+    gpus: tuple[SystemGpu, ...] = ()
+    nics: tuple[SystemNic, ...] = ()
+    arch: str = "x86_64"
+    memory_seen_mib: int | None = None
+    psu: Psu | None = None
+    power_max_w: int | None = None
+    """The most that the whole server takes at the wall, in watts."""
+    rack_units: int | None = None
+    weight_kg: float | None = None
+    inlet_c: tuple[int, int] | None = None
+    airflow_cfm: int | None = None
+    cooling: str = ""
+    aliases: tuple[str, ...] = ()
+    note: str = ""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+    def nics_of(self, role: str) -> tuple[SystemNic, ...]:
+        """The ports with that role."""
+        return tuple(nic for nic in self.nics if nic.role == role)
+
+
+def _span(first: int, count: int) -> str:
+    return f"{first}-{first + count - 1}" if count > 1 else str(first)
+
+
+def spread_gpus(cpu: Cpu, count: int) -> tuple[SystemGpu, ...]:
+    """Rows for GPUs of which only the count is known: in order over the sockets, each with all cores of its socket."""
+    if cpu.sockets < 1:
+        return ()
+    found = []
+    for index in range(count):
+        socket = index * cpu.sockets // count
+        numa = socket if cpu.numa_per_socket == 1 else None
+        found.append(SystemGpu(ordinal=index, socket=socket, cores=cpu.cores_of_socket(socket), numa=numa))
+    return tuple(found)
+
+
+def spread_nics(nic: str, count: int, gbit: int, gpus: int, prefix: str = "mlx5_") -> tuple[SystemNic, ...]:
+    """Compute ports of which only the count is known: `mlx5_0` onwards, the GPUs shared out among them in order."""
+    return tuple(
+        SystemNic(
+            role="compute",
+            nic=nic,
+            rdma=f"{prefix}{index}",
+            gpus=tuple(g for g in range(gpus) if g * count // gpus == index),
+            gbit=gbit,
+            unverified=frozenset({"nic", "rdma", "gpus"}),
+        )
+        for index in range(count)
+    )
+
+
+@cache
+def _index() -> dict[str, tuple[str, tuple[str, ...]]]:
+    return {r["id"]: (r["name"], words(r["aliases"])) for r in rows("systems.tsv")}
+
+
+@cache
+def system_names() -> dict[str, str]:
+    """Every way to write a system, in its compared form, → id."""
+    return {normal(n): i for i, (name, aliases) in _index().items() for n in (i, name, *aliases)}
+
+
+def system_ids() -> tuple[str, ...]:
+    """The ids of all systems; reads no system."""
+    return tuple(_index())
+
+
+def system(name: str) -> System | None:
+    """The system of that id, alias or product name. Only its own file is read."""
+    found = system_names().get(normal(name))
+    return _load(found) if found is not None else None
+
+
+@cache
+def _layout_gpus() -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = {}
+    for r in rows("system_gpus.tsv"):
+        found.setdefault(r["layout"], []).append(r)
+    return found
+
+
+@cache
+def _layout_nics() -> dict[str, tuple[SystemNic, ...]]:
+    found: dict[str, list[SystemNic]] = {}
+    for r in rows("system_nics.tsv"):
+        found.setdefault(r["layout"], []).append(
+            SystemNic(
+                role=r["role"],
+                nic=r["nic"],
+                rdma=r["rdma"],
+                pci=r["pci"],
+                netdev_ib=r["netdev_ib"],
+                netdev_eth=r["netdev_eth"],
+                gpus=tuple(map(int, r["gpus"].split())),
+                numa=number(r["numa"]),
+                gbit=number(r["gbit"]),
+                unverified=marks(r["unverified"]),
+                source=words(r["source"]),
+            )
+        )
+    return {layout: tuple(nics) for layout, nics in found.items()}
+
+
+def _measured_gpus(layout: str, cpu: Cpu) -> tuple[SystemGpu, ...]:
+    return tuple(
+        SystemGpu(
+            ordinal=int(r["ordinal"]),
+            socket=int(r["numa"]) // cpu.numa_per_socket,
+            cores=r["cores"],
+            pci=r["pci"],
+            numa=int(r["numa"]),
+            cpus=r["cpus"],
+            rdma=r["rdma"],
+            unverified=marks(r["unverified"]),
+            source=words(r["source"]),
+        )
+        for r in _layout_gpus()[layout]
+    )
+
+
+@cache
+def _load(ident: str) -> System:
+    import yaml
+
+    text = (DATA / "systems" / f"{ident}.yaml").read_text(encoding="utf-8")
+    raw: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    name, aliases = _index()[ident]
+    cpu = Cpu(**raw.pop("cpu"))
+    count = raw.pop("gpu_count")
+    layout = raw.pop("layout", None)
+    assumed = raw.pop("assumed_nics", None)
+    if layout is not None:
+        gpus, nics = _measured_gpus(layout, cpu), _layout_nics().get(layout, ())
+    else:
+        gpus = spread_gpus(cpu, count)
+        nics = spread_nics(gpus=count, **assumed) if assumed else ()
+        near = {index: nic.rdma for nic in nics for index in nic.gpus}
+        gpus = tuple(gpu._replace(rdma=near.get(gpu.ordinal, "")) for gpu in gpus)
+    domain = raw.pop("nvlink_domain", None)
+    psu = raw.pop("psu", None)
+    inlet = raw.pop("inlet_c", None)
+    return System(
+        id=ident,
+        name=name,
+        aliases=aliases,
+        cpu=cpu,
+        gpu_count=count,
+        gpus=gpus,
+        nics=nics,
+        gpu_options=tuple(raw.pop("gpu_options", ())),
+        links=tuple(raw.pop("links", ())),
+        nvlink_domain_nodes=domain["nodes"] if domain else 1,
+        psu=Psu(**psu) if psu else None,
+        inlet_c=(inlet[0], inlet[1]) if inlet else None,
+        unverified=frozenset(raw.pop("unverified", ())),
+        source=tuple(raw.pop("source")),
+        **raw,
+    )

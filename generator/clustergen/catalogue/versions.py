@@ -1,0 +1,77 @@
+"""Releases that compare: `SlurmRelease("24.11.5") >= SlurmRelease("23.11")`."""
+
+import re
+from typing import Self
+
+_TEXT = re.compile(r"v?(\d+)\.(\d+)(?:[.~+-].*)?", re.ASCII)
+
+
+class Release(tuple[int, int]):
+    """The first two numbers of a version, which is where names and formats change; anything after them is dropped.
+
+    Raises ValueError when the text does not start with two numbers.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:
+        match = _TEXT.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a version such as {cls.example()}")
+        return super().__new__(cls, (int(match[1]), int(match[2])))
+
+    @classmethod
+    def example(cls) -> str:
+        return "1.2"
+
+    def __str__(self) -> str:
+        return f"{self[0]}.{self[1]}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __getnewargs__(self) -> tuple[str]:  # so that it can be copied
+        return (str(self),)
+
+
+class SlurmRelease(Release):
+    """A major release of Slurm, year and month: 24.11 for every 24.11.x."""
+
+    __slots__ = ()
+
+    @classmethod
+    def example(cls) -> str:
+        return "24.11"
+
+    def __str__(self) -> str:
+        return f"{self[0]}.{self[1]:02d}"
+
+
+class NcclVersion(Release):
+    """NCCL 2.x."""
+
+    __slots__ = ()
+
+    @classmethod
+    def example(cls) -> str:
+        return "2.27"
+
+
+class DcgmVersion(Release):
+    """DCGM 3.x or 4.x."""
+
+    __slots__ = ()
+
+    @classmethod
+    def example(cls) -> str:
+        return "4.5"
+
+
+class BeegfsVersion(Release):
+    """BeeGFS 7.x or 8.x."""
+
+    __slots__ = ()
+
+    @classmethod
+    def example(cls) -> str:
+        return "7.4"

@@ -1,0 +1,126 @@
+"""Systems: their parts exist, their rows add up."""
+
+import pytest
+
+from clustergen.catalogue import hardware, systems
+from clustergen.catalogue.tables import DATA
+
+ALL = [system for ident in systems.system_ids() if (system := systems.system(ident)) is not None]
+REAL = [system for system in ALL if system.id != "custom"]
+
+
+def span(text: str) -> set[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        found |= set(range(int(low), int(high or low) + 1))
+    return found
+
+
+def test_the_index_and_the_files_agree() -> None:
+    assert sorted(systems.system_ids()) == sorted(path.stem for path in (DATA / "systems").glob("*.yaml"))
+
+
+def test_the_systems_that_manifests_rely_on_are_there() -> None:
+    wanted = "dgx-a100-40 dgx-a100-80 dgx-h100 dgx-h200 dgx-b200 hgx-h100-8 hgx-a100-8 dgx-station-a100 dgx1-v100 dgx2"
+    wanted += " smc-821ge-tnhr dell-xe9680 gb200-nvl72-tray ws-4x3090 ws-2xa6000 custom"
+    assert set(wanted.split()) <= set(systems.system_ids())
+
+
+def test_names_do_not_collide() -> None:
+    for system in ALL:
+        for name in (system.id, system.name, *system.aliases):
+            assert systems.system(name) is system
+    assert systems.system("dgx-h1000") is None
+    assert systems.system("DGX_H100") is systems.system("dgx-h100")
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_the_gpu_exists_and_every_one_has_a_row(system: systems.System) -> None:
+    assert system.gpu in hardware.gpus()
+    assert set(system.gpu_options) <= set(hardware.gpus())
+    assert [row.ordinal for row in system.gpus] == list(range(system.gpu_count))
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_cores_of_gpus_lie_on_their_socket(system: systems.System) -> None:
+    cpu = system.cpu
+    assert cpu.cores == cpu.sockets * cpu.cores_per_socket > 0
+    assert cpu.cores_per_socket % cpu.numa_per_socket == 0
+    for row in system.gpus:
+        assert span(row.cores) <= span(cpu.cores_of_socket(row.socket))
+        if row.numa is not None:
+            assert row.socket == row.numa // cpu.numa_per_socket
+            assert span(row.cores) == span(cpu.cores_of_numa(row.numa))
+        if row.cpus:
+            assert len(span(row.cpus)) == len(span(row.cores)) * cpu.threads_per_core
+            assert {number % cpu.cores for number in span(row.cpus)} == span(row.cores)
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_every_socket_with_gpus_on_a_two_socket_system(system: systems.System) -> None:
+    assert {row.socket for row in system.gpus} == set(range(system.cpu.sockets))
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_ports_exist_and_serve_gpus_of_the_system(system: systems.System) -> None:
+    names = [port.rdma for port in system.nics if port.rdma]
+    assert len(names) == len(set(names))
+    for port in system.nics:
+        assert port.role in {"compute", "storage", "inband", "management"}
+        assert not port.nic or port.nic in hardware.nics()
+        assert set(port.gpus) <= set(range(system.gpu_count))
+        assert (port.numa or 0) < system.cpu.numa_nodes
+    compute = system.nics_of("compute")
+    if compute:
+        near = {gpu: port.rdma for port in compute for gpu in port.gpus}
+        assert near == {row.ordinal: row.rdma for row in system.gpus}
+
+
+@pytest.mark.parametrize("system", [s for s in ALL if s.links], ids=lambda s: s.id)
+def test_links_are_a_symmetric_matrix_within_the_links_of_the_gpu(system: systems.System) -> None:
+    matrix = [[int(cell) for cell in line.split(",")] for line in system.links]
+    size = system.gpu_count
+    assert [len(line) for line in matrix] == [size] * size
+    gpu = hardware.gpus()[system.gpu or ""]
+    for i in range(size):
+        assert matrix[i][i] == -1
+        assert [matrix[i][j] for j in range(size)] == [matrix[j][i] for j in range(size)]
+        assert sum(matrix[i]) + 1 <= (gpu.nvlink_links or 0)
+    assert system.fabric in {"mesh", "pairs"}
+
+
+def test_compute_ports_of_a_dgx_h100_leave_the_storage_ports_out() -> None:
+    system = systems.system("dgx-h100")
+    assert system is not None
+    assert [port.rdma for port in system.nics_of("compute")] == [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)]
+    assert {port.rdma for port in system.nics_of("storage")} == {"mlx5_1", "mlx5_2", "mlx5_7", "mlx5_8"}
+    assert system.psu == systems.Psu(installed=6, watt=3300, redundant=2)
+    assert system.power_max_w == 10200
+
+
+def test_a_dgx_a100_has_four_numa_nodes_in_a_socket_and_pairs_of_gpus_on_every_second() -> None:
+    system = systems.system("dgx-a100")
+    assert system is not None
+    assert [row.numa for row in system.gpus] == [3, 3, 1, 1, 7, 7, 5, 5]
+    assert system.gpu == "a100-sxm-80"
+
+
+def test_gpus_of_a_described_server_are_spread_over_its_sockets() -> None:
+    cpu = systems.Cpu(sockets=2, cores_per_socket=48, threads_per_core=2)
+    spread = systems.spread_gpus(cpu, 4)
+    assert [(row.ordinal, row.socket, row.cores) for row in spread] == [
+        (0, 0, "0-47"),
+        (1, 0, "0-47"),
+        (2, 1, "48-95"),
+        (3, 1, "48-95"),
+    ]
+    assert systems.spread_gpus(systems.Cpu(0, 0), 4) == ()
+    ports = systems.spread_nics("connectx-7", 2, 400, 4)
+    assert [(port.rdma, port.gpus) for port in ports] == [("mlx5_0", (0, 1)), ("mlx5_1", (2, 3))]
+
+
+def test_a_guessed_layout_says_so() -> None:
+    for system in REAL:
+        measured = bool(system.gpus) and bool(system.gpus[0].source)
+        assert measured or "layout" in system.unverified
