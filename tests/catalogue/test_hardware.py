@@ -20,10 +20,8 @@ def test_the_short_type_is_part_of_the_slurm_type_and_no_number(gpu: hardware.Gp
 def test_mig_and_nvlink_figures_agree(gpu: hardware.Gpu) -> None:
     assert bool(gpu.mig_family) <= bool(gpu.mig_max)
     assert (gpu.nvlink_gb_s > 0) == (gpu.nvlink_by != ("none",))
-    if gpu.nvlink_links and gpu.nvlink_gen is not None:
-        per_link = {2: 50, 3: 50, 4: 50, 5: 100}[gpu.nvlink_gen]
-        if ("nvlink_gb_s" not in gpu.unverified and not gpu.architecture == "ampere") or gpu.form.startswith("sxm"):
-            assert gpu.nvlink_gb_s == gpu.nvlink_links * per_link
+    if gpu.nvlink_links and gpu.nvlink_gen is not None and gpu.form.startswith("sxm"):
+        assert gpu.nvlink_gb_s == gpu.nvlink_links * {2: 50, 3: 50, 4: 50, 5: 100}[gpu.nvlink_gen]
     for low in (gpu.power_min_w, gpu.power_default_w):
         assert low is None or (gpu.tdp_w is not None and low < gpu.tdp_w)
 

@@ -15,9 +15,7 @@ def test_order() -> None:
     assert BeegfsVersion("7.4") < BeegfsVersion("8.0")
 
 
-@pytest.mark.parametrize(
-    "text", ["24.11", "24.11.5", "24.11.5-4+deb13u1", "24.11.0rc1".replace("rc", "~rc"), " 24.11 "]
-)
+@pytest.mark.parametrize("text", ["24.11", "24.11.5", "24.11.5-4+deb13u1", "24.11.0~rc1", " 24.11 "])
 def test_what_follows_the_release_is_dropped(text: str) -> None:
     release = SlurmRelease(text)
     assert release == SlurmRelease("24.11")
@@ -32,7 +30,7 @@ def test_months_keep_their_nought() -> None:
 
 @pytest.mark.parametrize("text", ["", "24", "latest", "24.x", "24.11x", "²4.11"])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a version such as 24.11"):
+    with pytest.raises(ValueError, match=r"is not a version such as 24\.11"):
         SlurmRelease(text)
 
 
