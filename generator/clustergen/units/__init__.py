@@ -1,0 +1,12 @@
+"""Quantities that cannot be mistaken for one another: bytes and bits, MiB and GB, minutes and seconds.
+
+Each type is a frozen number with one meaning; different types neither compare nor add. `parse` reads what people
+write and refuses what could be read in two ways; `str` gives a canonical text that parses to the same value. Every
+type can be the type of a pydantic field, which then takes the same texts.
+"""
+
+from clustergen.units.base import UnitError
+from clustergen.units.duration import Duration
+from clustergen.units.quantity import BitRate, ByteRate, Bytes, Percent, Watts
+
+__all__ = ["BitRate", "ByteRate", "Bytes", "Duration", "Percent", "UnitError", "Watts"]

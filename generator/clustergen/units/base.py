@@ -1,0 +1,57 @@
+"""What all units share: their one error, and being the type of a pydantic field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+class UnitError(ValueError):
+    """A quantity without a unit, with the wrong one, or with one that has two meanings."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class PydanticField:
+    """Makes a type with a `parse` and an `EXAMPLES` usable as the type of a pydantic field."""
+
+    __slots__ = ()
+    EXAMPLES: ClassVar[tuple[str, ...]] = ()
+    JSON_TYPES: ClassVar[str | list[str]] = "string"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        raise UnitError(f"{text!r} has no unit")
+
+    @classmethod
+    def from_input(cls, given: object) -> Self:
+        """A value of a YAML file: a text, a bare number (most types refuse it), or a value of this type already."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, bool) or not isinstance(given, str | int | float):
+            raise UnitError(f"this must be a quantity such as {cls.EXAMPLES[0]}")
+        return cls.parse(str(given))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        from pydantic_core import PydanticCustomError, core_schema
+
+        def validate(given: object) -> PydanticField:
+            try:
+                return cls.from_input(given)
+            except UnitError as err:
+                context = {"message": err.message} | ({"hint": err.hint} if err.hint else {})
+                raise PydanticCustomError("unit-wrong", "{message}", context) from None
+
+        as_text = core_schema.plain_serializer_function_ser_schema(str, when_used="json")
+        return core_schema.no_info_plain_validator_function(validate, serialization=as_text)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": cls.JSON_TYPES, "examples": list(cls.EXAMPLES)}

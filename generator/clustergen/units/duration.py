@@ -1,0 +1,110 @@
+"""Lengths of time, as people and as Slurm write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from clustergen.units.base import PydanticField, UnitError
+
+_INFINITE = 2**32 - 1  # Slurm's INFINITE
+_LONGEST = 2**31 - 1  # seconds; Slurm keeps them in an int
+_SLURM = re.compile(r"(?:([0-9]{1,9})-(?=[0-9]))?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?")
+_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([a-z]+)\s*")
+_SECONDS = {"week": 604_800, "day": 86_400, "hour": 3600, "minute": 60, "second": 1}
+_NAMES = {
+    "w": "week",
+    "d": "day",
+    "h": "hour",
+    "hr": "hour",
+    "m": "minute",
+    "min": "minute",
+    "mins": "minute",
+    "s": "second",
+    "sec": "second",
+    "secs": "second",
+} | {name + s: name for name in _SECONDS for s in ("", "s")}
+_WAYS = "write 30min, 24h, 7d, 2h30m, Slurm's 7-12:00:00, or unlimited"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration(PydanticField):
+    """A length of time, or no limit, which is longer than all others. `value`: seconds, or Slurm's INFINITE."""
+
+    value: int
+
+    EXAMPLES = ("24h", "30min", "7-12:00:00", "unlimited")
+    JSON_TYPES: ClassVar[str | list[str]] = ["string", "integer"]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Slurm's `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`, in which a
+        bare number counts minutes; `7d`, `2h30m`, `1.5 hours`; `unlimited`, `infinite`, `-1`. UnitError for all else.
+        """
+        text = text.strip()
+        if text.casefold() in ("unlimited", "infinite", "-1"):
+            return cls(_INFINITE)
+        found = _SLURM.fullmatch(text)
+        seconds = _slurm_seconds(found) if found else _human_seconds(text)
+        if seconds > _LONGEST:
+            raise UnitError(
+                f"{text} is longer than Slurm can count", f"{_LONGEST // 86_400} days at most, or unlimited"
+            )
+        return cls(seconds)
+
+    @property
+    def unlimited(self) -> bool:
+        return self.value == _INFINITE
+
+    @property
+    def seconds(self) -> int | None:
+        """None without a limit."""
+        return None if self.unlimited else self.value
+
+    @property
+    def minutes(self) -> int | None:
+        """Whole minutes, rounded up as Slurm does; None without a limit."""
+        return None if self.unlimited else -(-self.value // 60)
+
+    def slurm(self) -> str:
+        """As `scontrol` prints it: `7-12:00:00`, `01:00:00`, `UNLIMITED`."""
+        if self.unlimited:
+            return "UNLIMITED"
+        minutes, seconds = divmod(self.value, 60)
+        hours, minutes = divmod(minutes, 60)
+        days, hours = divmod(hours, 24)
+        return (f"{days}-" if days else "") + f"{hours:02d}:{minutes:02d}:{seconds:02d}"
+
+    def __str__(self) -> str:
+        return self.slurm()
+
+
+def _slurm_seconds(found: re.Match[str]) -> int:
+    days, *fields = found.groups()
+    numbers = [int(field) for field in fields if field is not None]
+    if days is not None:
+        hours, minutes, seconds = [*numbers, 0, 0][:3]
+    elif len(numbers) == 3:
+        hours, minutes, seconds = numbers
+    else:
+        hours, minutes, seconds = 0, *[*numbers, 0][:2]
+    return int(days or 0) * 86_400 + hours * 3600 + minutes * 60 + seconds
+
+
+def _human_seconds(text: str) -> int:
+    total = Fraction(0)
+    smallest = _SECONDS["week"] + 1
+    end = 0
+    for part in _PART.finditer(text):
+        unit = _SECONDS.get(_NAMES.get(part[2], ""), smallest)
+        if part.start() != end or unit >= smallest:
+            break
+        total += Fraction(part[1]) * unit
+        smallest, end = unit, part.end()
+    if end != len(text) or not text:
+        raise UnitError(f"{text[:40]!r} is not a length of time", _WAYS)
+    if total.denominator != 1:
+        raise UnitError(f"{text} is not a whole number of seconds", _WAYS)
+    return int(total)

@@ -1,0 +1,222 @@
+"""Amounts, rates, power and percentages: a number with a unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from clustergen.units.base import PydanticField, UnitError
+
+_NUMBER = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([^\s0-9.,_].*)?", re.DOTALL)
+_LARGEST = 2**63 - 1  # what every program that reads it can hold
+_KILO = {"k": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Quantity(PydanticField):
+    value: int
+
+    NAME: ClassVar[str] = ""
+    UNITS: ClassVar[dict[str, int]] = {}
+    """Spelling to size."""
+    CANONICAL: ClassVar[tuple[str, ...]] = ()
+    """The spellings that `str` prints, the base unit last; the shortest text wins, then the first unit."""
+    USUAL: ClassVar[str] = ""
+
+    @classmethod
+    def parse(cls, text: str, *, bare: str = "") -> Self:
+        """`1.5TiB`, `2 TB`: a number and a unit; `bare` is the unit of a number without one, where a format fixes it.
+
+        What is finer than `value` counts is rounded down. UnitError for all else.
+        """
+        number, unit = cls._split(text)
+        unit = unit or bare
+        if not unit:
+            raise UnitError(f"{number} has no unit", f"say {number}{cls.USUAL}")
+        if unit not in cls.UNITS:
+            raise cls._wrong_unit(number, unit)
+        value = int(Fraction(number) * cls.UNITS[unit])
+        if value > _LARGEST:
+            raise UnitError(f"{number}{unit} is more than there is anywhere", f"write it like {cls.EXAMPLES[0]}")
+        return cls(value)
+
+    @classmethod
+    def _split(cls, text: str) -> tuple[str, str]:
+        found = _NUMBER.fullmatch(text.strip())
+        if not found:
+            plain = re.sub(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))", ".", text)
+            hint = f"write {plain}" if plain != text else f"write it like {cls.EXAMPLES[0]}"
+            raise UnitError(f"{text[:40]!r} is not a number with a unit", hint)
+        return found[1], (found[2] or "").rstrip()
+
+    @classmethod
+    def _wrong_unit(cls, number: str, unit: str) -> UnitError:
+        for kind in (Bytes, BitRate, ByteRate, Watts):
+            if kind is not cls and unit in kind.UNITS:
+                hint = _converted(kind.parse(number + unit), cls) or f"write it like {cls.EXAMPLES[0]}"
+                return UnitError(f"{number}{unit} is {kind.NAME}; {cls.NAME} is wanted", hint)
+        for spelling, size in cls.UNITS.items():
+            if spelling.casefold() == unit.casefold():
+                usual = next(canonical for canonical in cls.CANONICAL if cls.UNITS[canonical] == size)
+                return UnitError(f"no unit is spelt '{unit}'", f"write {number}{usual}")
+        return UnitError(f"'{unit[:20]}' is not a unit for {cls.NAME}", f"use one of {', '.join(cls.CANONICAL)}")
+
+    def __str__(self) -> str:
+        texts = []
+        for unit in self.CANONICAL:
+            thousandths, rest = divmod(self.value * 1000, self.UNITS[unit])
+            whole, part = divmod(thousandths, 1000)
+            if whole and not rest:
+                texts.append(f"{whole}.{part:03d}".rstrip("0").rstrip(".") + unit)
+        return min([*texts, f"{self.value}{self.CANONICAL[-1]}"], key=len)
+
+    def __add__(self, other: Self) -> Self:
+        kind: type = type(other)
+        return type(self)(self.value + other.value) if kind is type(self) else NotImplemented
+
+    def __mul__(self, times: int) -> Self:
+        return type(self)(self.value * times)
+
+    __rmul__ = __mul__
+
+
+def _converted(quantity: _Quantity, wanted: type[_Quantity]) -> str | None:
+    """A hint that says bits as bytes, or bytes as bits."""
+    if isinstance(quantity, ByteRate) and wanted is BitRate:
+        return f"{quantity} are {quantity.to_bits()}"
+    if isinstance(quantity, BitRate) and wanted is ByteRate:
+        return f"{quantity} are {quantity.to_bytes()}"
+    return None
+
+
+class Bytes(_Quantity):
+    """An amount of memory or storage; `value` counts bytes."""
+
+    __slots__ = ()
+    NAME = "an amount of bytes"
+    UNITS: ClassVar = {
+        **{f"{letter.upper()}iB": 1024**power for letter, power in _KILO.items()},
+        **{f"{letter}B": 1000**power for letter, power in _KILO.items()},
+        "KB": 1000,
+        "B": 1,
+    }
+    CANONICAL = ("PiB", "TiB", "GiB", "MiB", "KiB", "PB", "TB", "GB", "MB", "kB", "B")
+    USUAL = "MiB"
+    EXAMPLES = ("1.5TiB", "512GiB", "2TB")
+
+    @property
+    def mib(self) -> int:
+        """Whole MiB, rounded down: Slurm's unit of memory."""
+        return self.value >> 20
+
+    @property
+    def gib(self) -> float:
+        return self.value / 2**30
+
+    @property
+    def gb(self) -> float:
+        return self.value / 10**9
+
+    @classmethod
+    def _wrong_unit(cls, number: str, unit: str) -> UnitError:
+        if len(unit) == 1 and unit.upper() in "KMGTP":
+            decimal, binary = f"{number}{unit.upper()}B", f"{number}{unit.upper()}iB"
+            return UnitError(
+                f"{number}{unit} may be {decimal} or {binary}", f"say {binary} (1024s) or {decimal} (1000s)"
+            )
+        if re.fullmatch("[kKMGTP]i?(b|bit)", unit):
+            return UnitError(
+                f"{number}{unit} counts bits", f"say {number}{unit[0].upper()}iB or {number}{unit[0].upper()}B"
+            )
+        return super()._wrong_unit(number, unit)
+
+
+class BitRate(_Quantity):
+    """A link's speed; `value` counts bits per second. Never the same as the number of bytes."""
+
+    __slots__ = ()
+    NAME = "a rate in bits"
+    UNITS: ClassVar = {
+        prefix + bit: 1000**power for bit in ("b/s", "bit/s", "bps") for prefix, power in ({"": 0} | _KILO).items()
+    }
+    CANONICAL = ("Pb/s", "Tb/s", "Gb/s", "Mb/s", "kb/s", "b/s")
+    USUAL = "Gb/s"
+    EXAMPLES = ("400Gb/s", "25Gb/s")
+
+    @property
+    def gbit(self) -> float:
+        return self.value / 10**9
+
+    def to_bytes(self) -> ByteRate:
+        return ByteRate(self.value // 8)
+
+    @classmethod
+    def _wrong_unit(cls, number: str, unit: str) -> UnitError:
+        if re.fullmatch("[kKMGT](b|bit)?", unit):
+            return UnitError(f"{number}{unit} is not a rate", f"say {number}{unit[0]}b/s")
+        return super()._wrong_unit(number, unit)
+
+
+class ByteRate(_Quantity):
+    """A speed of storage or memory; `value` counts bytes per second."""
+
+    __slots__ = ()
+    NAME = "a rate in bytes"
+    UNITS: ClassVar = {
+        prefix + byte: 1000**power for byte in ("B/s", "Bps") for prefix, power in ({"": 0} | _KILO).items()
+    } | {f"{letter.upper()}iB/s": 1024**power for letter, power in _KILO.items()}
+    CANONICAL = ("PB/s", "TB/s", "GB/s", "MB/s", "kB/s", "TiB/s", "GiB/s", "MiB/s", "KiB/s", "B/s")
+    USUAL = "GB/s"
+    EXAMPLES = ("50GB/s", "3.35TB/s")
+
+    @property
+    def gb(self) -> float:
+        return self.value / 10**9
+
+    def to_bits(self) -> BitRate:
+        return BitRate(self.value * 8)
+
+
+class Watts(_Quantity):
+    """Electric power; `value` counts whole watts."""
+
+    __slots__ = ()
+    NAME = "a power"
+    UNITS: ClassVar = {"W": 1, "kW": 1000, "MW": 1_000_000}
+    CANONICAL = ("MW", "kW", "W")
+    USUAL = "W"
+    EXAMPLES = ("700W", "10.2kW")
+
+    @property
+    def kw(self) -> float:
+        return self.value / 1000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Percent(PydanticField):
+    """A part of a whole; `value` 80 is 80 %."""
+
+    value: float
+
+    EXAMPLES = ("80%", "2.5%")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`80%`; a bare number is refused, since 0.8 and 80 may both be meant."""
+        found = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*(%?)", text.strip())
+        if not found:
+            raise UnitError(f"{text[:40]!r} is not a percentage", f"write it like {cls.EXAMPLES[0]}")
+        if not found[2]:
+            hint = f"say {float(found[1]) * 100:g}%" if float(found[1]) < 1 else f"say {found[1]}%"
+            raise UnitError(f"{found[1]} has no %", hint)
+        return cls(float(found[1]))
+
+    @property
+    def fraction(self) -> float:
+        """80 % is 0.8."""
+        return self.value / 100
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f}".rstrip("0").rstrip(".") + "%"

@@ -1,0 +1,195 @@
+"""Quantities: what they read, what they refuse and what they say about it."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from clustergen.units import BitRate, ByteRate, Bytes, Duration, Percent, UnitError, Watts
+
+TYPES = (Bytes, BitRate, ByteRate, Watts, Percent, Duration)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value", "canonical"),
+    [
+        (Bytes, "1.5TiB", 1536 * 2**30, "1.5TiB"),
+        (Bytes, "1536GiB", 1536 * 2**30, "1.5TiB"),
+        (Bytes, " 2 TB ", 2 * 10**12, "2TB"),
+        (Bytes, "512GiB", 2**39, "512GiB"),
+        (Bytes, "2000MiB", 2000 * 2**20, "2000MiB"),
+        (Bytes, "64KB", 64000, "64kB"),
+        (Bytes, "0B", 0, "0B"),
+        (Bytes, "1.1GiB", 1181116006, "1181116006B"),
+        (BitRate, "400Gb/s", 400 * 10**9, "400Gb/s"),
+        (BitRate, "400Gbps", 400 * 10**9, "400Gb/s"),
+        (BitRate, "200Gbit/s", 200 * 10**9, "200Gb/s"),
+        (BitRate, "1.6Tb/s", 1600 * 10**9, "1.6Tb/s"),
+        (ByteRate, "50GBps", 50 * 10**9, "50GB/s"),
+        (ByteRate, "3.35TB/s", 3350 * 10**9, "3.35TB/s"),
+        (ByteRate, "10GiB/s", 10 * 2**30, "10GiB/s"),
+        (Watts, "10.2kW", 10200, "10.2kW"),
+        (Watts, "700W", 700, "700W"),
+        (Percent, "80%", 80, "80%"),
+        (Percent, "2.5 %", 2.5, "2.5%"),
+    ],
+)
+def test_texts_with_a_unit(kind: Any, text: str, value: float, canonical: str) -> None:
+    quantity = kind.parse(text)
+    assert quantity.value == value
+    assert str(quantity) == canonical
+    assert kind.parse(canonical) == quantity
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message", "hint"),
+    [
+        (Bytes, "1500000", "1500000 has no unit", "say 1500000MiB"),
+        (Bytes, "1.5T", "1.5T may be 1.5TB or 1.5TiB", "say 1.5TiB (1024s) or 1.5TB (1000s)"),
+        (Bytes, "512Gb", "512Gb counts bits", "say 512GiB or 512GB"),
+        (Bytes, "64gb", "no unit is spelt 'gb'", "write 64GB"),
+        (Bytes, "1,5TiB", "'1,5TiB' is not a number with a unit", "write 1.5TiB"),
+        (Bytes, "-1GB", "'-1GB' is not a number with a unit", "write it like 1.5TiB"),
+        (Bytes, "400Gb/s", "400Gb/s is a rate in bits; an amount of bytes is wanted", "write it like 1.5TiB"),
+        (BitRate, "400", "400 has no unit", "say 400Gb/s"),
+        (BitRate, "400G", "400G is not a rate", "say 400Gb/s"),
+        (BitRate, "400gbps", "no unit is spelt 'gbps'", "write 400Gb/s"),
+        (BitRate, "50GB/s", "50GB/s is a rate in bytes; a rate in bits is wanted", "50GB/s are 400Gb/s"),
+        (ByteRate, "400Gbps", "400Gbps is a rate in bits; a rate in bytes is wanted", "400Gb/s are 50GB/s"),
+        (ByteRate, "5 parsecs", "'parsecs' is not a unit for a rate in bytes", "use one of PB/s"),
+        (Watts, "700", "700 has no unit", "say 700W"),
+        (Watts, "1kVA", "'kVA' is not a unit for a power", "use one of MW, kW, W"),
+        (Percent, "80", "80 has no %", "say 80%"),
+        (Percent, "0.8", "0.8 has no %", "say 80%"),
+        (Duration, "2m1h", "'2m1h' is not a length of time", "write 30min, 24h"),
+        (Duration, "7d12", "'7d12' is not a length of time", "write 30min, 24h"),
+        (Duration, "-5", "'-5' is not a length of time", "write 30min, 24h"),
+        (Duration, "0.3s", "0.3s is not a whole number of seconds", "write 30min, 24h"),
+        (Duration, "99999d", "99999d is longer than Slurm can count", "24855 days at most"),
+    ],
+)
+def test_refusals_name_the_way_out(kind: Any, text: str, message: str, hint: str) -> None:
+    with pytest.raises(UnitError) as caught:
+        kind.parse(text)
+    assert caught.value.message == message
+    assert (caught.value.hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "slurm"),
+    [
+        ("5", "00:05:00"),
+        ("90", "01:30:00"),
+        ("1:30", "00:01:30"),
+        ("24:00:00", "1-00:00:00"),
+        ("7-0", "7-00:00:00"),
+        ("7-12:30", "7-12:30:00"),
+        ("7-12:30:15", "7-12:30:15"),
+        ("7d", "7-00:00:00"),
+        ("24h", "1-00:00:00"),
+        ("30min", "00:30:00"),
+        ("30m", "00:30:00"),
+        ("2h30m", "02:30:00"),
+        ("1.5 hours", "01:30:00"),
+        ("1 week 1 day", "8-00:00:00"),
+        ("90s", "00:01:30"),
+        ("unlimited", "UNLIMITED"),
+        ("INFINITE", "UNLIMITED"),
+        ("-1", "UNLIMITED"),
+    ],
+)
+def test_durations_in_slurm_form(text: str, slurm: str) -> None:
+    duration = Duration.parse(text)
+    assert duration.slurm() == str(duration) == slurm
+    assert Duration.parse(slurm) == duration
+
+
+def test_durations_in_seconds_and_minutes() -> None:
+    assert (Duration.parse("90s").seconds, Duration.parse("90s").minutes) == (90, 2)
+    unlimited = Duration.parse("unlimited")
+    assert (unlimited.seconds, unlimited.minutes, unlimited.unlimited) == (None, None, True)
+    assert unlimited > Duration.parse("24855d")
+
+
+def test_conversions_are_explicit() -> None:
+    assert BitRate.parse("400Gb/s").to_bytes() == ByteRate.parse("50GB/s")
+    assert ByteRate.parse("50GB/s").to_bits() == BitRate.parse("400Gb/s")
+    memory = Bytes.parse("1.5TiB")
+    assert (memory.mib, memory.gib, Bytes.parse("1TB").gb) == (1572864, 1536.0, 1000.0)
+    assert (BitRate.parse("1.6Tb/s").gbit, ByteRate.parse("3.35TB/s").gb) == (1600.0, 3350.0)
+    assert (Watts.parse("10.2kW").kw, Percent.parse("80%").fraction) == (10.2, 0.8)
+    assert Bytes.parse("1500000", bare="MiB").mib == 1500000
+    assert Bytes.parse("2GiB", bare="MiB").mib == 2048
+
+
+@pytest.mark.parametrize("mix", [lambda a, b: a + b, lambda a, b: a < b, lambda a, b: b + a])
+def test_different_types_do_not_mix(mix: Callable[[Any, Any], object]) -> None:
+    with pytest.raises(TypeError):
+        mix(BitRate.parse("8b/s"), ByteRate.parse("1B/s"))
+    assert Bytes(1) != BitRate(1)
+
+
+def test_sums_and_multiples() -> None:
+    assert 8 * Watts.parse("700W") == Watts.parse("700W") * 8 == Watts.parse("5.6kW")
+    assert sum([Bytes.parse("1GiB"), Bytes.parse("512MiB")], Bytes(0)) == Bytes.parse("1.5GiB")
+
+
+@given(st.sampled_from([Bytes, BitRate, ByteRate, Watts]), st.integers(0, 2**60))
+def test_canonical_texts_parse_to_the_same_value(kind: Any, value: int) -> None:
+    assert kind.parse(str(kind(value))) == kind(value)
+
+
+@given(st.integers(0, 2**31 - 1))
+def test_slurm_form_parses_to_the_same_duration(seconds: int) -> None:
+    assert Duration.parse(Duration(seconds).slurm()) == Duration(seconds)
+
+
+@given(
+    st.sampled_from(TYPES),
+    st.one_of(st.text(max_size=30), st.from_regex(r"[0-9.,:-]{1,12} ?[kMGTPdhms%]?i?[bB]?(/s)?")),
+)
+def test_any_text_is_a_quantity_or_a_unit_error(kind: Any, text: str) -> None:
+    try:
+        quantity = kind.parse(text)
+    except UnitError:
+        return
+    assert kind.parse(str(quantity)) == quantity
+
+
+class Machine(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    memory: Bytes
+    limit: Duration | None = None
+    end: Bytes | Literal["rest"] = "rest"
+
+
+def test_as_fields_of_a_model() -> None:
+    machine = Machine.model_validate({"memory": "1.5TiB", "limit": 90, "end": "4MiB"})
+    assert machine.memory == Bytes.parse("1.5TiB")
+    assert machine.limit == Duration.parse("1h30m")
+    assert json.loads(machine.model_dump_json()) == {"memory": "1.5TiB", "limit": "01:30:00", "end": "4MiB"}
+    assert Machine(memory=machine.memory).memory is machine.memory
+    schema = Machine.model_json_schema()
+    assert schema["properties"]["memory"]["type"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "hint"),
+    [
+        (1500000, "1500000 has no unit", "say 1500000MiB"),
+        (1.5, "1.5 has no unit", "say 1.5MiB"),
+        (True, "this must be a quantity such as 1.5TiB", None),
+        (None, "this must be a quantity such as 1.5TiB", None),
+        (["1GiB"], "this must be a quantity such as 1.5TiB", None),
+    ],
+)
+def test_a_wrong_field_is_a_unit_error_with_its_hint(value: object, message: str, hint: str | None) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Machine.model_validate({"memory": value})
+    (error,) = caught.value.errors()
+    assert (error["type"], error["loc"], error["msg"]) == ("unit-wrong", ("memory",), message)
+    assert error["ctx"].get("hint") == hint
