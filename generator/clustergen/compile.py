@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from clustergen.cluster import Cluster, resolve
 from clustergen.diagnostics import Diagnostic, Finding, Severity, in_file_order
-from clustergen.manifest.source import Source
-from clustergen.manifest.yaml_load import load
+from clustergen.manifest.source import Source, load
 from clustergen.render.tree import Tree
 
 
@@ -17,7 +16,7 @@ from clustergen.render.tree import Tree
 class Compiled:
     """A manifest with what was found in it; `cluster` is None where its shape is wrong."""
 
-    source: Source | None
+    source: Source
     cluster: Cluster | None
     diagnostics: tuple[Diagnostic, ...]
 
@@ -31,20 +30,27 @@ def validate(path: Path) -> Compiled:
     from pydantic import ValidationError
 
     from clustergen.manifest.model import Manifest
-    from clustergen.manifest.validation import from_validation_error
     from clustergen.rules import check
 
-    source, found = load(path)
-    if source is None or any(item.severity is Severity.ERROR for item in found):
+    source = load(path)
+    found = list(source.diagnostics)
+    if any(item.severity is Severity.ERROR for item in found) and source.data is None:
         return Compiled(source, None, tuple(found))
     try:
-        manifest = Manifest.model_validate(source.data)
+        manifest = Manifest.model_validate(_frozen(source.data))
     except ValidationError as err:
-        return Compiled(source, None, tuple(in_file_order([*found, *from_validation_error(err, source, Manifest)])))
+        return Compiled(source, None, tuple(in_file_order([*found, *source.from_validation_error(err, Manifest)])))
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     findings += check(cluster)
-    return Compiled(source, cluster, tuple(in_file_order([*found, *source.diagnostics(findings)])))
+    return Compiled(source, cluster, tuple(in_file_order([*found, *source.diagnose(findings)])))
+
+
+def _frozen(data: Any) -> Any:
+    """Lists as tuples, which is what the frozen models hold."""
+    if isinstance(data, dict):
+        return {key: _frozen(value) for key, value in data.items()}
+    return tuple(map(_frozen, data)) if isinstance(data, list) else data
 
 
 def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
@@ -54,7 +60,6 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     from clustergen.render.tree import RenderedFile
 
     assert compiled.cluster is not None
-    assert compiled.source is not None
     cluster = compiled.cluster
     builder = Builder(cluster, path.name)
     files = builder.build()
@@ -85,10 +90,9 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
                 "path-in-two-groups", ("nodes",), f"{host} would get {target} from two groups: {' and '.join(groups)}", key=True
             )
         )
-    found = tuple(in_file_order(compiled.source.diagnostics(findings)))
+    found = tuple(in_file_order(compiled.source.diagnose(findings)))
     if any(item.severity is Severity.ERROR for item in found):
         return None, found
     ordered = dict(sorted(files.items()))
     groups = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    digest = hashlib.sha256(compiled.source.text.encode()).hexdigest()
-    return Tree(ordered, groups, path.name, digest), found
+    return Tree(ordered, groups, path.name, compiled.source.sha256), found

@@ -23,7 +23,7 @@ def format_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def show(compiled: Compiled, diagnostics: Sequence[Diagnostic], form: str) -> int:
     """Diagnostics to stderr as text, to stdout in the formats that a program reads; the exit code that they ask for."""
-    sources = {compiled.source.name: compiled.source.text} if compiled.source else {}
+    sources = {compiled.source.name: compiled.source.text}
     colour = form == "text" and wants_colour(sys.stderr)
     text = render(diagnostics, form, sources, colour=colour)
     if text:

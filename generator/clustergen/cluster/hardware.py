@@ -50,7 +50,7 @@ class Shelf:
             ports=own.ports,
             port_gbit=gbit(own.rate),
             rack_units=own.rack_units,
-            power_max_w=own.power.watts if own.power else None,
+            power_max_w=own.power.value if own.power else None,
             source=(own.source,),
         )
 
@@ -73,7 +73,7 @@ class Shelf:
             gpu=own.gpu,
             gpu_count=own.gpu_count,
             gpus=_placed(cpu, own.gpu_count, own.gpu_numa),
-            power_max_w=own.power.max.watts if own.power.max else None,
+            power_max_w=own.power.max.value if own.power.max else None,
             rack_units=own.rack_units,
             source=(own.source,),
         )
@@ -88,7 +88,7 @@ def _own_gpu(name: str, own: OwnGpu) -> parts.Gpu:
         gres_type=slurm_type,
         memory_gb=int(own.memory.gb),
         nvml_mib=own.memory.mib,
-        tdp_w=own.power.watts,
+        tdp_w=own.power.value,
         max_sm_mhz=own.max_clock,
         source=(own.source,),
     )
@@ -215,7 +215,7 @@ class TypeResolver:
             mig=self._mig(path, own.mig, count),
             shards_per_gpu=own.shards or 0,
             mps_per_gpu=own.mps or 0,
-            power_limit_w=own.power_limit.watts if own.power_limit else None,
+            power_limit_w=own.power_limit.value if own.power_limit else None,
             graphics_clock_mhz=model.max_sm_mhz if own.graphics_clock == "max" else own.graphics_clock,
         )
 
@@ -337,9 +337,9 @@ class TypeResolver:
             gpus=gpus,
             ports=ports,
             psus=own.psus or (psu.installed if psu else None),
-            psu_w=own.psu.watts if own.psu else (psu.watt if psu else None),
+            psu_w=own.psu.value if own.psu else (psu.watt if psu else None),
             psus_redundant=own.redundant if own.redundant is not None else (psu.redundant if psu else None),
-            power_max_w=own.max.watts if own.max else (found.power_max_w if found else None),
+            power_max_w=own.max.value if own.max else (found.power_max_w if found else None),
             rack_units=written.rack_units if written.rack_units is not None else ((found.rack_units if found else None) or 1),
             reserved_cores=written.reserved.cores or 0,
             reserved_mib=min(reserved, memory) if known else 0,

@@ -10,7 +10,6 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as Written
-from clustergen.units import Duration
 
 DEFAULT_PARTITION = "main"
 _HOUR = 60
@@ -73,8 +72,8 @@ def _partition(
                 single.append(item)
         hosts += _known(single, ("slurm", "partitions", name, "nodes"), where, everybody, sets, report)
     kinds = list({where[host].name: where[host] for host in hosts}.values())
-    longest = minutes(spec.max_time)
-    default = minutes(spec.default_time) if spec.default_time else min(_HOUR, longest or _HOUR)
+    longest = spec.max_time.minutes if spec.max_time else None
+    default = spec.default_time.minutes if spec.default_time else min(_HOUR, longest or _HOUR)
     cpus, memory = _per_gpu(kinds)
     without_gpus = not any(kind.gpus for kind in kinds)
     mem_per_cpu = min((kind.job_memory_mib // (kind.job_cores * kind.threads_per_core) for kind in kinds), default=0)
@@ -92,10 +91,6 @@ def _partition(
         billing=spec.billing if spec.billing is not None else _billing(kinds),
     )
 
-
-def minutes(time: Duration | None) -> int | None:
-    """Minutes of a limit; None where there is none."""
-    return None if time is None or time.seconds is None else time.seconds // 60
 
 
 def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
