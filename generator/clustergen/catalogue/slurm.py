@@ -34,15 +34,26 @@ class SlurmKey(NamedTuple):
 
     def state(self, release: SlurmRelease) -> KeyState:
         """What that release makes of the key; of the bad answers only `defunct` lets the daemons start."""
-        if self.since is not None and release < self.since:
-            return "too-new"
-        if self.removed is not None and release >= self.removed:
-            return "removed"
-        if self.refused is not None and release >= self.refused:
-            return "refused"
-        if self.defunct is not None and release >= self.defunct:
-            return "defunct"
-        return "known"
+        return state_in(release, self.since, self.defunct, self.refused, self.removed)
+
+
+def state_in(
+    release: SlurmRelease,
+    since: SlurmRelease | None,
+    defunct: SlurmRelease | None,
+    refused: SlurmRelease | None,
+    removed: SlurmRelease | None,
+) -> KeyState:
+    """Where a release stands in the life of a name; None for a step that has not come, or came before the first one."""
+    if since is not None and release < since:
+        return "too-new"
+    if removed is not None and release >= removed:
+        return "removed"
+    if refused is not None and release >= refused:
+        return "refused"
+    if defunct is not None and release >= defunct:
+        return "defunct"
+    return "known"
 
 
 @cache
