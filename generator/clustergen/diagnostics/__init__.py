@@ -15,7 +15,7 @@ from clustergen.diagnostics.model import (
     exit_code,
     in_file_order,
 )
-from clustergen.diagnostics.words import did_you_mean, one_of, printable, quote, suggest
+from clustergen.diagnostics.words import did_you_mean, one_of, printable, quote, suggest, where
 
 __all__ = [
     "CODES",
@@ -36,4 +36,5 @@ __all__ = [
     "render",
     "suggest",
     "wants_colour",
+    "where",
 ]

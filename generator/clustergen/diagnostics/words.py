@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clustergen.diagnostics.model import ManifestPath
 
 _LONGEST_QUOTE = 60
 # Control, bidirectional-override and zero-width characters: a message must not move the cursor or reorder the line.
@@ -58,6 +61,22 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """`suggest` as a hint: `did you mean 'h100'?`."""
     meant = suggest(word, candidates)
     return f"did you mean {quote(meant)}?" if meant is not None else None
+
+
+def where(path: ManifestPath, data: Any) -> str:
+    """A path as messages name it: `nodes 'login1'.addresses.bmc`, or `nodes item 2` for an item without a name."""
+    words = ""
+    for part in path:
+        try:
+            data = data[part]
+        except (LookupError, TypeError):
+            data = None
+        if isinstance(part, str):
+            words += f".{part}" if words else part
+        else:
+            name = data.get("name") if isinstance(data, Mapping) else None
+            words += f" {quote(name)}" if isinstance(name, str) else f" item {part + 1}"
+    return printable(words.lstrip())
 
 
 def _plain(word: str) -> str:

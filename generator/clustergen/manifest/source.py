@@ -5,26 +5,29 @@ Anything at all may be given as a manifest: what cannot be read, is no text or i
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Place, in_file_order, quote
-from clustergen.diagnostics.secrets import find_secrets, mask_line_values
+from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Place, did_you_mean, in_file_order, quote
+from clustergen.diagnostics.secrets import find_secrets, mask, mask_lines
 from clustergen.diagnostics.yaml_words import Problem
 from clustergen.manifest.yaml_load import Node, parse
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-MAX_BYTES = 10_000_000
+MAX_BYTES = 8_000_000
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_SINGLE = re.compile("''|[^'\n]")
+_DOUBLE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^\n])|[^\\\"\n]")
+_PRINTABLE_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -41,6 +44,7 @@ class Source:
         self.data: dict[str, Any] | None = None
         self.diagnostics = list(diagnostics)
         self._root: Node | None = None
+        self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
         if not self.diagnostics:
             self._read()
@@ -72,3 +76,207 @@ class Source:
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. What was refused as a secret is not spoken of again."""
         return in_file_order(self.diagnostic(found) for found in findings if found.path not in self._refused)
+
+    def from_validation_error(self, err: ValidationError, model: type[BaseModel]) -> list[Diagnostic]:
+        """Everything that pydantic has against the data, in file order."""
+        from clustergen.diagnostics.validation import findings_of
+
+        return self.diagnose(findings_of(err, model, self.data, self.written))
+
+    def _read(self) -> None:
+        problem = _refuse_bytes(self.raw)
+        if problem:
+            self.diagnostics.append(Diagnostic.of("file-not-utf8", Place(self.name), *problem))
+            return
+        try:
+            self.text = self._text = self.raw.decode("utf-8-sig")
+        except UnicodeDecodeError as err:
+            self.diagnostics.append(self._not_utf8(err))
+            return
+        # Almost every manifest is printable ASCII, which is quickly seen.
+        bad = _UNPRINTABLE.search(self.text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
+        if bad:
+            problems = [_unprintable(bad)]
+        else:
+            self._root, problems = parse(self.text)
+        root = self._root
+        if root is not None and isinstance(root.value, dict) and root.value:
+            self.data = root.value
+            self._refuse_secrets()
+        elif root is not None and root.value not in (None, {}):
+            problems.append(_not_a_mapping(root))
+        elif not problems:
+            hint = "`clustergen init` writes one to start from"
+            problems.append(Problem("manifest-empty", 0, 0, "the manifest is empty", hint))
+        # What was left out of the data, or never became data, may hold a secret too.
+        self.text = mask_lines(self.text, (problem.start for problem in problems))
+        self.diagnostics = in_file_order([*self.diagnostics, *map(self._diagnostic, problems)])
+
+    def _refuse_secrets(self) -> None:
+        findings = list(find_secrets(self._text, self.data))
+        nodes = [self._node(found.path) for found in findings]
+        self.text = mask(self._text, [(node.start, node.end) for node in nodes if node])
+        self.diagnostics += [self.diagnostic(found) for found in findings]
+        self._refused = frozenset(found.path for found in findings)
+
+    def _diagnostic(self, problem: Problem) -> Diagnostic:
+        message = problem.message
+        if problem.other:
+            message += f"; the first is on line {self._span(*problem.other).line}"
+        place = self._span(problem.start, problem.start + problem.length)
+        return Diagnostic.of(problem.code, place, message, problem.hint)
+
+    def _not_utf8(self, err: UnicodeDecodeError) -> Diagnostic:
+        before = self.raw[: err.start].decode("utf-8-sig", "replace")
+        line_start = max(before.rfind("\n"), before.rfind("\r")) + 1
+        column = len(before) - line_start + 1
+        place = Place(self.name, len(_LINE_END.findall(before)) + 1, column, column + 1)
+        self.text = self._text = self.raw.decode("utf-8-sig", "replace")
+        byte = self.raw[err.start]
+        return Diagnostic.of(
+            "file-not-utf8",
+            place,
+            f"byte 0x{byte:02X} is not UTF-8",
+            f"in Latin-1 it is {quote(chr(byte))}: `iconv -f ISO-8859-1 -t UTF-8` converts such a file",
+        )
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+
+    def _span(self, start: int, end: int) -> Place:
+        starts = self._line_starts
+        line = bisect_right(starts, start)
+        first = starts[line - 1]
+        line_end = starts[line] if line < len(starts) else len(self._text)
+        # The first line of a span ends before the line end, a comment and the blanks before it.
+        shown = self._text[start : min(end, line_end)]
+        if end >= line_end and "\n" in self._text[start:end]:
+            shown = shown.split(" #")[0]
+        return Place(self.name, line, start - first + 1, start - first + 1 + len(shown.rstrip()))
+
+    def _node(self, path: ManifestPath) -> Node | None:
+        node = self._root
+        for part in path:
+            node = _child(node, part)
+        return node
+
+    def _find(self, path: ManifestPath, key: bool, at: tuple[int, int] | None) -> tuple[int, int]:
+        node, parent, depth = self._root, None, 0
+        for part in path:
+            child = _child(node, part)
+            if child is None:
+                break
+            node, parent, depth = child, node, depth + 1
+        if node is None or parent is None:
+            return (node.start, node.start) if node else (0, 0)
+        last = path[depth - 1]
+        missing, empty = depth < len(path), node.start == node.end
+        if isinstance(last, str) and (key or missing or empty):
+            start, end = parent.keys[last]
+            if at is not None and end - start == len(last):
+                return start + at[0], start + at[0] + at[1]
+            return start, end
+        if at is not None and not missing and isinstance(node.value, str):
+            return _inside(self._text, node, *at)
+        return node.start, node.end
+
+
+def _child(node: Node | None, part: str | int) -> Node | None:
+    """The value at a key or an index; None where there is none."""
+    if node is None:
+        return None
+    if isinstance(part, str):
+        return node.children.get(part) if isinstance(node.children, dict) else None
+    return node.children[part] if isinstance(node.children, list) and 0 <= part < len(node.children) else None
+
+
+def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
+    """A span of a scalar as a span of the file, through quotes and escapes; all of it where lines are folded."""
+    written = text[node.start : node.end]
+    if node.style == "":
+        starts = list(range(len(written) + 1))
+    elif node.style in ("'", '"'):
+        token = _SINGLE if node.style == "'" else _DOUBLE
+        starts = [match.start() for match in token.finditer(written, 1, len(written) - 1)] + [len(written) - 1]
+    else:
+        starts = []
+    if len(starts) != len(node.value) + 1:
+        return node.start, node.end
+    first = min(max(offset, 0), len(starts) - 1)
+    last = min(max(offset + length, first), len(starts) - 1)
+    return node.start + starts[first], node.start + starts[last]
+
+
+def load(path: str | Path, name: str | None = None) -> Source:
+    """Reads a manifest; `name` is what diagnostics call the file, the path as given by default. Never raises."""
+    name = str(path) if name is None else name
+    try:
+        raw = _read_file(path)
+    except (OSError, ValueError) as err:
+        reason = os.strerror(err.errno).lower() if isinstance(err, OSError) and err.errno else str(err)
+        return Source(name, b"", [_unreadable(name, path, reason)])
+    if len(raw) > MAX_BYTES:
+        message = f"larger than {MAX_BYTES // 1_000_000} MB"
+        return Source(name, b"", [Diagnostic.of("file-too-large", Place(name), message, "is it a manifest?")])
+    return Source(name, raw)
+
+
+def _read_file(path: str | Path) -> bytes:
+    """At most one byte more than a manifest may have; never waits for a pipe or a device."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise ValueError("it is a directory")
+        if not stat.S_ISREG(mode):
+            raise ValueError("it is a pipe or a device, not a file")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _unreadable(name: str, path: str | Path, reason: str) -> Diagnostic:
+    hint = None
+    with suppress(OSError, ValueError):  # looking around must not fail where reading did
+        hint = _advice(Path(path))
+    return Diagnostic.of("file-unreadable", Place(name), f"cannot read this file: {reason}", hint)
+
+
+def _advice(path: Path) -> str | None:
+    if path.is_dir():
+        inside = path / "manifest.yaml"
+        return f"did you mean {quote(inside)}?" if inside.is_file() else None
+    if path.is_symlink() and not path.exists():
+        return f"it is a link to {quote(path.readlink())}, which does not exist"
+    if not path.exists() and path.parent.is_dir():
+        return did_you_mean(path.name, (e.name for e in path.parent.iterdir() if e.suffix in (".yaml", ".yml")))
+    return None
+
+
+def _refuse_bytes(raw: bytes) -> tuple[str, str | None] | None:
+    """Message and hint for bytes that are no UTF-8 text at all."""
+    head = raw[:4096]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) > 3 and head[1:4:2] == b"\0\0" and head[0]):
+        return "this file is UTF-16 text", "`iconv -f UTF-16 -t UTF-8` converts it"
+    if b"\0" in head:
+        return "this file is binary, not text", None
+    return None
+
+
+def _unprintable(match: re.Match[str]) -> Problem:
+    char = match.group()
+    if char == "\ufeff":
+        return Problem("yaml-syntax", match.start(), 1, "a byte order mark stands inside the text", "delete it")
+    message = f"the control character U+{ord(char):04X} cannot stand in YAML"
+    return Problem("yaml-syntax", match.start(), 1, message, "delete it, or write it as an escape in double quotes")
+
+
+def _not_a_mapping(root: Node) -> Problem:
+    what = "a list" if isinstance(root.value, list) else f"the single value {quote(root.value)}"
+    hint = "it begins with keys, as in 'name: my-cluster'"
+    glued = re.match(r"[\w-]+:(?=\S)", root.value) if isinstance(root.value, str) else None
+    if glued:
+        hint = f"a space belongs behind the colon of {quote(glued.group()[:-1])}"
+    return Problem("manifest-not-a-mapping", root.start, root.end - root.start, f"the manifest is {what}", hint)

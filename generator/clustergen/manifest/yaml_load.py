@@ -30,8 +30,9 @@ from clustergen.diagnostics.words import quote
 from clustergen.diagnostics.yaml_words import Complaint, Problem, explain_alias, explain_error, explain_key, explain_tag
 
 MAX_DEPTH = 50
-MAX_VALUES = 400_000
+MAX_VALUES = 300_000
 MAX_ALIASED = 100_000
+MAX_PROBLEMS = 1000
 
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
@@ -186,6 +187,9 @@ class _Composer:
                 return root
             else:
                 continue
+            if len(self.problems) >= MAX_PROBLEMS:
+                message = f"{MAX_PROBLEMS:,} mistakes; reading stops here"
+                raise _RefusedError(Problem("yaml-syntax", child.start, 0, message))
             if count > MAX_VALUES:
                 raise _RefusedError(Problem("file-too-large", child.start, 0, f"more than {MAX_VALUES:,} values"))
             if top is None:

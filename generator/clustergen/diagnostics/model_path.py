@@ -1,0 +1,165 @@
+"""Follows the location of a pydantic error through a model's annotations, back to a path into the manifest.
+
+pydantic puts more into a location than keys and indices: the tag of a discriminated union, a label for each branch of a
+plain union, `[key]` for a mapping's key. What belongs to which is only known by walking the model alongside.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, RootModel
+from pydantic.fields import FieldInfo
+
+from clustergen.diagnostics.model import ManifestPath
+
+_LISTS = (list, tuple, set, frozenset, Sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where an error stands: `kind` is the annotation there (None if unknown), `owner` the model around it.
+
+    `is_key` says that a mapping's key is wrong and not its value. `branch` is (path of a plain union, label) where the
+    error belongs to one of its branches, the outermost if they nest.
+    """
+
+    path: ManifestPath
+    kind: Any
+    owner: type[BaseModel] | None
+    is_key: bool = False
+    branch: tuple[ManifestPath, str] | None = None
+
+
+def follow(model: type[BaseModel], loc: Sequence[str | int]) -> Located:
+    """The place that a location of `model`'s ValidationError means."""
+    path: list[str | int] = []
+    kind: Any = model
+    owner: type[BaseModel] | None = None
+    branch: tuple[ManifestPath, str] | None = None
+    for part in loc:
+        kind, tags = _plain(kind)
+        if part == "[key]":
+            return Located(tuple(path), None, owner, True, branch)
+        if tags is not None:
+            kind = _tagged(kind, tags, part)
+        elif len(_branches(kind)) > 1:
+            branch = branch or (tuple(path), str(part))
+            kind = next((inner for inner in _branches(kind) if _has_label(inner, str(part))), None)
+        else:
+            owner = kind if _is_model(kind) else None
+            kind = _inner(kind, part)
+            path.append(part)
+    return Located(tuple(path), _plain(kind)[0], owner, False, branch)
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """The keys that a mapping of this model may have."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+@lru_cache(maxsize=4)
+def places_of_keys(model: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
+    """For each key anywhere below a model, the sections that have it: `max_time` → `slurm.partitions.<name>`."""
+    places: dict[str, list[str]] = {}
+    for section, key in _walk(model, "", ()):
+        places.setdefault(key, []).append(section)
+    return {key: tuple(dict.fromkeys(sections)) for key, sections in places.items()}
+
+
+def choices_of(kind: Any) -> tuple[Any, ...]:
+    """The values that a `Literal` allows; empty for any other annotation."""
+    plain = _plain(kind)[0]
+    return get_args(plain) if get_origin(plain) is Literal else ()
+
+
+def _walk(kind: Any, section: str, above: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
+    for inner in _branches(_plain(kind)[0]):
+        plain = _plain(inner)[0]
+        origin = get_origin(plain)
+        if _is_model(plain) and plain not in above:
+            for name, field in plain.model_fields.items():
+                key = field.alias or name
+                yield section, key
+                yield from _walk(field.annotation, f"{section}.{key}" if section else key, (*above, plain))
+        elif origin is dict:
+            yield from _walk(get_args(plain)[1], f"{section}.<name>", above)
+        elif origin in _LISTS:
+            yield from _walk(get_args(plain)[0], section, above)
+
+
+def _plain(kind: Any) -> tuple[Any, str | None]:
+    """The annotation without Annotated, None and type aliases; with a union's discriminator, if it has one."""
+    discriminator: str | None = None
+    while True:
+        metadata: tuple[Any, ...] = ()
+        if isinstance(kind, FieldInfo):
+            metadata, kind = (kind, *kind.metadata), kind.annotation
+        elif get_origin(kind) is Annotated:
+            kind, *rest = get_args(kind)
+            metadata = tuple(rest)
+        elif hasattr(kind, "__value__"):
+            kind = kind.__value__
+        elif isinstance(kind, type) and issubclass(kind, RootModel):
+            kind = kind.model_fields["root"]
+        elif get_origin(kind) in (Union, types.UnionType) and len(_branches(kind)) == 1:
+            kind = _branches(kind)[0]
+        else:
+            return kind, discriminator
+        for item in metadata:
+            found = getattr(item, "discriminator", None)
+            if found is not None:
+                discriminator = found if isinstance(found, str) else ""
+
+
+def _branches(kind: Any) -> tuple[Any, ...]:
+    """A union's members without None; anything else is its own only member."""
+    if get_origin(kind) in (Union, types.UnionType):
+        return tuple(inner for inner in get_args(kind) if inner is not type(None))
+    return (kind,)
+
+
+def _tagged(kind: Any, discriminator: str, tag: str | int) -> Any:
+    for inner in _branches(kind):
+        plain, _ = _plain(inner)
+        if _is_model(plain) and discriminator in plain.model_fields:
+            if tag in choices_of(plain.model_fields[discriminator]):
+                return plain
+        elif any(getattr(item, "tag", None) == tag for item in getattr(inner, "__metadata__", ())):
+            return plain
+    return None
+
+
+def _has_label(kind: Any, label: str) -> bool:
+    """Whether pydantic calls this branch of a union so: `str`, `Gpu`, `tuple[int, ...]`, `function-after[f(), str]`."""
+    plain, _ = _plain(kind)
+    while label.startswith(("function-", "nullable[", "lax-or-strict[", "json-or-python[")):
+        label = label.partition("[")[2].removesuffix("]")
+        label = label.partition("(), ")[2] or label
+    label = label.removeprefix("constrained-")
+    origin = get_origin(plain) or plain
+    name = "literal" if origin is Literal else getattr(origin, "__name__", "")
+    return label == name or label.startswith(f"{name}[")
+
+
+def _inner(kind: Any, part: str | int) -> Any:
+    """The annotation of what stands at a key or an index."""
+    if _is_model(kind):
+        for name, field in kind.model_fields.items():
+            if part in (name, field.alias):
+                return field
+        return None
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is dict and len(args) == 2:
+        return args[1]
+    if origin is tuple and isinstance(part, int) and args and args[-1] is not Ellipsis:
+        return args[part] if part < len(args) else None
+    return args[0] if origin in _LISTS and args else None
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

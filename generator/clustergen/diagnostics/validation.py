@@ -1,0 +1,264 @@
+"""pydantic's errors → findings in a user's words: unknown and missing keys, wrong types, values out of bounds.
+
+A PydanticCustomError of a model keeps its own words: its type is the code where `CODES` has it, and its context may
+hold `hint`, and `offset` and `length` of the span that is meant inside a scalar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from clustergen.diagnostics.codes import CODES
+from clustergen.diagnostics.model import Finding, ManifestPath
+from clustergen.diagnostics.model_path import Located, choices_of, follow, keys_of, places_of_keys
+from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
+
+Written: TypeAlias = Callable[[ManifestPath], str | None]
+_Error: TypeAlias = Mapping[str, Any]
+
+# What was wanted, by pydantic's error type.
+_WANTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
+    "iterable_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "none_required": "left empty",
+}
+# What a value must be, by pydantic's error type; the names are those of the error's context.
+_BOUNDS = {
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "finite_number": "must be a finite number",
+    "int_parsing_size": "must be a smaller number",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+}
+_MOST_KEYS = 15
+_MOST_PLACES = 3
+
+
+def findings_of(err: ValidationError, model: type[BaseModel], data: Any, written: Written) -> list[Finding]:
+    """A finding for every mistake behind a ValidationError of `model` for `data`.
+
+    `written` gives a scalar as it stands in the file. Where a plain union fails, only its nearest branch speaks.
+    """
+    return _Translator(model, data, written).translate(err.errors(include_url=False))
+
+
+class _Translator:
+    def __init__(self, model: type[BaseModel], data: Any, written: Written) -> None:
+        self.model = model
+        self.data = data
+        self.written = written
+
+    def translate(self, errors: list[Any]) -> list[Finding]:
+        found: list[Finding] = []
+        unions: dict[ManifestPath, dict[str, list[tuple[_Error, Located]]]] = {}
+        meant: set[ManifestPath] = set()  # keys that are missing only because they are misspelt
+        for error in errors:
+            at = follow(self.model, error["loc"])
+            if at.branch:
+                unions.setdefault(at.branch[0], {}).setdefault(at.branch[1], []).append((error, at))
+            else:
+                found.append(self._finding(error, at))
+                meant |= self._meant(error, at)
+        for path, branches in unions.items():
+            found += self._union(path, branches)
+        return [item for item in found if item.code != "key-missing" or item.path not in meant]
+
+    def _finding(self, error: _Error, at: Located) -> Finding:
+        kind, context = error["type"], error.get("ctx", {})
+        if kind == "extra_forbidden":
+            return self._unknown(at)
+        if kind == "missing":
+            return self._missing(at.path)
+        if kind == "union_tag_not_found":
+            return self._missing((*at.path, context["discriminator"].strip("'")))
+        if kind == "union_tag_invalid":
+            allowed = re.findall(r"'([^']*)'", context["expected_tags"])
+            return self._not_allowed((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
+        if kind in ("literal_error", "enum"):
+            allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
+            return self._not_allowed(at.path, error["input"], allowed)
+        if kind in _WANTED:
+            return self._wrong_type(at.path, [_WANTED[kind]], error["input"])
+        if kind in _BOUNDS:
+            return self._out_of_bounds(at, error)
+        if kind == "string_pattern_mismatch":
+            return self._malformed(at, error["input"], context["pattern"])
+        return self._other(at, error)
+
+    def _subject(self, at: Located) -> str:
+        if at.is_key:
+            section = where(at.path[:-1], self.data)
+            return f"{section}: the key {quote(at.path[-1])}" if section else f"the key {quote(at.path[-1])}"
+        return where(at.path, self.data) or "the manifest"
+
+    def _unknown(self, at: Located) -> Finding:
+        key, section = str(at.path[-1]), where(at.path[:-1], self.data)
+        message = f"{section} has no key {quote(key)}" if section else f"there is no section {quote(key)}"
+        known = keys_of(at.owner) if at.owner else []
+        present = self._value(at.path[:-1])
+        unused = [name for name in known if not (isinstance(present, Mapping) and name in present)]
+        hint = did_you_mean(key, unused)
+        if hint is None:
+            places = [place for place in places_of_keys(self.model).get(key, ()) if place]
+            if 0 < len(places) <= _MOST_PLACES:
+                hint = f"{quote(key)} belongs in {' or '.join(places)}"
+            elif 0 < len(known) <= _MOST_KEYS:
+                hint = f"its keys are {', '.join(known)}"
+        return Finding("key-unknown", at.path, message, hint, key=True)
+
+    def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
+        if error["type"] != "extra_forbidden" or at.owner is None:
+            return set()
+        guess = suggest(str(at.path[-1]), keys_of(at.owner))
+        return {(*at.path[:-1], guess)} if guess else set()
+
+    def _missing(self, path: ManifestPath) -> Finding:
+        section = where(path[:-1], self.data)
+        message = (
+            f"{section} needs the key {quote(path[-1])}" if section else f"the section {quote(path[-1])} is missing"
+        )
+        return Finding("key-missing", path, message)
+
+    def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
+        text = self.written(path)
+        if not isinstance(value, str) and text in allowed:
+            return self._wrong_type(path, ["text"], value)
+        if isinstance(value, (Mapping, list, tuple)) or value is None:
+            return self._wrong_type(path, [one_of(allowed)], value)
+        hint = did_you_mean(str(value), [str(choice) for choice in allowed])
+        message = f"{where(path, self.data)} cannot be {quote(text if text and len(text) < 60 else value)}"
+        if isinstance(value, str):
+            message = f"{where(path, self.data)} cannot be {quote(value)}"
+        return Finding("value-not-allowed", path, f"{message}; it can be {one_of(allowed)}", hint)
+
+    def _wrong_type(self, path: ManifestPath, wanted: list[str], value: Any) -> Finding:
+        text = self.written(path) or ""
+        message = (
+            f"{where(path, self.data) or 'the manifest'} must be {' or '.join(wanted)}, not {self._given(value, text)}"
+        )
+        return Finding("type-wrong", path, message, _type_hint(wanted, value, text))
+
+    def _given(self, value: Any, text: str) -> str:
+        if value is None:
+            return "empty"
+        if isinstance(value, Mapping):
+            return "a mapping"
+        if isinstance(value, (list, tuple)):
+            return "a list"
+        if isinstance(value, str):
+            return f"the text {quote(value)}"
+        return text or str(value).lower()
+
+    def _out_of_bounds(self, at: Located, error: _Error) -> Finding:
+        context, value = error["ctx"], error["input"]
+        if context.get("min_length") == 1:
+            rule, given = "must not be empty", ""
+        else:
+            rule = _BOUNDS[error["type"]].format(**context)
+            size = context.get("actual_length", len(value) if isinstance(value, str) else None)
+            given = f", not {self.written(at.path) or value if size is None else size}"
+        return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{given}", key=at.is_key)
+
+    def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
+        odd = _odd_character(value, pattern)
+        subject, hint = self._subject(at), f"it must match {pattern}"
+        if odd is None:
+            return Finding("text-malformed", at.path, f"{subject} cannot be {quote(value)}", hint, key=at.is_key)
+        message = f"{subject} cannot {'begin with' if odd == 0 else 'contain'} {quote(value[odd])}"
+        return Finding("text-malformed", at.path, message, hint, key=at.is_key, at=(odd, 1))
+
+    def _other(self, at: Located, error: _Error) -> Finding:
+        kind, context = error["type"], error.get("ctx", {})
+        message = str(context["error"]) if "error" in context else error["msg"]
+        message = message.replace("Input should be", "must be").replace("Input is", "is")
+        code = kind if kind in CODES else "type-wrong" if kind.endswith("_type") else "text-malformed"
+        separator = " " if message.startswith(("must be ", "is ")) else ": "
+        span = (context["offset"], context["length"]) if "offset" in context and "length" in context else None
+        return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", context.get("hint"), at.is_key, span)
+
+    def _union(self, path: ManifestPath, branches: Mapping[str, list[tuple[_Error, Located]]]) -> Iterator[Finding]:
+        """One voice of a plain union: the branch that fits best, or one sentence when the type fits none."""
+        fitting: list[list[tuple[_Error, Located]]] = []
+        unfit: list[_Error] = []
+        for errors in branches.values():
+            wrong = [error for error, at in errors if at.path == path and error["type"] in _WANTED]
+            unfit += wrong[:1]
+            if not wrong:
+                fitting.append(errors)
+        if fitting:
+            yield from (self._finding(error, at) for error, at in min(fitting, key=len))
+            return
+        wanted = list(dict.fromkeys(_WANTED[error["type"]] for error in unfit))
+        if "a number" in wanted and "a whole number" in wanted:
+            wanted.remove("a whole number")
+        yield self._wrong_type(path, wanted, unfit[0]["input"])
+
+    def _value(self, path: ManifestPath) -> Any:
+        value = self.data
+        for part in path:
+            try:
+                value = value[part]
+            except (LookupError, TypeError):
+                return None
+        return value
+
+
+def _type_hint(wanted: list[str], value: Any, text: str) -> str | None:
+    first = wanted[0]
+    if "text" in wanted and isinstance(value, (bool, int, float)) and text:
+        return f'put it in quotes: "{text}"'
+    if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
+        return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
+    if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
+        plain = text[1:-1]
+        return f"take the quotes away: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
+    if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
+        return f"write [{text}]"
+    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
+        return f"a space belongs behind the colon of {quote(glued.group(1))}"
+    if first == "a mapping" and value is None:
+        return "write its keys below it, indented, or take the line away"
+    return None
+
+
+def _odd_character(value: str, pattern: str) -> int | None:
+    """Where a text first has a character that its pattern has no place for; None where the order is wrong."""
+    body = pattern.removeprefix("^").removesuffix("$")
+    classes = re.findall(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS.]", body)
+    literals = set(
+        re.sub(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS]|\{[0-9,]+\}|\(\?[:i]+|[()|*+?$^]", "", body).replace("\\", "")
+    )
+    try:
+        allowed = re.compile("|".join(classes) or "(?!)")
+        if body.startswith("[") and value and not re.match(classes[0], value):
+            return 0
+    except re.error:
+        return None
+    if "." in body.replace("\\.", "").replace("[.]", "") and not classes:
+        return None
+    return next((index for index, char in enumerate(value) if char not in literals and not allowed.match(char)), None)

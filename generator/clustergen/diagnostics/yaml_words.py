@@ -1,0 +1,313 @@
+"""What a YAML parser's complaint most likely means, in words for somebody who does not read YAML's grammar.
+
+libyaml says where it gave up, which is often behind the mistake. Each function here looks at the text around that point
+for the usual mistakes: a tab, no space after a colon, an open quote or bracket, a value that needs quotes, indentation
+that fits nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clustergen.diagnostics.words import did_you_mean, quote
+
+_LONGEST_HINT = 60
+_LINE_END = re.compile(r"[\n\r]|$")
+_LONGEST_KEY = 1024  # libyaml gives up on the colon after that
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the text: a span in characters from its start. `other` is a second span that matters."""
+
+    code: str
+    start: int
+    length: int
+    message: str
+    hint: str | None = None
+    other: tuple[int, int] | None = None
+
+
+def explain_key(text: str, start: int) -> Problem:
+    """A mapping, a list or an alias where a key must be."""
+    if text.startswith("{", start) and text[start - 1 : start] == "{":
+        return _problem(start - 1, 2, "'{{' opens a mapping in YAML", 'put the whole value in quotes: "{{ … }}"')
+    if text.startswith("*", start):
+        return _problem(start, 1, "a key cannot be an alias", "put a value that begins with '*' in quotes")
+    return _problem(start, 1, "a key must be plain text", "put it in quotes if it is meant as text")
+
+
+def explain_tag(text: str, start: int, value: str | None = None) -> Problem:
+    """A tag that is not YAML's own, or one that does not fit its `value`. `start` is where the tag stands."""
+    found = re.compile(r"!\S*").search(text, start)
+    at, tag = (found.start(), found.group()) if found else (start, "!")
+    tag = tag.rstrip(",]}")
+    if value is not None:
+        return Problem("yaml-tag", at, len(tag), f"{quote(value)} does not fit its tag {quote(tag)}")
+    hint = "leave the tag out; put a value that begins with '!' in quotes"
+    if tag in ("!vault", "!vault-encrypted"):
+        hint = "secrets stay out of the manifest: keep them in Ansible's own group_vars"
+    elif tag.startswith(("!include", "!env", "!ENV", "!reference")):
+        hint = "a manifest is one file and reads nothing else"
+    return Problem("yaml-tag", at, len(tag), f"the tag {quote(tag)} is not allowed", hint)
+
+
+def explain_alias(start: int, end: int, name: str, anchors: Iterable[str]) -> Problem:
+    """An alias to an anchor that does not stand before it."""
+    hint = did_you_mean(name, anchors) or "put a value that begins with '*' in quotes"
+    return _problem(start, end - start, f"no anchor before this is called {quote('&' + name)}", hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a parser said, in `words`, at `at`; `context` is where the thing that it was reading began.
+
+    `last` is (start, end, style) of the last value that it read well. Positions count characters from the start.
+    """
+
+    text: str
+    at: int
+    words: str
+    context: int | None = None
+    last: tuple[int, int, str] | None = None
+
+    @property
+    def char(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def after_last(self, styles: str) -> bool:
+        """Whether the parser stopped right behind a value of one of these styles."""
+        return bool(
+            self.last
+            and self.last[2]
+            and self.last[2] in styles
+            and 0 <= self.at - self.last[1] <= 1
+            and not self.text[self.last[1] : self.at].strip(" ")
+        )
+
+
+def explain_error(complaint: Complaint) -> Problem:
+    """The mistake that is most likely behind a parser's complaint."""
+    for explain in (
+        _tab,
+        _first_character,
+        _sign,
+        _escape,
+        _quote,
+        _flow,
+        _bracket,
+        _no_colon,
+        _two_colons,
+        _misplaced,
+        _indentation,
+    ):
+        problem = explain(complaint)
+        if problem:
+            return problem
+    return _problem(complaint.at, 1, f"this is not valid YAML: {complaint.words.lstrip(': ')}")
+
+
+def _problem(start: int, length: int, message: str, hint: str | None = None, code: str = "yaml-syntax") -> Problem:
+    return Problem(code, start, length, message, hint)
+
+
+def _tab(complaint: Complaint) -> Problem | None:
+    text = complaint.text
+    for index in (complaint.at, complaint.context):
+        if index is None:
+            continue
+        start = _line(text, index)[0]
+        indent = re.compile(r"[ \t]*").match(text, start)
+        tab = text.find("\t", start, indent.end() if indent else start)
+        if tab >= 0:
+            return _problem(tab, 1, "a tab cannot indent a line", "use spaces", "yaml-tab")
+    if complaint.char == "\t":
+        return _problem(complaint.at, 1, "a tab cannot stand here", "use spaces", "yaml-tab")
+    return None
+
+
+def _first_character(complaint: Complaint) -> Problem | None:
+    if "cannot start any token" not in complaint.words and not (complaint.char == "," and _expected(complaint)):
+        return None
+    hint = f"put it in quotes: {_quoted(complaint.text, complaint.at)}"
+    return _problem(complaint.at, 1, f"a value cannot begin with {quote(complaint.char)}", hint)
+
+
+def _sign(complaint: Complaint) -> Problem | None:
+    """`*`, `&`, `!`, `|` and `>` at the start of what was meant as text."""
+    words = complaint.words
+    begin = complaint.at if complaint.context is None else complaint.context
+    sign = quote(complaint.text[begin : begin + 1])
+    if "scanning an alias" in words:
+        message = f"{sign} begins an alias, and no name follows"
+    elif "scanning an anchor" in words:
+        message = f"{sign} begins an anchor, and no name follows"
+    elif "scanning a tag" in words or "undefined tag" in words:
+        message = "'!' begins a tag, and this is not one"
+    elif "scanning a block scalar" in words:
+        message = f"{sign} announces lines of text below it, and nothing else may follow"
+    elif "directive" in words or "incompatible YAML document" in words:
+        start, end = _line(complaint.text, complaint.at)
+        return _problem(start, end - start, "this YAML directive is not understood", "leave the line out")
+    else:
+        return None
+    code = "yaml-tag" if "tag" in message else "yaml-syntax"
+    return _problem(begin, 1, message, f"to mean it as text, put it in quotes: {_quoted(complaint.text, begin)}", code)
+
+
+def _escape(complaint: Complaint) -> Problem | None:
+    if "escape" not in complaint.words and "hexadecimal" not in complaint.words:
+        return None
+    slash = complaint.text.rfind("\\", 0, complaint.at + 1)
+    begin = slash if slash >= 0 and complaint.at - slash < 12 else complaint.at
+    sequence = quote(complaint.text[begin : begin + 2])
+    return _problem(begin, 2, f"{sequence} is no escape in double quotes", "single quotes leave backslashes alone")
+
+
+def _quote(complaint: Complaint) -> Problem | None:
+    text, context = complaint.text, complaint.context
+    if "quoted scalar" in complaint.words and context is not None:
+        return _problem(context, 1, f"the quote {text[context : context + 1]} is opened here and never closed")
+    if not complaint.after_last("'\"") or complaint.last is None:
+        return None
+    start, end, mark = complaint.last
+    if "\n" in text[start:end]:
+        line = _number(text, start)
+        message = f"the quote {mark} ends here, but was opened on line {line}"
+        return _problem(end - 1, 1, message, f"close the quote on line {line}")
+    inside = "''" if mark == "'" else '\\"'
+    hint = f"put the whole value in quotes, and write {inside} for a quote inside"
+    return _problem(end - 1, 1, f"the quote {mark} ends the value here, but more follows", hint)
+
+
+def _flow(complaint: Complaint) -> Problem | None:
+    """Between `[` and `]`, or `{` and `}`."""
+    text, at, context = complaint.text, complaint.at, complaint.context
+    if "parsing a flow" not in complaint.words or context is None:
+        return None
+    opened = text[context : context + 1]
+    closing = "}" if opened == "{" else "]"
+    if complaint.char in ("[", "{") and at > context + 1 and not text[at - 1].isspace():
+        word = re.compile(r"[^\s,{}\[\]]*$").search(text, context + 1, at)
+        start = word.start() if word else at
+        whole = re.compile(r"(?:\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,{}\[\]])+").match(text, start)
+        end = whole.end() if whole else at + 1
+        hint = f'write "{text[start:end]}"' if end - start < _LONGEST_HINT else None
+        return _problem(start, end - start, f"brackets inside {opened} {closing} need quotes", hint)
+    if complaint.char in ("]", "}") and complaint.char != closing:
+        return _problem(at, 1, f"{quote(complaint.char)} closes what {quote(opened)} opened", f"write {quote(closing)}")
+    if "\n" in text[context:at] or at >= len(text) - 1:
+        return _problem(context, 1, f"{quote(opened)} is opened here and never closed", f"add {quote(closing)}")
+    message = f"a comma or {quote(closing)} must stand here"
+    return _problem(at, 1, message, "text that holds , : [ ] { or } needs quotes")
+
+
+def _bracket(complaint: Complaint) -> Problem | None:
+    """A bracket that closes nothing, or one whose value goes on behind it: `[01-08].example`."""
+    text, at = complaint.text, complaint.at
+    if complaint.char in ("]", "}"):
+        return _problem(at, 1, f"{quote(complaint.char)} closes nothing", "put it in quotes if it is meant as text")
+    if not complaint.after_last("[{") or complaint.last is None:
+        return None
+    start, _, opened = complaint.last
+    whole = text[start : _line(text, at)[1]].split(" #")[0].rstrip()
+    message = f"{quote('}' if opened == '{' else ']')} ends the value here, but more follows"
+    if text.startswith("{{", start):
+        message = "'{{' opens a mapping in YAML"
+    quoted = _quoted(text, start)
+    return _problem(start, len(whole), message, f"put the whole value in quotes: {quoted}")
+
+
+def _no_colon(complaint: Complaint) -> Problem | None:
+    if "simple key" not in complaint.words or complaint.context is None:
+        return None
+    begin = complaint.context
+    line = complaint.text[begin : _line(complaint.text, begin)[1]]
+    if len(line) >= _LONGEST_KEY:
+        return _problem(begin, 1, f"this is longer than the {_LONGEST_KEY:,} characters that a key may have")
+    glued = re.match(r"""["']?([\w.-]+)["']?:(?=\S)""", line)
+    if glued:
+        colon = begin + glued.end() - 1
+        return _problem(colon, 1, f"no space follows the colon of {quote(glued.group(1))}", "write 'key: value'")
+    shown = line.split(" #")[0].rstrip()
+    return _no_pair(begin, shown)
+
+
+def _no_pair(start: int, shown: str) -> Problem:
+    return _problem(start, len(shown), f"{quote(shown)} is no 'key: value'", "is a colon missing?")
+
+
+def _two_colons(complaint: Complaint) -> Problem | None:
+    if "mapping values are not allowed" not in complaint.words:
+        return None
+    text, at = complaint.text, complaint.at
+    start = _line(text, at)[0]
+    key = re.compile(r"""[ ]*(["']?)([\w.@/-]+)\1(?=:)""").match(text, start, at + 1)
+    last = complaint.last
+    if not key or key.end() != at or last is None:
+        return _problem(at, 1, "a second ': ' in one value", "put the whole value in quotes")
+    line = _number(text, last[0])
+    if last[0] - _line(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
+        shown = text[last[0] : _line(text, last[0])[1]].split(" #")[0].rstrip()
+        return _no_pair(last[0], shown)
+    begin = start + len(key.group()) - len(key.group().lstrip())
+    message = f"{quote(key.group(2))} is indented as part of the value on line {line}"
+    return _problem(begin, at - begin, message, f"indent it like the key on line {line}")
+
+
+def _misplaced(complaint: Complaint) -> Problem | None:
+    if "sequence entries are not allowed" in complaint.words:
+        return _problem(complaint.at, 1, "a list item cannot begin here", "begin each '- ' on a line of its own")
+    if "document start" in complaint.words:
+        return _problem(complaint.at, 1, "the manifest is over before this", "take the line '...' away")
+    if "node content" in complaint.words:
+        return _problem(complaint.at, 1, f"a value cannot begin with {quote(complaint.char)}", "put it in quotes")
+    return None
+
+
+def _indentation(complaint: Complaint) -> Problem | None:
+    text, at, context = complaint.text, complaint.at, complaint.context
+    if context is None or not _expected(complaint) or "block" not in complaint.words:
+        return None
+    start, end = _line(text, at)
+    if text[start:at].strip(" "):
+        return None
+    width, column = at - start, context - _line(text, context)[0]
+    above = _number(text, context)
+    shown = text[at:end].split(" #")[0].rstrip()
+    if width == column and re.compile(r"-(?=\s)").match(text, at):
+        return _problem(at, 1, f"a list item stands among the keys that begin on line {above}")
+    if width == column and re.compile(r"-(?=\s)").match(text, context):
+        return _problem(at, len(shown), f"a key stands among the list items that begin on line {above}")
+    message = f"nothing above is indented by {_spaces(width)}"
+    return _problem(at, len(shown), message, f"what begins on line {above} is indented by {_spaces(column)}")
+
+
+def _expected(complaint: Complaint) -> bool:
+    return "expected" in complaint.words
+
+
+def _spaces(count: int) -> str:
+    return f"{count} space{'' if count == 1 else 's'}"
+
+
+def _number(text: str, at: int) -> int:
+    """The number of the line around an index."""
+    return (text.count("\n", 0, at) or text.count("\r", 0, at)) + 1
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """Start and end of the line around an index."""
+    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    end = _LINE_END.search(text, at)
+    return start, end.start() if end else len(text)
+
+
+def _quoted(text: str, at: int) -> str:
+    """The rest of a line as it would look in quotes, for a hint."""
+    rest = text[at : _line(text, at)[1]].split(" #")[0].rstrip()
+    if not rest or len(rest) > _LONGEST_HINT or "'" in rest or "\\" in rest:
+        return '"…"'
+    return f"'{rest}'" if '"' in rest else f'"{rest}"'
