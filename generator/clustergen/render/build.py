@@ -13,7 +13,7 @@ from clustergen.render.engine import print_template
 from clustergen.render.formats import Format, RenderError
 from clustergen.render.groups import group_name, membership, mount_group
 from clustergen.render.registry import File, files
-from clustergen.render.tree import RenderedFile
+from clustergen.render.tree import Outline, RenderedFile
 
 _OS_FIELD = re.compile(r"\{os\.(\w+)\}")
 _ITEM = re.compile(r"\{(\w+)\}")
@@ -55,16 +55,24 @@ class Builder:
 
     def build(self) -> dict[str, RenderedFile]:
         for file in files():
+            if file.per == "tree":
+                continue  # made by finish
             if file.scope == "tree":
-                self._tree_file(file)
+                self._tree_file(file, file.view(self.cluster))
             elif file.scope == "mount":
                 self._mount_files(file)
             elif members := self.members.get(file.scope):
                 self._group_file(file, members)
         return self.files
 
-    def _tree_file(self, file: File) -> None:
-        view = file.view(self.cluster)
+    def finish(self) -> None:
+        """Adds the files that tell of all others, once the site's own are among them."""
+        outline = Outline(self.members, dict(sorted(self.files.items())))
+        for file in files():
+            if file.per == "tree":
+                self._tree_file(file, file.view(self.cluster, outline))
+
+    def _tree_file(self, file: File, view: Any) -> None:
         for path, part in self._items(file.path, view):
             self._add(RenderedFile(path, self._print(file, part), source=file.template + ".j2"))
 

@@ -106,6 +106,27 @@ def yaml_scalar(value: object) -> Safe:
     return Safe(json.dumps(value))
 
 
+def yaml_block(value: object, indent: int) -> Safe:
+    """The lines of a YAML literal block (`key: |-`), whose first line the template has indented."""
+    lines = [one_line(line.rstrip()) for line in str(value).split("\n")]
+    if not lines[0] or lines[0][0] == " ":
+        raise RenderError(f"a YAML block cannot start with {lines[0]!r}")
+    return Safe(("\n" + " " * indent).join(lines))
+
+
+def yaml_folded(value: object, indent: int, width: int = 110) -> Safe:
+    """One paragraph of a YAML folded block (`key: >-`), broken between words."""
+    words = one_line(str(value)).split()
+    lines, line = [], words[0] if words else ""
+    for word in words[1:]:
+        if indent + len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line += " " + word
+    return Safe(("\n" + " " * indent).join([*lines, line]))
+
+
 def ansible_scalar(value: object) -> Safe:
     """The same for files that Ansible evaluates: braces of the user's stay braces."""
     if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
@@ -128,18 +149,28 @@ def markdown_text(value: object) -> Safe:
     return Safe(re.sub(r"([\\`*_{}\[\]<>|#!])", r"\\\1", one_line(str(value))))
 
 
+def mermaid_label(value: object) -> Safe:
+    """A quoted label of a Mermaid diagram; its `<br/>` is the view's own line break."""
+    parts = one_line(str(value)).split("<br/>")
+    quoted = (re.sub(r"[\"#<>&`;]", lambda found: f"#{ord(found.group())};", part) for part in parts)
+    return Safe('"' + "<br/>".join(quoted) + '"')
+
+
 def comment_text(value: object) -> Safe:
     """Words for people inside a comment: one line, nothing else matters there."""
     return Safe(one_line(str(value)))
 
 
-FILTERS: dict[str, Callable[[object], Safe]] = {
+FILTERS: dict[str, Callable[..., Safe]] = {
     "sh": shell_word,
     "slurm": slurm_value,
     "yaml": yaml_scalar,
+    "yaml_block": yaml_block,
+    "yaml_folded": yaml_folded,
     "ansible": ansible_scalar,
     "unit": unit_value,
     "xml": xml_text,
     "md": markdown_text,
+    "mermaid": mermaid_label,
     "comment": comment_text,
 }

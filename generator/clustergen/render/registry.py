@@ -7,6 +7,7 @@ the view's own module. What the function is called with depends on `per`:
     per="cluster"  view(cluster)             one text for all nodes of the group
     per="os"       view(cluster, os)         a text per operating system; PATH may hold {os.FIELD}
     per="type"     view(cluster, node_type)  a text per node type
+    per="tree"     view(cluster, outline)    a file of scope `tree` about all other files and groups; made last
 
 Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
@@ -35,7 +36,7 @@ class File:
     mode: int = 0o644
     owner: str = "root"
     group: str = "root"
-    per: Literal["cluster", "os", "type"] = "cluster"
+    per: Literal["cluster", "os", "type", "tree"] = "cluster"
     format: Format | None = None
     source: str | None = None  # template file, where several outputs share one
 

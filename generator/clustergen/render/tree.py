@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from clustergen import __version__
+from clustergen.cluster.model import NodeGroup
 from clustergen.render.effects import NONE, Effect
 
 LOCK = "clustergen.lock.json"
@@ -31,6 +32,14 @@ class RenderedFile:
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the files about the tree itself are made from: its groups and all other files."""
+
+    groups: Mapping[str, tuple[NodeGroup, ...]]
+    files: Mapping[str, RenderedFile]
 
 
 @dataclass(frozen=True)
