@@ -12,7 +12,9 @@ Rule = Callable[[Cluster], Iterator[Finding]]
 
 def rules() -> tuple[Rule, ...]:
     """All rules, topic by topic."""
-    return ()
+    from clustergen.rules import addresses, fabric, hardware, names, power
+
+    return tuple(rule for topic in (names, addresses, hardware, fabric, power) for rule in topic.RULES)
 
 
 def check(cluster: Cluster) -> list[Finding]:
