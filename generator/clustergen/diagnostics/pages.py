@@ -1,12 +1,31 @@
-"""The page of a code: the why, a wrong example, a right one. `docs/codes/<code>.md`, shipped in the wheel."""
+"""The page of a code: the why, a wrong example, a right one. `docs/codes/<code>.md`, shipped in the wheel.
+
+A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real one
+(`tools/update-code-pages` writes it). Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names the test
+that does.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the pages inside the package; in a checkout they lie beside the source root.
 _FOLDERS = (_PACKAGE / "_codes", _PACKAGE.parents[1] / "docs" / "codes")
+_SECTION = re.compile(r"^## (?P<title>\w+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FIXTURE = re.compile(r"^<!-- fixture: (?P<name>[\w-]+) -->$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """What a page shows: a manifest, what `clustergen validate manifest.yaml` says of it, and one that is right."""
+
+    wrong: str
+    output: str
+    right: str
 
 
 def folder() -> Path | None:
@@ -19,3 +38,26 @@ def page(code: str) -> str | None:
     home = folder()
     path = home / f"{code}.md" if home else None
     return path.read_text(encoding="utf-8") if path and path.is_file() else None
+
+
+def examples(markdown: str) -> Examples | str:
+    """The examples of a page, or the name of its fixture. Raises ValueError for a page with neither."""
+    fixture = _FIXTURE.search(markdown)
+    if fixture:
+        return fixture["name"]
+    blocks = {
+        (section["title"], block["kind"]): block["text"]
+        for section in _SECTION.finditer(markdown)
+        for block in _BLOCK.finditer(section["body"])
+    }
+    try:
+        return Examples(blocks["Wrong", "yaml"], blocks["Wrong", "text"], blocks["Right", "yaml"])
+    except KeyError as err:
+        raise ValueError(f"the page has no {err.args[0][1]} block under '## {err.args[0][0]}'") from None
+
+
+def with_output(markdown: str, output: str) -> str:
+    """The page with another output in the place of the one that it shows."""
+    head, wrong, rest = markdown.partition("## Wrong\n")
+    block = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
+    return head + wrong + block.sub(lambda _: f"```text\n{output}```", rest, count=1)

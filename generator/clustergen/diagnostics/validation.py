@@ -7,7 +7,7 @@ hold `hint`, and `offset` and `length` of the span that is meant inside a scalar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
@@ -81,12 +81,17 @@ class _Translator:
             at = follow(self.model, error["loc"])
             if at.branch:
                 unions.setdefault(at.branch[0], {}).setdefault(at.branch[1], []).append((error, at))
-            else:
+            elif not self._is_echo(error, at):
                 found.append(self._finding(error, at))
                 meant |= self._meant(error, at)
         for path, branches in unions.items():
             found += self._union(path, branches)
         return [item for item in found if item.code != "key-missing" or item.path not in meant]
+
+    def _is_echo(self, error: _Error, at: Located) -> bool:
+        """A list that is too short only because pydantic does not count the entries that are wrong themselves."""
+        value = self._value(at.path)
+        return error["type"] == "too_short" and isinstance(value, Sized) and len(value) >= error["ctx"]["min_length"]
 
     def _finding(self, error: _Error, at: Located) -> Finding:
         kind, context = error["type"], error.get("ctx", {})
@@ -110,15 +115,15 @@ class _Translator:
             return self._malformed(at, error["input"], context["pattern"])
         return self._other(at, error)
 
+    def _where(self, path: ManifestPath) -> str:
+        return where(path, self.data) or "the manifest"
+
     def _subject(self, at: Located) -> str:
-        if at.is_key:
-            section = where(at.path[:-1], self.data)
-            return f"{section}: the key {quote(at.path[-1])}" if section else f"the key {quote(at.path[-1])}"
-        return where(at.path, self.data) or "the manifest"
+        return f"{self._where(at.path[:-1])}: the key {quote(at.path[-1])}" if at.is_key else self._where(at.path)
 
     def _unknown(self, at: Located) -> Finding:
-        key, section = str(at.path[-1]), where(at.path[:-1], self.data)
-        message = f"{section} has no key {quote(key)}" if section else f"there is no section {quote(key)}"
+        key, section = str(at.path[-1]), self._where(at.path[:-1])
+        message = f"{section} has no key {quote(key)}"
         known = keys_of(at.owner) if at.owner else []
         present = self._value(at.path[:-1])
         unused = [name for name in known if not (isinstance(present, Mapping) and name in present)]
@@ -150,22 +155,17 @@ class _Translator:
             return self._wrong_type(path, ["text"], value)
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
-        hint = did_you_mean(str(value), [str(choice) for choice in allowed])
-        message = f"{where(path, self.data)} cannot be {quote(text if text and len(text) < 60 else value)}"
-        if isinstance(value, str):
-            message = f"{where(path, self.data)} cannot be {quote(value)}"
-        return Finding("value-not-allowed", path, f"{message}; it can be {one_of(allowed)}", hint)
+        shown = value if isinstance(value, str) else text or value
+        hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"it can be {one_of(allowed)}"
+        return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(self, path: ManifestPath, wanted: list[str], value: Any) -> Finding:
         text = self.written(path) or ""
-        message = (
-            f"{where(path, self.data) or 'the manifest'} must be {' or '.join(wanted)}, not {self._given(value, text)}"
-        )
+        given = "but is empty" if value is None else f"not {self._given(value, text)}"
+        message = f"{self._where(path)} must be {' or '.join(wanted)}, {given}"
         return Finding("type-wrong", path, message, _type_hint(wanted, value, text))
 
     def _given(self, value: Any, text: str) -> str:
-        if value is None:
-            return "empty"
         if isinstance(value, Mapping):
             return "a mapping"
         if isinstance(value, (list, tuple)):

@@ -120,10 +120,10 @@ class Source:
         self._refused = frozenset(found.path for found in findings)
 
     def _diagnostic(self, problem: Problem) -> Diagnostic:
-        message = problem.message
+        message, place = problem.message, self._span(problem.start, problem.start + problem.length)
         if problem.other:
-            message += f"; the first is on line {self._span(*problem.other).line}"
-        place = self._span(problem.start, problem.start + problem.length)
+            first = self._span(*problem.other)
+            message += f"; the first is on line {first.line}, column {first.column}"
         return Diagnostic.of(problem.code, place, message, problem.hint)
 
     def _not_utf8(self, err: UnicodeDecodeError) -> Diagnostic:

@@ -231,17 +231,15 @@ class _Composer:
         tag, text = event.tag, event.value
         if tag == f"{_CORE}str":
             return text
-        value = plain_value(text)
+        value = text if event.style else plain_value(text)
         wanted = _TAGGED.get(tag)
         if wanted is None:
             self.problems.append(explain_tag(self.text, start))
-        elif type(value) is wanted:
-            return value
         elif wanted is float and type(value) is int:
             return float(value)
-        else:
+        elif type(value) is not wanted:
             self.problems.append(explain_tag(self.text, start, text))
-        return None
+        return value
 
     def _opened(self, event: Any, mapping: bool, top: _Frame | None, depth: int, count: int) -> _Frame:
         start = event.start_mark.index
