@@ -39,7 +39,10 @@ def validate(path: Path) -> Compiled:
     try:
         manifest = Manifest.model_validate(_frozen(source.data))
     except ValidationError as err:
-        return Compiled(source, None, tuple(in_file_order([*found, *source.from_validation_error(err, Manifest)])))
+        told = source.from_validation_error(err, Manifest)
+        if not told and not found:  # fail closed: what nobody could put into words is an error all the same
+            told = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
+        return Compiled(source, None, tuple(in_file_order([*found, *told])))
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     findings += check(cluster)
@@ -81,6 +84,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
         used.add(name)
         if isinstance(item, RenderedFile):
             files[item.path] = item
+    builder.finish()
     for index, name in enumerate(cluster.manifest.site.replaces):
         if name not in used:
             findings.append(Finding("site-replaces-nothing", ("site", "replaces", index), f"there is no file site/{name}"))
