@@ -1,0 +1,32 @@
+"""Slurm's own configuration grammar: reading it with positions, and printing it.
+
+All of slurm.conf, gres.conf, cgroup.conf, topology.conf, slurmdbd.conf … share one grammar, which this package holds
+and nothing more: what a key means, and which keys a release knows, is told to it.
+
+- `grammar`: lines, pairs, problems; the rules in words
+- `parse`: one text → lines
+- `include`: a folder of texts → lines, with `Include` followed
+- `printing`: values, lines and comments that the parser reads back as they were
+"""
+
+from clustergen.slurmconf.grammar import KeyTables, Line, Pair, Problem, ProblemKind, Span
+from clustergen.slurmconf.include import folder_reader, read_config
+from clustergen.slurmconf.parse import decode, parse
+from clustergen.slurmconf.printing import comment, include, line, quote_value
+
+__all__ = [
+    "KeyTables",
+    "Line",
+    "Pair",
+    "Problem",
+    "ProblemKind",
+    "Span",
+    "comment",
+    "decode",
+    "folder_reader",
+    "include",
+    "line",
+    "parse",
+    "quote_value",
+    "read_config",
+]

@@ -1,0 +1,88 @@
+"""A folder of Slurm's files → the lines that Slurm sees, with `Include` followed as it follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from posixpath import normpath
+
+from clustergen.slurmconf.grammar import KeyTables, Line, Problem, ProblemKind
+from clustergen.slurmconf.parse import decode, parse
+
+Reader = Callable[[str], bytes]
+"""The content of a file by the name that Include gives it, relative to the folder of slurm.conf or absolute; OSError
+where there is none."""
+
+_MOST_FILES = 10_000
+_DEEPEST = 100
+
+
+def read_config(main: str, read: Reader, *, key_tables: KeyTables | None = None) -> list[Line]:
+    """The lines of `main` in the order in which Slurm sees them: behind each Include line those of the file it names.
+
+    Names are relative to the folder of slurm.conf, also inside included files. `%c` is the cluster's name in lower
+    case, from the last ClusterName above it. A file that cannot be read, a loop, a pattern with `*`, a
+    `%c` before any name: problems of the Include line. OSError where `main` itself cannot be read.
+    """
+    lines: list[Line] = []
+    clusters: list[str] = []
+    opened = 0
+
+    def follow(file: str, data: bytes, above: tuple[str, ...]) -> None:
+        nonlocal opened
+        opened += 1
+        for line in parse(decode(data), file, key_tables=key_tables):
+            lines.append(line)
+            if line.key == "clustername":
+                clusters.append(line.pairs[0].value)
+            if line.include is None:
+                continue
+            name = line.include.replace("%c", clusters[-1].lower()) if clusters else line.include
+            content: bytes | None = None
+            reason = _refusal(name, above)
+            if opened >= _MOST_FILES or len(above) >= _DEEPEST:
+                reason = ("too many files include one another", None)
+            if reason is None:
+                try:
+                    content = read(name)
+                except OSError as err:
+                    hint = "Slurm waits a minute for it, then gives up" if isinstance(err, FileNotFoundError) else None
+                    reason = (f"'{name}' cannot be read: {err.strerror or err}", hint)
+            if content is not None:
+                follow(name, content, (*above, normpath(name)))
+            elif reason is not None and line.include_at is not None:
+                problem = Problem(ProblemKind.INCLUDE_FAILED, *reason, line.include_at)
+                lines[-1] = line._replace(problems=(*line.problems, problem))
+
+    follow(main, read(main), (normpath(main),))
+    return lines
+
+
+def _refusal(name: str, above: tuple[str, ...]) -> tuple[str, str | None] | None:
+    """Why Slurm would not even open an included file: a message and a hint."""
+    if "%c" in name:
+        return "%c stands before any ClusterName", "put ClusterName above it"
+    if "*" in name:
+        return "Slurm does not expand patterns in Include", "name every file"
+    if normpath(name) in above:
+        return f"'{name}' includes itself", f"the way here: {' → '.join((*above, name))}"
+    return None
+
+
+def folder_reader(folder: Path, standing_for: str = "/etc/slurm") -> Reader:
+    """Reads below one folder and nowhere else: a file of somebody else may name any file of this machine.
+
+    Absolute names below `standing_for`, the folder's place on the node, are looked up in the folder.
+    """
+    root = folder.resolve()
+
+    def read(name: str) -> bytes:
+        inside = name.removeprefix(standing_for.rstrip("/") + "/") if name.startswith("/") else name
+        path = root / inside
+        if not path.is_file():  # nor a pipe or a device, nor a link to itself
+            raise FileNotFoundError(2, "there is no such file in the folder")
+        if not path.resolve().is_relative_to(root):
+            raise PermissionError(1, "it lies outside the folder")
+        return path.read_bytes()
+
+    return read
