@@ -11,7 +11,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template
 from clustergen.render.formats import Format, RenderError
-from clustergen.render.groups import group_name, membership, mount_group
+from clustergen.render.groups import ENTRY_SCOPES, entry_group, group_name, membership
 from clustergen.render.registry import File, files
 from clustergen.render.tree import Outline, RenderedFile
 
@@ -59,10 +59,11 @@ class Builder:
                 continue  # made by finish
             if file.scope == "tree":
                 self._tree_file(file, file.view(self.cluster))
-            elif file.scope == "mount":
-                self._mount_files(file)
-            elif members := self.members.get(file.scope):
-                self._group_file(file, members)
+            elif file.scope in ENTRY_SCOPES:
+                for name, entry in self.cluster.manifest.storage.items():
+                    self._group_file(file, entry_group(file.scope, name), name, entry)
+            else:
+                self._group_file(file, file.scope)
         return self.files
 
     def finish(self) -> None:
@@ -76,17 +77,14 @@ class Builder:
         for path, part in self._items(file.path, view):
             self._add(RenderedFile(path, self._print(file, part), source=file.template + ".j2"))
 
-    def _mount_files(self, file: File) -> None:
-        for name, entry in self.cluster.manifest.storage.items():
-            group = mount_group(name)
-            if group in self.members:
-                for path, part in self._items(file.path, file.view(self.cluster, name, entry)):
-                    self._node_file(file, group, path, part)
-
-    def _group_file(self, file: File, members: tuple[NodeGroup, ...]) -> None:
+    def _group_file(self, file: File, scope: str, *entry: object) -> None:
+        """What one row of the registry makes for the nodes of a group; `entry` is of scopes that stand for entries."""
+        members = self.members.get(scope)
+        if not members:
+            return
         if file.per == "cluster":
-            for path, part in self._items(file.path, file.view(self.cluster)):
-                self._node_file(file, file.scope, path, part)
+            for path, part in self._items(file.path, file.view(self.cluster, *entry)):
+                self._node_file(file, scope, path, part)
             return
         keys: dict[str, list[NodeGroup]] = {}
         for group in members:
@@ -94,17 +92,19 @@ class Builder:
         made: dict[str, list[tuple[str, bytes, Effect]]] = {}
         for key, groups in keys.items():
             kind = groups[0].type
-            view = file.view(self.cluster, kind.os if file.per == "os" else kind)
+            view = file.view(self.cluster, *entry, kind.os if file.per == "os" else kind)
             path = _OS_FIELD.sub(lambda found, os=kind.os: os.fact(found[1]).lstrip("/"), file.path)  # type: ignore[misc]
             made[key] = [(where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)]
         texts = list(made.values())
         alike = all(text == texts[0] for text in texts)
-        for key, results in [(None, texts[0])] if alike else made.items():
-            name = file.scope if key is None else f"{file.scope}__{group_name(key)}"
-            if key is not None and results:
+        for key, results in made.items():
+            name = scope if alike else f"{scope}__{group_name(key)}"
+            if results and not alike:
                 self.members[name] = tuple(keys[key])
             for where, content, effect in results:
                 self._add(self._placed(file, name, where, content, effect))
+            if alike:
+                break
 
     def _items(self, path: str, view: Any) -> Iterator[tuple[str, Any]]:
         """The paths that one registry row makes, with their views."""

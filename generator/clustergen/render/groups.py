@@ -1,13 +1,15 @@
-"""Ansible's groups: all, one per role, those that roles make together, one per storage entry and node type."""
+"""Ansible's groups: all, one per role, those that roles make together, per storage entry and node type."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.manifest.storage import Mount
+from clustergen.cluster.storage import serves
+from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
+ENTRY_SCOPES = ("mount", "export")  # scopes that stand for a group per storage entry
 ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login", "monitoring", "nfs-server", "subnet-manager")
 
 
@@ -16,17 +18,21 @@ def group_name(name: str) -> str:
     return name.replace("-", "_").replace(".", "_")
 
 
+def entry_group(scope: str, storage: str) -> str:
+    """The group of one storage entry: `mount_home` for its clients, `export_home` for the node that serves it by NFS."""
+    return f"{scope}_{group_name(storage)}"
+
+
 def mount_group(storage: str) -> str:
-    return "mount_" + group_name(storage)
+    return entry_group("mount", storage)
 
 
-def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Mount]:
+def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Storage]:
     """Storage entries that the nodes of a group mount; a server does not mount its own export."""
     return {
         name: entry
         for name, entry in cluster.manifest.storage.items()
-        if any(group.has(role) for role in entry.clients)
-        and getattr(entry, "server", None) not in group.hosts
+        if any(group.has(role) for role in entry.clients) and not serves(cluster, group, entry)
     }
 
 
@@ -61,8 +67,9 @@ def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
     tests |= _derived(cluster)
-    for name in cluster.manifest.storage:
+    for name, entry in cluster.manifest.storage.items():
         tests[mount_group(name)] = lambda group, name=name: name in mounts(cluster, group)  # type: ignore[misc]
+        tests[entry_group("export", name)] = lambda group, entry=entry: serves(cluster, group, entry)  # type: ignore[misc]
     for kind in cluster.node_types:
         tests[kind.group] = lambda group, kind=kind: group.type.name == kind.name  # type: ignore[misc]
     found = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}

@@ -11,7 +11,8 @@ the view's own module. What the function is called with depends on `per`:
 
 Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
-`mount` stands for the groups of the storage entries, and `tree` for files at the top of the tree that go on no node.
+`mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are called
+with the entry's name and the entry after the cluster. `tree` is for files at the top of the tree that go on no node.
 """
 
 from __future__ import annotations
