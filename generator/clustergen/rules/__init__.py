@@ -12,9 +12,10 @@ Rule = Callable[[Cluster], Iterator[Finding]]
 
 def rules() -> tuple[Rule, ...]:
     """All rules, topic by topic."""
-    from clustergen.rules import addresses, fabric, hardware, names, power
+    from clustergen.rules import addresses, fabric, hardware, names, power, scheduling, slurm_daemons, slurm_keys
 
-    return tuple(rule for topic in (names, addresses, hardware, fabric, power) for rule in topic.RULES)
+    topics = (names, addresses, hardware, fabric, power, slurm_daemons, slurm_keys, scheduling)
+    return tuple(rule for topic in topics for rule in topic.RULES)
 
 
 def check(cluster: Cluster) -> list[Finding]:
