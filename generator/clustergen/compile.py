@@ -77,26 +77,33 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
         if item.path in files and name not in replaces:
             findings.append(
                 Finding(
-                    "site-file-clash", (), f"{item.source} would take the place of a file of ours",
+                    "site-file-clash",
+                    (),
+                    f"{item.source} would take the place of a file of ours",
                     f"where that is meant, add it to the manifest: site: {{replaces: [{name}]}}",
                 )
-            )  # fmt: skip
+            )
         used.add(name)
         if isinstance(item, RenderedFile):
             files[item.path] = item
     builder.finish()
     for index, name in enumerate(cluster.manifest.site.replaces):
         if name not in used:
-            findings.append(Finding("site-replaces-nothing", ("site", "replaces", index), f"there is no file site/{name}"))
+            findings.append(
+                Finding("site-replaces-nothing", ("site", "replaces", index), f"there is no file site/{name}")
+            )
     for target, groups, host in clashes(files, builder.members):
         findings.append(
             Finding(
-                "path-in-two-groups", ("nodes",), f"{host} would get {target} from two groups: {' and '.join(groups)}", key=True
+                "path-in-two-groups",
+                ("nodes",),
+                f"{host} would get {target} from two groups: {' and '.join(groups)}",
+                key=True,
             )
         )
     found = tuple(in_file_order(compiled.source.diagnose(findings)))
     if any(item.severity is Severity.ERROR for item in found):
         return None, found
     ordered = dict(sorted(files.items()))
-    groups = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, groups, path.name, compiled.source.sha256), found
+    hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
+    return Tree(ordered, hosts, path.name, compiled.source.sha256), found

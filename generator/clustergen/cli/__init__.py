@@ -38,7 +38,9 @@ class Verbs(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(_VERBS.items()))
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         from clustergen.diagnostics import suggest
 
         name = args[0] if args else ""

@@ -17,7 +17,12 @@ manifest_argument = click.argument("manifest", type=click.Path(path_type=Path), 
 
 def format_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How findings are shown."
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="How findings are shown.",
     )(function)
 
 

@@ -16,7 +16,12 @@ _SHOWN = 20
 
 @click.command("render")
 @click.argument("manifests", type=click.Path(path_type=Path), metavar="MANIFEST...", nargs=-1, required=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of the tree; default: rendered/ beside the manifest.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder of the tree; default: rendered/ beside the manifest.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; fail if the tree on disk is not what would be written.")
 @format_option
 def command(manifests: tuple[Path, ...], output: Path | None, check: bool, form: str) -> None:

@@ -110,7 +110,9 @@ def _placed(cpu: Cpu, count: int, numa: tuple[int, ...]) -> tuple[SystemGpu, ...
     """GPUs on the NUMA nodes that the manifest names, or spread over the sockets."""
     if len(numa) != count or not count or max(numa) >= cpu.numa_nodes:
         return spread_gpus(cpu, count)
-    return tuple(SystemGpu(i, node // cpu.numa_per_socket, cpu.cores_of_numa(node), numa=node) for i, node in enumerate(numa))
+    return tuple(
+        SystemGpu(i, node // cpu.numa_per_socket, cpu.cores_of_numa(node), numa=node) for i, node in enumerate(numa)
+    )
 
 
 class TypeResolver:
@@ -201,7 +203,9 @@ class TypeResolver:
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
         same = found is not None and found.gpu_count == count and (own.model is None or model.id == found.gpu)
         kind = "none" if own.nvlink is False or found is None or not same else found.fabric
-        links = own.links or (tuple(_numbers(row) for row in found.links) if same and found and own.nvlink is not False else ())
+        links = own.links or (
+            tuple(_numbers(row) for row in found.links) if same and found and own.nvlink is not False else ()
+        )
         return GpuSet(
             model=model,
             count=count,
@@ -219,7 +223,9 @@ class TypeResolver:
             graphics_clock_mhz=model.max_sm_mhz if own.graphics_clock == "max" else own.graphics_clock,
         )
 
-    def _places(self, path: ManifestPath, written: Written, found: System | None, cpu: Cpu, count: int) -> tuple[SystemGpu, ...]:
+    def _places(
+        self, path: ManifestPath, written: Written, found: System | None, cpu: Cpu, count: int
+    ) -> tuple[SystemGpu, ...]:
         numa = written.gpus.numa
         if numa is not None:
             if len(numa) != count:
@@ -255,7 +261,9 @@ class TypeResolver:
             layouts.append(MigLayout(name, dict(plan.profiles)) if name and plan else None)
         for index in wanted:
             self.report(
-                Finding("mig-gpu-unknown", (*path, "gpus", "mig", index), f"the node has GPUs 0 to {count - 1}", key=True)
+                Finding(
+                    "mig-gpu-unknown", (*path, "gpus", "mig", index), f"the node has GPUs 0 to {count - 1}", key=True
+                )
             )
         for name in {mig} if isinstance(mig, str) else set(mig.values()):
             if name not in self.manifest.gpu.mig_plans:
@@ -298,10 +306,14 @@ class TypeResolver:
             if network == "fabric":
                 if fabric is not None and rail < len(fabric.interfaces):
                     interface = fabric.interfaces[rail]
-                yield Port(port.rdma or interface or "", interface, network, rail, port.numa, port.pci or None, port.gbit)
+                yield Port(
+                    port.rdma or interface or "", interface, network, rail, port.numa, port.pci or None, port.gbit
+                )
                 rail += 1
             elif port.rdma or interface:
-                yield Port(port.rdma or interface or "", interface, network, None, port.numa, port.pci or None, port.gbit)
+                yield Port(
+                    port.rdma or interface or "", interface, network, None, port.numa, port.pci or None, port.gbit
+                )
 
     def _assemble(
         self,
@@ -340,7 +352,9 @@ class TypeResolver:
             psu_w=own.psu.value if own.psu else (psu.watt if psu else None),
             psus_redundant=own.redundant if own.redundant is not None else (psu.redundant if psu else None),
             power_max_w=own.max.value if own.max else (found.power_max_w if found else None),
-            rack_units=written.rack_units if written.rack_units is not None else ((found.rack_units if found else None) or 1),
+            rack_units=written.rack_units
+            if written.rack_units is not None
+            else ((found.rack_units if found else None) or 1),
             reserved_cores=written.reserved.cores or 0,
             reserved_mib=min(reserved, memory) if known else 0,
             features=_features(written, gpus),
@@ -364,5 +378,9 @@ def _features(written: Written, gpus: GpuSet | None) -> tuple[str, ...]:
     """The manifest's, and those that users ask for by hardware: GPU type, architecture, nvlink."""
     made = list(written.features)
     if gpus:
-        made += [gpus.gres_type, gpus.model.architecture.split(" ")[0].lower(), *(["nvlink"] if gpus.nvlink != "none" else [])]
+        made += [
+            gpus.gres_type,
+            gpus.model.architecture.split(" ")[0].lower(),
+            *(["nvlink"] if gpus.nvlink != "none" else []),
+        ]
     return tuple(dict.fromkeys(feature for feature in made if feature))

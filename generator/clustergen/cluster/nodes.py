@@ -30,9 +30,9 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
         )
         kind = types[SERVICE]
     hosts = tuple(expand(written.name))
-    roles = written.roles
-    if roles is None:
-        roles = () if written.type == SERVICE else ("slurm-compute",)
+    roles: tuple[str, ...] = written.roles or ()
+    if written.roles is None and written.type != SERVICE:
+        roles = ("slurm-compute",)
 
     def addresses(text: str | None, where: ManifestPath) -> tuple[str, ...]:
         if text is None:

@@ -21,18 +21,24 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
     compute = [group for group in groups if group.has("slurm-compute")]
     where = {host: group.type for group in compute for host in group.hosts}
     everybody = {host for group in groups for host in group.hosts}
-    sets = {name: _known(expand(text), ("slurm", "node_sets", name), where, everybody, (), report)
-            for name, text in manifest.slurm.node_sets.items()}  # fmt: skip
+    sets = {
+        name: _known(expand(text), ("slurm", "node_sets", name), where, everybody, (), report)
+        for name, text in manifest.slurm.node_sets.items()
+    }
     only = len(written) == 1
-    return tuple(
-        _partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items()
-    )
+    return tuple(_partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items())
 
 
 def _known(
-    names: Iterable[str], path: ManifestPath, where: dict[str, NodeType], everybody: set[str], sets: Iterable[str], report: Report
+    names: Iterable[str],
+    path: ManifestPath,
+    where: dict[str, NodeType],
+    everybody: set[str],
+    sets: Iterable[str],
+    report: Report,
 ) -> list[str]:
-    known, unknown = [], []
+    known: list[str] = []
+    unknown: list[str] = []
     for name in names:
         (known if name in where else unknown).append(name)
     if unknown:
@@ -40,12 +46,17 @@ def _known(
         more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
         if first in everybody:
             report(
-                Finding("node-not-compute", path, f"'{first}' does not run slurmd{more}", "give it the role slurm-compute")
+                Finding(
+                    "node-not-compute", path, f"'{first}' does not run slurmd{more}", "give it the role slurm-compute"
+                )
             )
         else:
             report(
                 Finding(
-                    "node-unknown", path, f"'{first}' is no node of this cluster{more}", did_you_mean(first, [*sets, *where])
+                    "node-unknown",
+                    path,
+                    f"'{first}' is no node of this cluster{more}",
+                    did_you_mean(first, [*sets, *where]),
                 )
             )
     return known
@@ -87,16 +98,20 @@ def _partition(
         default_time_minutes=default or _HOUR,
         cpus_per_gpu=spec.cpus_per_gpu or cpus,
         mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if spec.memory_per_cpu else memory),
-        mem_per_cpu_mib=spec.memory_per_cpu.mib if spec.memory_per_cpu else (mem_per_cpu or None if without_gpus else None),
+        mem_per_cpu_mib=spec.memory_per_cpu.mib
+        if spec.memory_per_cpu
+        else (mem_per_cpu or None if without_gpus else None),
         billing=spec.billing if spec.billing is not None else _billing(kinds),
     )
 
 
-
 def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
-    """CPUs and MiB of one GPU's share, on the leanest of the node types, so that all GPUs of a node can be had."""
+    """CPUs and MiB of one GPU's share, on the leanest of the node types, so that all GPUs of a node can be had.
+
+    Whole cores: Slurm hands out no half ones, and would round up.
+    """
     shares = [
-        (kind.job_cores * kind.threads_per_core // kind.gpus.count, kind.job_memory_mib // kind.gpus.count)
+        (kind.job_cores // kind.gpus.count * kind.threads_per_core, kind.job_memory_mib // kind.gpus.count)
         for kind in kinds
         if kind.gpus
     ]

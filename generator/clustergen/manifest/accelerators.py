@@ -26,7 +26,9 @@ class Nccl(Section):
     )
     debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default NCCL's own.")
     env: dict[EnvName, EnvValue | Override] = field({}, "More variables; a debugging variable needs {value, reason}.")
-    topology_file: Literal["auto", "off"] = field("off", "auto: a topology XML where the catalogue has what it takes (for VMs).")
+    topology_file: Literal["auto", "off"] = field(
+        "off", "auto: a topology XML where the catalogue has what it takes (for VMs)."
+    )
     gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(None, "RoCE with NCCL before 2.21: from show_gids.")
 
 
@@ -54,4 +56,6 @@ class Gpu(Section):
     profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
     compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
     mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")
-    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], str | int] = field({}, "More options of the nvidia module.")
+    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], str | int] = field(
+        {}, "More options of the nvidia module."
+    )

@@ -74,5 +74,7 @@ Phrase = Annotated[str, _text(r"^[^\x00-\x1f\x7f\u0085\u2028\u2029\"'`$\\]+$", 5
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
 OptionValue = str | int | float
 """The value of an escape hatch; the section's own writer decides whether it can be printed."""
-Options = Annotated[dict[Annotated[str, _text(r"^[A-Za-z_][A-Za-z0-9_.:/*-]*$", 127)], OptionValue], Field(strict=False)]
+Options = Annotated[
+    dict[Annotated[str, _text(r"^[A-Za-z_][A-Za-z0-9_.:/*-]*$", 127)], OptionValue], Field(strict=False)
+]
 PortNumber = Annotated[int, Field(ge=1, le=65535)]

@@ -27,9 +27,12 @@ class Gpus(Section):
     model: str | None = field(None, "GPU in the catalogue: h100-sxm, a100-sxm-80, rtx-a6000 …", max_length=63)
     count: Annotated[int, Field(ge=0, le=64)] | None = field(None, "GPUs in the node.")
     gres_type: SlurmName | None = field(None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports.")
-    numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(None, "NUMA node of each GPU, in /dev/nvidia order.")
+    numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(
+        None, "NUMA node of each GPU, in /dev/nvidia order."
+    )
     autodetect: Literal["nvml", "nvidia", "off"] | None = field(
-        None, "How slurmd finds them; default: what the Slurm build of the node's OS has, otherwise off with explicit files."
+        None,
+        "How slurmd finds them; default: what the Slurm build of the node's OS has, otherwise off with explicit files.",
     )
     links: tuple[tuple[Annotated[int, Field(ge=-1, le=64)], ...], ...] | None = field(
         None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
@@ -38,8 +41,12 @@ class Gpus(Section):
     mig: Name | dict[Annotated[int, Field(ge=0, le=63, strict=False)], Name] | None = field(
         None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index."
     )
-    shards: Annotated[int, Field(ge=1, le=1024)] | None = field(None, "Slurm shards per GPU: sharing without memory limits.")
-    mps: Annotated[int, Field(ge=100, le=1600, multiple_of=100)] | None = field(None, "CUDA MPS percents per GPU (100).")
+    shards: Annotated[int, Field(ge=1, le=1024)] | None = field(
+        None, "Slurm shards per GPU: sharing without memory limits."
+    )
+    mps: Annotated[int, Field(ge=100, le=1600, multiple_of=100)] | None = field(
+        None, "CUDA MPS percents per GPU (100)."
+    )
     power_limit: Watts | None = field(None, "nvidia-smi -pl, for each GPU.")
     graphics_clock: Annotated[int, Field(ge=100, le=5000)] | Literal["max"] | None = field(
         None, "nvidia-smi -lgc in MHz; max is the highest clock that NVML lists."
@@ -55,7 +62,9 @@ class Nic(Section):
     network: Literal["fabric", "storage", "management"] = field("fabric", "Network that the port is plugged into.")
     rail: Annotated[int, Field(ge=0, le=63)] | None = field(None, "Rail; default: its place among the fabric's ports.")
     numa: Annotated[int, Field(ge=0, le=255)] | None = field(None, "NUMA node that it hangs on.")
-    pci: Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")] | None = field(None, "PCI address.")
+    pci: Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")] | None = field(
+        None, "PCI address."
+    )
 
 
 class Disk(Section):
@@ -71,7 +80,9 @@ class Power(Section):
 
     psus: Annotated[int, Field(ge=1, le=32)] | None = field(None, "Power supplies fitted.")
     psu: Watts | None = field(None, "Rating of one.")
-    redundant: Annotated[int, Field(ge=0, le=31)] | None = field(None, "How many may fail with the node still at full load.")
+    redundant: Annotated[int, Field(ge=0, le=31)] | None = field(
+        None, "How many may fail with the node still at full load."
+    )
     max: Watts | None = field(None, "The most that the node draws at the wall.")
 
 
@@ -79,13 +90,17 @@ class Reserved(Section):
     """What jobs may not have, so that the system, slurmd and file system clients keep working under load."""
 
     cores: Annotated[int, Field(ge=0, le=512)] | None = field(None, "Cores for the system (CoreSpecCount); default 0.")
-    memory: Bytes | None = field(None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB at most.")
+    memory: Bytes | None = field(
+        None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB at most."
+    )
 
 
 class NodeType(Section):
     """Hardware of some nodes: a catalogue system, and what differs from it."""
 
-    system: Name | None = field(None, "System in the catalogue or under `catalogue`; without one, cpu and memory are needed.")
+    system: Name | None = field(
+        None, "System in the catalogue or under `catalogue`; without one, cpu and memory are needed."
+    )
     os: OsName | None = field(None, "Operating system, where it is not the cluster's.")
     memory: Bytes | None = field(None, "Memory fitted in a node.")
     cpu: Cpu = section(Cpu, "CPUs.")

@@ -12,7 +12,6 @@ from clustergen.manifest.base import (
     HostList,
     Name,
     Section,
-    SlurmName,
     field,
     section,
 )
@@ -23,10 +22,14 @@ Mtu = Annotated[int, Field(ge=576, le=65520)]
 class Network(Section):
     """An Ethernet network: what its nodes' interfaces have in common."""
 
-    cidr: Cidr | None = field(None, "Addresses of this network, as 10.0.0.0/24. Needed where nodes have addresses in it.")
+    cidr: Cidr | None = field(
+        None, "Addresses of this network, as 10.0.0.0/24. Needed where nodes have addresses in it."
+    )
     domain: Domain | None = field(None, "DNS domain of names in this network.")
     gateway: Address | None = field(None, "Default router.")
-    interface: Device | None = field(None, "Name of the nodes' interface in this network; a node type may say otherwise.")
+    interface: Device | None = field(
+        None, "Name of the nodes' interface in this network; a node type may say otherwise."
+    )
     mtu: Mtu | None = field(None, "Largest packet in bytes; default 1500, and 9000 for storage and RoCE.")
     rate: str | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(None, "802.1Q VLAN id.")
@@ -81,10 +84,11 @@ class SubnetManager(Section):
     """Who assigns LIDs and routes in an InfiniBand fabric."""
 
     where: Literal["switch", "node", "ufm"] = field(
-        "switch", "switch: a managed switch runs it; node: opensm on the nodes with role subnet-manager; ufm: NVIDIA UFM."
+        "switch",
+        "switch: a managed switch runs it; node: opensm on the nodes with role subnet-manager; ufm: NVIDIA UFM.",
     )
-    routing: Literal["minhop", "updn", "dnup", "ftree", "dor", "torus-2QoS", "nue", "dfsssp", "sssp", "lash"] | None = field(
-        None, "opensm routing engine; default ftree for a fat tree with spines, otherwise updn."
+    routing: Literal["minhop", "updn", "dnup", "ftree", "dor", "torus-2QoS", "nue", "dfsssp", "sssp", "lash"] | None = (
+        field(None, "opensm routing engine; default ftree for a fat tree with spines, otherwise updn.")
     )
     pkey: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{4}$")] | None = field(None, "Partition key that jobs use.")
 
@@ -103,10 +107,10 @@ class Fabric(Network):
     roce: Roce = section(Roce, "Lossless Ethernet settings.")
     subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
     ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
-    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], str | int] = field({}, "More keys of opensm.conf.")
+    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], str | int] = field(
+        {}, "More keys of opensm.conf."
+    )
     switches: tuple[Switch, ...] = field((), "The switches; Slurm's topology and the port check are made of them.")
-
-
 
 
 class Networks(Section):

@@ -34,7 +34,9 @@ class Nodes(Section):
     type: Name = field(..., "Node type; `service` needs no definition: a machine that runs no jobs.")
     address: AddressList | None = field(None, "Management addresses, as many as names: 10.0.0.[11-18].")
     addresses: Addresses = section(Addresses, "Addresses in the other networks.")
-    roles: tuple[Role, ...] | None = field(None, "What they are for; default slurm-compute, unless the type is service.")
+    roles: tuple[Role, ...] | None = field(
+        None, "What they are for; default slurm-compute, unless the type is service."
+    )
     features: tuple[SlurmName, ...] = field((), "More Slurm features.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight.")
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")

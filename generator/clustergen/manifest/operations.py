@@ -19,7 +19,9 @@ class Dcgm(Section):
     version: Annotated[str, Field(pattern=r"^[34]\.[0-9]+$")] = field("4.5", "Release of DCGM.")
     port: PortNumber = field(9400, "Port of the exporter.")
     interval: Annotated[int, Field(ge=1000, le=600000)] = field(15000, "Milliseconds between samples.")
-    profiling: bool = field(True, "Profiling counters: tensor and DRAM activity. Off where users profile their own jobs.")
+    profiling: bool = field(
+        True, "Profiling counters: tensor and DRAM activity. Off where users profile their own jobs."
+    )
     counters: tuple[MetricName, ...] = field((), "More fields to export.")
     job_map: AbsolutePath = field("/run/dcgm-job-mapping", "Where the prolog says which job has which GPU.")
 
@@ -35,11 +37,15 @@ class NodeExporter(Section):
 class Receiver(Section):
     """Where alerts go. Secrets (tokens, passwords) are files on the monitoring node, put there at apply time."""
 
-    email: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", max_length=254)] | None = field(None, "Address.")
+    email: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", max_length=254)] | None = field(
+        None, "Address."
+    )
     webhook: Url | None = field(None, "URL without a secret in it.")
     webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the URL.")
     slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the Slack URL.")
-    slack_channel: Annotated[str, Field(pattern=r"^[#@][A-Za-z0-9_.-]+$", max_length=80)] | None = field(None, "Slack channel.")
+    slack_channel: Annotated[str, Field(pattern=r"^[#@][A-Za-z0-9_.-]+$", max_length=80)] | None = field(
+        None, "Slack channel."
+    )
     severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Which alerts.")
 
 
@@ -64,13 +70,17 @@ class Monitoring(Section):
     alertmanager: bool = field(True, "Alertmanager beside Prometheus.")
     alertmanager_port: PortNumber = field(9093, "Port of Alertmanager.")
     smtp: Endpoint | None = field(None, "Mail server, host:port.")
-    mail_from: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$")] | None = field(None, "Sender of alert mails.")
+    mail_from: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$")] | None = field(
+        None, "Sender of alert mails."
+    )
     receivers: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], Receiver] = field({}, "Who is told.")
     thresholds: Thresholds = section(Thresholds, "Where alerts start.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
     remote_write: tuple[Url, ...] = field((), "Other stores that get all samples.")
-    targets: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], tuple[Endpoint, ...]] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
+    targets: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], tuple[Endpoint, ...]] = field(
+        {}, "More jobs: {ipmi: [bmc1:9290]}."
+    )
     labels: dict[Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], Phrase] = field({}, "External labels.")
 
 
@@ -98,13 +108,19 @@ class Host(Section):
     timezone: Annotated[str, Field(pattern=r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$")] = field("Etc/UTC", "Time zone.")
     memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory of users; RDMA needs it.")
     nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files of users.")
-    sysctl: dict[Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_./*-]*$", max_length=100)], str | int] = field({}, "More kernel settings.")
+    sysctl: dict[Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_./*-]*$", max_length=100)], str | int] = field(
+        {}, "More kernel settings."
+    )
     hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "2 MiB huge pages to set aside.")
     hosts_file: bool = field(True, "Every node knows every other by /etc/hosts.")
-    extra_hosts: dict[Annotated[str, Field(pattern=r"^[0-9a-fA-F.:]+$")], tuple[Domain, ...]] = field({}, "More lines of /etc/hosts.")
+    extra_hosts: dict[Annotated[str, Field(pattern=r"^[0-9a-fA-F.:]+$")], tuple[Domain, ...]] = field(
+        {}, "More lines of /etc/hosts."
+    )
     chrony: bool = field(True, "Time from chrony.")
     ssh_adopt: bool = field(True, "Users may ssh only to nodes where they have a job, and are counted to it.")
-    admin_group: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]*$", max_length=32)] | None = field(None, "Unix group that may ssh everywhere.")
+    admin_group: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]*$", max_length=32)] | None = field(
+        None, "Unix group that may ssh everywhere."
+    )
 
 
 class Ansible(Section):
@@ -116,6 +132,6 @@ class Ansible(Section):
     jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.@:-]+$", max_length=255)] | None = field(None, "ssh jump host.")
     forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
     python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
-    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=100)], str | int | bool | float] = field(
-        {}, "More group variables, for the site's own roles."
+    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=100)], str | int | bool | float] = (
+        field({}, "More group variables, for the site's own roles.")
     )

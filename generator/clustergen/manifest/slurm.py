@@ -19,7 +19,9 @@ from clustergen.manifest.base import (
 from clustergen.units import Bytes, Duration
 
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
-TresLimits = dict[Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)], Annotated[int, Field(ge=-1)]]
+TresLimits = dict[
+    Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)], Annotated[int, Field(ge=-1)]
+]
 
 
 class Partition(Section):
@@ -28,12 +30,20 @@ class Partition(Section):
     nodes: HostList | Literal["all"] = field(..., "Nodes, node sets, or all (every node that runs slurmd).")
     default: bool = field(False, "Where jobs go that name no partition.")
     max_time: Duration | None = field(None, "Longest job; default unlimited.")
-    default_time: Duration | None = field(None, "Limit of jobs that state none; default 1 hour or max_time: backfill needs it.")
+    default_time: Duration | None = field(
+        None, "Limit of jobs that state none; default 1 hour or max_time: backfill needs it."
+    )
     priority_tier: Annotated[int, Field(ge=0, le=65533)] | None = field(None, "Higher tiers go first, and may preempt.")
-    priority_factor: Annotated[int, Field(ge=0, le=65533)] | None = field(None, "Partition's share of a job's priority.")
-    preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(None, "What happens to its jobs when preempted.")
+    priority_factor: Annotated[int, Field(ge=0, le=65533)] | None = field(
+        None, "Partition's share of a job's priority."
+    )
+    preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(
+        None, "What happens to its jobs when preempted."
+    )
     grace_time: Duration | None = field(None, "Time between the warning and the end of a preempted job.")
-    cpus_per_gpu: Annotated[int, Field(ge=1, le=4096)] | None = field(None, "Default per GPU; worked out from the hardware.")
+    cpus_per_gpu: Annotated[int, Field(ge=1, le=4096)] | None = field(
+        None, "Default per GPU; worked out from the hardware."
+    )
     memory_per_gpu: Bytes | None = field(None, "Default per GPU; worked out from the hardware.")
     memory_per_cpu: Bytes | None = field(None, "Default per CPU, for partitions without GPUs.")
     max_cpus_per_node: Annotated[int, Field(ge=1)] | None = field(None, "Keeps CPU jobs off the cores that GPUs need.")
@@ -44,7 +54,9 @@ class Partition(Section):
     allow_accounts: tuple[SlurmName, ...] = field((), "Only these accounts.")
     allow_qos: tuple[SlurmName, ...] = field((), "Only these QOS.")
     allow_groups: tuple[SlurmName, ...] = field((), "Only these Unix groups.")
-    billing: dict[str, float] | None = field(None, "TRESBillingWeights; default made so that a whole node bills by its GPUs.")
+    billing: dict[str, float] | None = field(
+        None, "TRESBillingWeights; default made so that a whole node bills by its GPUs."
+    )
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "Whether jobs are taken and started.")
     hidden: bool = field(False, "Not shown to those who may not use it.")
     options: Options = field({}, "More keys of the PartitionName line.")
@@ -78,7 +90,9 @@ class Priority(Section):
 class Preemption(Section):
     """Who may push whom aside."""
 
-    by: Literal["off", "partition", "qos"] = field("off", "Decided by the partitions' tiers or by the QOS's preempt lists.")
+    by: Literal["off", "partition", "qos"] = field(
+        "off", "Decided by the partitions' tiers or by the QOS's preempt lists."
+    )
     mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "What happens to the preempted job.")
     exempt_time: Duration | None = field(None, "A job younger than this is left alone.")
     youngest_first: bool = field(True, "Preempt the job that has lost least.")
@@ -119,17 +133,22 @@ class Account(Section):
 class Accounting(Section):
     """slurmdbd and its database."""
 
-    database_host: Endpoint = field("localhost", "localhost: MariaDB on the slurmdbd node, by socket and without a password.")
-    database_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=63)] = field("slurm_acct_db", "Database.")
+    database_host: Endpoint = field(
+        "localhost", "localhost: MariaDB on the slurmdbd node, by socket and without a password."
+    )
+    database_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=63)] = field(
+        "slurm_acct_db", "Database."
+    )
     database_user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=31)] = field("slurm", "Database user.")
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all"], ...] = field(
         ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: records only."
     )
     tres: tuple[str, ...] = field((), "More trackable resources beside the GPUs.")
     store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field((), "What is kept of jobs.")
-    purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Annotated[str, Field(pattern=r"^[0-9]+(hours?|days?|months?)$")]] = (
-        field({}, "How long records are kept: {job: 24months}.")
-    )
+    purge: dict[
+        Literal["event", "job", "resv", "step", "suspend", "txn", "usage"],
+        Annotated[str, Field(pattern=r"^[0-9]+(hours?|days?|months?)$")],
+    ] = field({}, "How long records are kept: {job: 24months}.")
     gather_frequency: Annotated[int, Field(ge=0, le=3600)] = field(30, "Seconds between samples of running tasks.")
     energy: Literal["none", "gpu", "ipmi", "rapl"] = field("none", "Source of energy accounting; gpu holds NVML open.")
     private: tuple[SlurmName, ...] = field((), "PrivateData: what users do not see of others.")
@@ -142,19 +161,29 @@ class Scheduler(Section):
     parameters: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$")], ...] = field(
         (), "More tokens of SchedulerParameters; checked by release."
     )
-    backfill_window: Duration | None = field(None, "How far backfill looks ahead; default the longest max_time, 7 days at most.")
+    backfill_window: Duration | None = field(
+        None, "How far backfill looks ahead; default the longest max_time, 7 days at most."
+    )
     requeue: bool = field(True, "Jobs go back to the queue when their node fails or they are preempted.")
-    max_jobs: Annotated[int, Field(ge=1000, le=10000000)] | None = field(None, "MaxJobCount: all job records in memory; default 50000.")
+    max_jobs: Annotated[int, Field(ge=1000, le=10000000)] | None = field(
+        None, "MaxJobCount: all job records in memory; default 50000."
+    )
     max_array: Annotated[int, Field(ge=2, le=4000001)] | None = field(None, "MaxArraySize.")
 
 
 class Topology(Section):
     """How Slurm knows the fabric; made of networks.fabric.switches unless said otherwise."""
 
-    plugin: Literal["auto", "flat", "tree", "block"] = field("auto", "auto: tree where switches are given, otherwise flat.")
-    block_sizes: tuple[Annotated[int, Field(ge=1)], ...] = field((), "topology/block: base size and its multiples by 2^k.")
+    plugin: Literal["auto", "flat", "tree", "block"] = field(
+        "auto", "auto: tree where switches are given, otherwise flat."
+    )
+    block_sizes: tuple[Annotated[int, Field(ge=1)], ...] = field(
+        (), "topology/block: base size and its multiples by 2^k."
+    )
     blocks: dict[SlurmName, HostList] = field({}, "topology/block: nodes of each block; default: each leaf is one.")
-    format: Literal["auto", "conf", "yaml"] = field("auto", "topology.yaml exists from 25.05 on; auto keeps topology.conf.")
+    format: Literal["auto", "conf", "yaml"] = field(
+        "auto", "topology.yaml exists from 25.05 on; auto keeps topology.conf."
+    )
     parameters: tuple[SlurmName, ...] = field((), "TopologyParam.")
 
 
@@ -175,7 +204,9 @@ class Scripts(Section):
     task_prolog: bool = field(True, "Gives the NCCL and UCX settings to every task.")
     timeout: Annotated[int, Field(ge=10, le=65533)] = field(300, "Seconds after which prolog or epilog has failed.")
     job_map: bool = field(True, "Tells the DCGM exporter which job has which GPU.")
-    tmpdir: AbsolutePath | None = field(None, "Local scratch: a directory per job, made by the prolog and removed by the epilog.")
+    tmpdir: AbsolutePath | None = field(
+        None, "Local scratch: a directory per job, made by the prolog and removed by the epilog."
+    )
 
 
 class Slurm(Section):
@@ -183,15 +214,20 @@ class Slurm(Section):
 
     version: Annotated[str, Field(pattern=r"^[0-9]{2}\.(02|05|08|11)$")] = field(..., "Release, as 24.11.")
     build: Literal["auto", "distribution", "schedmd"] = field(
-        "auto", "Whose packages: auto takes the distribution's where it has this release, otherwise SchedMD's own packaging."
+        "auto",
+        "Whose packages: auto takes the distribution's where it has this release, otherwise SchedMD's own packaging.",
     )
     cluster_name: SlurmName | None = field(None, "ClusterName; default the manifest's name.")
     auth: Literal["munge", "slurm"] = field("munge", "auth/munge, or auth/slurm with its own key (23.11 and newer).")
     configless: bool = field(False, "Compute and login nodes fetch their configuration from the controller.")
-    state_location: AbsolutePath | None = field(None, "StateSaveLocation; must be shared when there are two controllers.")
+    state_location: AbsolutePath | None = field(
+        None, "StateSaveLocation; must be shared when there are two controllers."
+    )
     user: SlurmName = field("slurm", "Account of slurmctld and slurmdbd.")
     uid: Annotated[int, Field(ge=1, le=65533)] = field(64030, "Its user and group id, the same on all nodes.")
-    ports: dict[Literal["slurmctld", "slurmd", "slurmdbd"], PortNumber] = field({}, "Other ports than 6817, 6818, 6819.")
+    ports: dict[Literal["slurmctld", "slurmd", "slurmdbd"], PortNumber] = field(
+        {}, "Other ports than 6817, 6818, 6819."
+    )
     partitions: dict[SlurmName, Partition] = field({}, "Queues; default: one with all nodes.")
     node_sets: dict[SlurmName, HostList] = field({}, "Names for groups of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
@@ -203,14 +239,18 @@ class Slurm(Section):
     topology: Topology = section(Topology, "Topology.")
     pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
-    mpi_default: Literal["none", "pmi2", "pmix"] | None = field(None, "Default: pmix where the build has it, otherwise pmi2.")
+    mpi_default: Literal["none", "pmi2", "pmix"] | None = field(
+        None, "Default: pmix where the build has it, otherwise pmi2."
+    )
     metrics: bool = field(True, "Slurm's own OpenMetrics endpoint, from 25.11 on.")
     interactive_step: bool = field(True, "salloc opens a shell on the first node of the allocation.")
     enforce_binding: bool = field(False, "GPUs only with cores of their own socket.")
     reboot_program: AbsolutePath = field("/usr/sbin/reboot", "For scontrol reboot.")
     resume_timeout: Annotated[int, Field(ge=60, le=65533)] = field(1800, "Seconds that a reboot may take.")
     slurmd_timeout: Annotated[int, Field(ge=0, le=65533)] = field(300, "Seconds of silence after which a node is down.")
-    message_timeout: Annotated[int, Field(ge=5, le=100)] | None = field(None, "Seconds for an answer; default by cluster size.")
+    message_timeout: Annotated[int, Field(ge=5, le=100)] | None = field(
+        None, "Seconds for an answer; default by cluster size."
+    )
     options: Options = field({}, "More keys of slurm.conf, or other values of ours; checked by release.")
     gres_options: Options = field({}, "More keys of each GPU line of gres.conf.")
     cgroup_options: Options = field({}, "More keys of cgroup.conf, or other values of ours.")

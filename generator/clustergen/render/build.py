@@ -94,7 +94,9 @@ class Builder:
             kind = groups[0].type
             view = file.view(self.cluster, *entry, kind.os if file.per == "os" else kind)
             path = _OS_FIELD.sub(lambda found, os=kind.os: os.fact(found[1]).lstrip("/"), file.path)  # type: ignore[misc]
-            made[key] = [(where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)]
+            made[key] = [
+                (where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)
+            ]
         texts = list(made.values())
         alike = all(text == texts[0] for text in texts)
         for key, results in made.items():
@@ -121,9 +123,16 @@ class Builder:
 
     def _placed(self, file: File, group: str, path: str, content: bytes, effect: Effect) -> RenderedFile:
         return RenderedFile(
-            f"overlays/{group}/{path}", content, group, "/" + path, file.mode, file.owner, file.group, effect,
+            f"overlays/{group}/{path}",
+            content,
+            group,
+            "/" + path,
+            file.mode,
+            file.owner,
+            file.group,
+            effect,
             f"templates/{file.source or file.template}.j2",
-        )  # fmt: skip
+        )
 
     def _effect(self, file: File, view: Any) -> Effect:
         return file.effect if isinstance(file.effect, Effect) else file.effect(view)
@@ -142,7 +151,9 @@ class Builder:
         self.files[file.path] = file
 
 
-def clashes(files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]) -> list[tuple[str, list[str], str]]:
+def clashes(
+    files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+) -> list[tuple[str, list[str], str]]:
     """Paths that two groups of one node write: (path on the node, groups, a host)."""
     by_group: dict[str, set[str]] = {}
     for file in files.values():

@@ -26,7 +26,9 @@ def template_root() -> Path:
 
 def _bytecode_cache() -> BytecodeCache | None:
     """In the user's own cache folder; without one that can be written, templates are compiled each time."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen" / f"templates-{__version__}"
+    folder = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen" / f"templates-{__version__}"
+    )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
@@ -69,9 +71,13 @@ def print_site_template(path: Path, root: Path, form: Format, variables: Mapping
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     sandbox = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(root), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        loader=FileSystemLoader(root),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
         finalize=form.guard,
-    )  # fmt: skip
+    )
     sandbox.filters.update(FILTERS)
     try:
         return sandbox.get_template(path.relative_to(root).as_posix()).render(variables)

@@ -58,7 +58,7 @@ SLURM = Format("Slurm", ("# ", ""), _plain(_WORD + r"|&"))
 SHELL = Format("shell", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 UNIT = Format("systemd", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@+^~\[\]*!() -"))
 CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
-YAML = Format("YAML", ("# ", ""), re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|", re.I))
+YAML = Format("YAML", ("# ", ""), re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|", re.IGNORECASE))
 CSV = Format("CSV", ("# ", ""), _plain(r"A-Za-z0-9_./:=@%+()\[\] -"))
 XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
@@ -70,7 +70,7 @@ BARE = Format("list", None, _plain(_WORD))
 _BY_SUFFIX = {
     ".sh": SHELL, ".service": UNIT, ".timer": UNIT, ".mount": UNIT, ".automount": UNIT, ".path": UNIT, ".link": UNIT,
     ".network": UNIT, ".netdev": UNIT, ".yml": YAML, ".yaml": YAML, ".csv": CSV, ".xml": XML, ".md": MARKDOWN, ".json": JSON,
-}  # fmt: skip
+}
 
 
 def format_of(path: str) -> Format:

@@ -35,7 +35,10 @@ def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[Ren
             continue
         if group not in groups:
             yield Finding(
-                "site-group-unknown", (), f"{group_folder} is for a group that no node is in", did_you_mean(group, groups)
+                "site-group-unknown",
+                (),
+                f"{group_folder} is for a group that no node is in",
+                did_you_mean(group, groups),
             )
             continue
         for root, folders, names in os.walk(group_folder):
@@ -63,6 +66,11 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
             return
     mode = 0o755 if os.access(place, os.X_OK) else 0o644
     yield RenderedFile(
-        f"overlays/{group}/{target}", content, group, "/" + target, mode, effect=effect_of("/" + target),
+        f"overlays/{group}/{target}",
+        content,
+        group,
+        "/" + target,
+        mode,
+        effect=effect_of("/" + target),
         source=f"site/{group}/{place.relative_to(group_folder).as_posix()}",
-    )  # fmt: skip
+    )

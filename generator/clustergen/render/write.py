@@ -46,7 +46,7 @@ def _owned(folder: Path) -> set[str]:
 
 
 def _inside(path: str) -> bool:
-    return isinstance(path, str) and not path.startswith("/") and ".." not in path.split("/") and path != ""
+    return not path.startswith("/") and ".." not in path.split("/") and path != ""
 
 
 def differences(tree: Tree, folder: Path) -> list[Difference]:
@@ -99,7 +99,9 @@ def _carry_foreign(old: Path, new: Path, owned: set[str], contents: dict[str, tu
         if entry.is_dir(follow_symlinks=False):
             if path in contents:
                 raise _clash(old / path)
-            if not any(known.startswith(path + "/") for known in owned) or not any(True for _ in os.scandir(entry.path)):
+            if not any(known.startswith(path + "/") for known in owned) or not any(
+                True for _ in os.scandir(entry.path)
+            ):
                 place.mkdir(parents=True, exist_ok=True)
         elif path not in owned:
             if path in contents or path in ours:

@@ -79,7 +79,9 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
             low, high = (int(network.network_address), int(network.broadcast_address)) if network else (0, 0)
             told: set[str] = set()
 
-            def once(code: str, message: str, hint: str | None = None, told: set[str] = told, path: ManifestPath = path) -> Iterator[Finding]:
+            def once(
+                code: str, message: str, hint: str | None = None, told: set[str] = told, path: ManifestPath = path
+            ) -> Iterator[Finding]:
                 if code not in told:
                     told.add(code)
                     yield Finding(code, path, message, hint)
@@ -90,9 +92,13 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
                     yield from once("address-malformed", f"'{text}' is no IP address")
                     continue
                 if network and not low <= number <= high:
-                    yield from once("address-outside-network", f"{text} of {host} is not in {network}, the {name} network")
+                    yield from once(
+                        "address-outside-network", f"{text} of {host} is not in {network}, the {name} network"
+                    )
                 elif network and network.prefixlen < 31 and network.version == 4 and number in (low, high):
-                    yield from once("address-reserved", f"{text} of {host} is the network's own or its broadcast address")
+                    yield from once(
+                        "address-reserved", f"{text} of {host} is the network's own or its broadcast address"
+                    )
                 elif text == gateway:
                     yield from once("address-reserved", f"{text} of {host} is the gateway of the management network")
                 if text in owner:
@@ -121,9 +127,11 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         if not group.addresses and cluster.manifest.nodes[group.index].address is None:
             yield Finding(
-                "address-missing", ("nodes", group.index), f"{group.folded} has no management address",
+                "address-missing",
+                ("nodes", group.index),
+                f"{group.folded} has no management address",
                 "add address, or say host: {hosts_file: false} where DNS knows all nodes",
-            )  # fmt: skip
+            )
 
 
 def network_missing(cluster: Cluster) -> Iterator[Finding]:
@@ -132,9 +140,12 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
         for name, given in (("bmc", group.bmc), ("fabric", group.fabric), ("storage", group.storage)):
             if given and getattr(networks, name) is None:
                 yield Finding(
-                    "network-missing", ("nodes", group.index, "addresses", name), "addresses in a network that is not described",
-                    f"add networks.{name}", key=True,
-                )  # fmt: skip
+                    "network-missing",
+                    ("nodes", group.index, "addresses", name),
+                    "addresses in a network that is not described",
+                    f"add networks.{name}",
+                    key=True,
+                )
 
 
 def rails_count(cluster: Cluster) -> Iterator[Finding]:
@@ -142,9 +153,10 @@ def rails_count(cluster: Cluster) -> Iterator[Finding]:
         ports = len(group.type.fabric_ports())
         if len(group.fabric) > 1 and len(group.fabric) > ports:
             yield Finding(
-                "rail-without-port", ("nodes", group.index, "addresses", "fabric"),
+                "rail-without-port",
+                ("nodes", group.index, "addresses", "fabric"),
                 f"addresses for {len(group.fabric)} rails, but node type '{group.type.name}' has {ports} fabric ports",
-            )  # fmt: skip
+            )
 
 
 RULES = (cidr_malformed, networks_overlap, address_checks, address_missing, network_missing, rails_count)

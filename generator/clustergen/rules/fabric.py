@@ -17,10 +17,16 @@ def switch_duplicate(cluster: Cluster) -> Iterator[Finding]:
     seen: set[str] = set()
     for switch in cluster.switches:
         if switch.name in seen:
-            yield Finding("switch-duplicate", (*_SWITCHES, switch.index, "name"), f"'{switch.name}' is a switch already")
+            yield Finding(
+                "switch-duplicate", (*_SWITCHES, switch.index, "name"), f"'{switch.name}' is a switch already"
+            )
         seen.add(switch.name)
         if len(switch.name) > 63:
-            yield Finding("switch-name-too-long", (*_SWITCHES, switch.index, "name"), f"'{switch.name}' has more than 63 characters")
+            yield Finding(
+                "switch-name-too-long",
+                (*_SWITCHES, switch.index, "name"),
+                f"'{switch.name}' has more than 63 characters",
+            )
 
 
 def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
@@ -31,9 +37,11 @@ def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
             if top not in known and (switch.index, top) not in told:
                 told.add((switch.index, top))
                 yield Finding(
-                    "switch-unknown", (*_SWITCHES, switch.index, "uplinks", min(number, _uplinks(cluster, switch.index) - 1), "to"),
-                    f"no switch is called '{top}'", did_you_mean(top, known),
-                )  # fmt: skip
+                    "switch-unknown",
+                    (*_SWITCHES, switch.index, "uplinks", min(number, _uplinks(cluster, switch.index) - 1), "to"),
+                    f"no switch is called '{top}'",
+                    did_you_mean(top, known),
+                )
 
 
 def _uplinks(cluster: Cluster, index: int) -> int:
@@ -79,16 +87,20 @@ def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
             path: ManifestPath = (*_SWITCHES, switch.index, "nodes")
             if host not in everybody and switch.index not in entries:
                 entries.add(switch.index)
-                yield Finding("switch-node-unknown", path, f"'{host}' is no node of this cluster", did_you_mean(host, everybody))
+                yield Finding(
+                    "switch-node-unknown", path, f"'{host}' is no node of this cluster", did_you_mean(host, everybody)
+                )
             other = leaf_of.get(host)
             if other is None:
                 leaf_of[host] = (switch.name, switch.index)
             elif _alone(cluster, switch.name, other[0]) and "twice" not in told:
                 told.add("twice")
                 yield Finding(
-                    "node-on-two-leaves", path, f"'{host}' hangs on '{other[0]}' and on '{switch.name}', which serve different nodes",
+                    "node-on-two-leaves",
+                    path,
+                    f"'{host}' hangs on '{other[0]}' and on '{switch.name}', which serve different nodes",
                     "Slurm takes a node in one leaf; leaves of several rails become one where they serve the same nodes",
-                )  # fmt: skip
+                )
 
 
 def _alone(cluster: Cluster, one: str, two: str) -> bool:
@@ -105,9 +117,11 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             yield Finding(
-                "node-without-switch", ("nodes", group.index, "name"), f"'{missing[0]}'{more} hangs on no switch of the fabric",
+                "node-without-switch",
+                ("nodes", group.index, "name"),
+                f"'{missing[0]}'{more} hangs on no switch of the fabric",
                 "jobs cannot span nodes in and outside of Slurm's tree; add it to a leaf, or say slurm.topology: {plugin: flat}",
-            )  # fmt: skip
+            )
 
 
 def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
@@ -133,9 +147,11 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
     for leaf in cluster.leaves:
         if leaf.name not in seen:
             yield Finding(
-                "topology-not-joined", (*_SWITCHES, index[leaf.name]), f"nothing joins '{leaf.name}' to '{first}'",
+                "topology-not-joined",
+                (*_SWITCHES, index[leaf.name]),
+                f"nothing joins '{leaf.name}' to '{first}'",
                 "give both an uplink to the same switch; Slurm starts no job across islands",
-            )  # fmt: skip
+            )
 
 
 def switch_ports(cluster: Cluster) -> Iterator[Finding]:
@@ -158,9 +174,11 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
             needed += 1 if switch.rail is not None else -(-ports // shared[switch.nodes])
         if needed > switch.ports:
             yield Finding(
-                "switch-ports", (*_SWITCHES, switch.index), f"'{switch.name}' needs {needed} ports; a {switch.model} has {switch.ports}",
+                "switch-ports",
+                (*_SWITCHES, switch.index),
+                f"'{switch.name}' needs {needed} ports; a {switch.model} has {switch.ports}",
                 "spread the nodes over more switches, or take a larger one",
-            )  # fmt: skip
+            )
 
 
 def switch_kind(cluster: Cluster) -> Iterator[Finding]:
@@ -175,12 +193,17 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
         if model is None:
             continue
         if model.fabric != wanted:
-            yield Finding("switch-fabric", (*_SWITCHES, index, "model"), f"{model.model} switches {model.fabric}; the fabric is {wanted}")
+            yield Finding(
+                "switch-fabric",
+                (*_SWITCHES, index, "model"),
+                f"{model.model} switches {model.fabric}; the fabric is {wanted}",
+            )
         elif rate and model.port_gbit and model.port_gbit < rate:
             yield Finding(
-                "switch-too-slow", (*_SWITCHES, index, "model"),
+                "switch-too-slow",
+                (*_SWITCHES, index, "model"),
                 f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {fabric.rate}, {rate} Gb/s",
-            )  # fmt: skip
+            )
 
 
 def rate_malformed(cluster: Cluster) -> Iterator[Finding]:
@@ -194,13 +217,19 @@ def rate_malformed(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("networks", name, "rate")
         if gbit(network.rate) is None:
             yield Finding(
-                "rate-malformed", path, f"'{network.rate}' is no rate",
+                "rate-malformed",
+                path,
+                f"'{network.rate}' is no rate",
                 did_you_mean(network.rate, link_rates()) or "a name (HDR, NDR …) or a bit rate (200Gb/s)",
-            )  # fmt: skip
-        elif name == "fabric" and (named := link_rate(network.rate)):
+            )
+        elif name == "fabric" and networks.fabric and (named := link_rate(network.rate)):
             wanted = "infiniband" if networks.fabric.type == "infiniband" else "ethernet"
             if named.fabric not in (wanted, ""):
-                yield Finding("rate-of-other-fabric", path, f"{named.name} is a rate of {named.fabric}; the fabric is {networks.fabric.type}")
+                yield Finding(
+                    "rate-of-other-fabric",
+                    path,
+                    f"{named.name} is a rate of {named.fabric}; the fabric is {networks.fabric.type}",
+                )
 
 
 def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
@@ -212,7 +241,9 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
         for port in kind.fabric_ports():
             if port.max_gbit is not None and port.max_gbit < rate:
                 yield Finding(
-                    "nic-too-slow", ("node_types", kind.name), f"{port.device} does {port.max_gbit:g} Gb/s; the fabric's rate is {fabric.rate}, {rate} Gb/s"
+                    "nic-too-slow",
+                    ("node_types", kind.name),
+                    f"{port.device} does {port.max_gbit:g} Gb/s; the fabric's rate is {fabric.rate}, {rate} Gb/s",
                 )
                 break
 
@@ -224,7 +255,9 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     if fabric is None or fabric.type != "infiniband":
         if hosts:
             index = cluster.with_role("subnet-manager")[0].index
-            yield Finding("subnet-manager-useless", ("nodes", index, "roles"), "there is no InfiniBand fabric to manage")
+            yield Finding(
+                "subnet-manager-useless", ("nodes", index, "roles"), "there is no InfiniBand fabric to manage"
+            )
         return
     path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
     if fabric.subnet_manager.where == "node" and not hosts:
@@ -232,18 +265,21 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     elif fabric.subnet_manager.where != "node" and hosts:
         index = cluster.with_role("subnet-manager")[0].index
         yield Finding(
-            "subnet-manager-useless", ("nodes", index, "roles"),
+            "subnet-manager-useless",
+            ("nodes", index, "roles"),
             f"the subnet manager runs on the {fabric.subnet_manager.where}, so no node may run one too",
             "say networks.fabric.subnet_manager: {where: node}, or take the role away",
-        )  # fmt: skip
+        )
     elif fabric.subnet_manager.where == "switch" and cluster.switches:
         shelf = Shelf(cluster.manifest)
         models = [shelf.switch(written.model) for written in fabric.switches if written.model]
         if models and not any(model is None or model.managed for model in models):
             yield Finding(
-                "subnet-manager-missing", path, "none of the switches is a managed one, so none can run the subnet manager",
+                "subnet-manager-missing",
+                path,
+                "none of the switches is a managed one, so none can run the subnet manager",
                 "say networks.fabric.subnet_manager: {where: node}, and give a node the role subnet-manager",
-            )  # fmt: skip
+            )
 
 
 def blocks(cluster: Cluster) -> Iterator[Finding]:
@@ -251,14 +287,26 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "topology")
     if cluster.topology != "block":
         if written.block_sizes or written.blocks:
-            yield Finding("topology-blocks-unused", (*path, "plugin"), f"blocks are described, but the topology is {cluster.topology}")
+            yield Finding(
+                "topology-blocks-unused",
+                (*path, "plugin"),
+                f"blocks are described, but the topology is {cluster.topology}",
+            )
         return
     if cluster.release < SlurmRelease("23.11"):
-        yield Finding("topology-too-new", (*path, "plugin"), f"topology/block exists from 23.11 on; this is {cluster.release}")
+        yield Finding(
+            "topology-too-new", (*path, "plugin"), f"topology/block exists from 23.11 on; this is {cluster.release}"
+        )
         return
-    groups = {name: set(expand(text)) for name, text in written.blocks.items()} or {leaf.name: set(leaf.nodes) for leaf in cluster.leaves}
+    groups = {name: set(expand(text)) for name, text in written.blocks.items()} or {
+        leaf.name: set(leaf.nodes) for leaf in cluster.leaves
+    }
     if not groups:
-        yield Finding("topology-blocks-missing", (*path, "plugin"), "topology/block needs blocks, or switches whose leaves are the blocks")
+        yield Finding(
+            "topology-blocks-missing",
+            (*path, "plugin"),
+            "topology/block needs blocks, or switches whose leaves are the blocks",
+        )
         return
     compute = set(cluster.hosts("slurm-compute"))
     seen: dict[str, str] = {}
@@ -277,23 +325,48 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
         factor, rest = divmod(size, base or 1)
         if rest or factor & (factor - 1) or factor > 1 << 15:
             yield Finding(
-                "block-size", (*path, "block_sizes", position), f"{size} is not {base} times a power of two",
+                "block-size",
+                (*path, "block_sizes", position),
+                f"{size} is not {base} times a power of two",
                 "the first is the base; the others are 2, 4, 8 … times as large",
-            )  # fmt: skip
+            )
     smallest = min(len(hosts & compute) for hosts in groups.values())
     if base and smallest < base and cluster.release < SlurmRelease("25.05"):
         name = next(name for name, hosts in groups.items() if len(hosts & compute) == smallest)
-        yield Finding("block-too-small", (*path, "block_sizes", 0), f"block '{name}' has {smallest} nodes, fewer than the base size {base}")
+        yield Finding(
+            "block-too-small",
+            (*path, "block_sizes", 0),
+            f"block '{name}' has {smallest} nodes, fewer than the base size {base}",
+        )
 
 
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.slurm.topology.plugin == "tree" and not cluster.leaves:
-        yield Finding("topology-without-switches", ("slurm", "topology", "plugin"), "a tree needs networks.fabric.switches with nodes")
+        yield Finding(
+            "topology-without-switches",
+            ("slurm", "topology", "plugin"),
+            "a tree needs networks.fabric.switches with nodes",
+        )
     if cluster.manifest.slurm.topology.format == "yaml" and cluster.release < SlurmRelease("25.05"):
-        yield Finding("topology-too-new", ("slurm", "topology", "format"), f"topology.yaml exists from 25.05 on; this is {cluster.release}")
+        yield Finding(
+            "topology-too-new",
+            ("slurm", "topology", "format"),
+            f"topology.yaml exists from 25.05 on; this is {cluster.release}",
+        )
 
 
 RULES = (
-    switch_duplicate, uplink_unknown, switch_cycle, switch_nodes, node_without_switch, topology_not_joined, switch_ports, switch_kind,
-    rate_malformed, nic_too_slow, subnet_manager, blocks, topology_without_switches,
-)  # fmt: skip
+    switch_duplicate,
+    uplink_unknown,
+    switch_cycle,
+    switch_nodes,
+    node_without_switch,
+    topology_not_joined,
+    switch_ports,
+    switch_kind,
+    rate_malformed,
+    nic_too_slow,
+    subnet_manager,
+    blocks,
+    topology_without_switches,
+)

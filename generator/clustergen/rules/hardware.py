@@ -23,10 +23,11 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
         gpus = kind.gpus
         if gpus and gpus.gres_type.lower() not in gpus.model.slurm_type:
             yield Finding(
-                "gres-type-mismatch", (*path, "gres_type"),
+                "gres-type-mismatch",
+                (*path, "gres_type"),
                 f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', which is what slurmd sees on a {gpus.model.nvml_name}",
                 f"leave it out for '{gpus.model.gres_type}'",
-            )  # fmt: skip
+            )
 
 
 def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
@@ -37,9 +38,13 @@ def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
         if gpus.shards_per_gpu and gpus.mps_per_gpu:
             yield Finding("gpu-sharing-twice", (*path, "mps"), "a GPU is shared by shards or by MPS, not by both")
         if (gpus.shards_per_gpu or gpus.mps_per_gpu) and any(gpus.mig):
-            yield Finding("gpu-sharing-twice", (*path, "mig"), "a GPU is shared by MIG or by shards and MPS, not by both")
+            yield Finding(
+                "gpu-sharing-twice", (*path, "mig"), "a GPU is shared by MIG or by shards and MPS, not by both"
+            )
         if gpus.shards_per_gpu and cluster.release < SlurmRelease("22.05"):
-            yield Finding("shards-too-new", (*path, "shards"), f"shards exist from Slurm 22.05 on; this is {cluster.release}")
+            yield Finding(
+                "shards-too-new", (*path, "shards"), f"shards exist from Slurm 22.05 on; this is {cluster.release}"
+            )
 
 
 def links_shape(cluster: Cluster) -> Iterator[Finding]:
@@ -50,7 +55,11 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
             continue
         where: ManifestPath = (*path, "links")
         if gpus.autodetect != "off":
-            yield Finding("links-with-autodetect", where, f"autodetect {gpus.autodetect} finds the links itself, and drains the node where they differ")
+            yield Finding(
+                "links-with-autodetect",
+                where,
+                f"autodetect {gpus.autodetect} finds the links itself, and drains the node where they differ",
+            )
         if len(written) != gpus.count or any(len(row) != gpus.count for row in written):
             yield Finding("links-malformed", where, f"{gpus.count} GPUs need {gpus.count} rows of {gpus.count} numbers")
         elif any(written[i][i] != -1 for i in range(gpus.count)):
@@ -74,9 +83,11 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
             continue
         if gpus.autodetect != "nvml":
             yield Finding(
-                "mig-needs-nvml", (*path, "autodetect"), f"with autodetect {gpus.autodetect} slurmd does not see MIG instances",
+                "mig-needs-nvml",
+                (*path, "autodetect"),
+                f"with autodetect {gpus.autodetect} slurmd does not see MIG instances",
                 "say autodetect: nvml, which needs a slurmd built with NVML",
-            )  # fmt: skip
+            )
         for layout in layouts:
             if (layout.plan, gpus.model.id) in told:
                 continue
@@ -84,7 +95,9 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
             yield from _layout(layout.plan, Counter(layout.profiles), gpus.model.mig_family, gpus.model.nvml_name)
     for name in cluster.manifest.gpu.mig_plans:
         if name not in used:
-            yield Finding("mig-plan-unused", ("gpu", "mig_plans", name), f"no node type uses the plan '{name}'", key=True)
+            yield Finding(
+                "mig-plan-unused", ("gpu", "mig_plans", name), f"no node type uses the plan '{name}'", key=True
+            )
 
 
 def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterator[Finding]:
@@ -93,9 +106,12 @@ def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterato
     for name in profiles:
         if name not in known:
             yield Finding(
-                "mig-profile-unknown", (*path, name), f"a {gpu} has no MIG profile '{name}'",
-                did_you_mean(name, known) or f"it has {', '.join(known)}", key=True,
-            )  # fmt: skip
+                "mig-profile-unknown",
+                (*path, name),
+                f"a {gpu} has no MIG profile '{name}'",
+                did_you_mean(name, known) or f"it has {', '.join(known)}",
+                key=True,
+            )
             return
     if reason := catalogue.mig_problem(family, profiles):
         yield Finding("mig-layout-impossible", path, f"these do not fit on a {gpu} together: {reason}", key=True)
@@ -107,9 +123,15 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
             continue
         path: ManifestPath = ("node_types", kind.name, "reserved")
         if kind.reserved_cores * 2 >= kind.cores:
-            yield Finding("reserved-too-much", (*path, "cores"), f"{kind.reserved_cores} of {kind.cores} cores are kept from jobs")
+            yield Finding(
+                "reserved-too-much", (*path, "cores"), f"{kind.reserved_cores} of {kind.cores} cores are kept from jobs"
+            )
         if kind.reserved_mib * 2 >= kind.real_memory_mib:
-            yield Finding("reserved-too-much", (*path, "memory"), f"{kind.reserved_mib} of {kind.real_memory_mib} MiB are kept from jobs")
+            yield Finding(
+                "reserved-too-much",
+                (*path, "memory"),
+                f"{kind.reserved_mib} of {kind.real_memory_mib} MiB are kept from jobs",
+            )
 
 
 def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
@@ -118,9 +140,12 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
         gpus = kind.gpus
         if gpus and not gpus.cores and gpus.autodetect == "off":
             yield Finding(
-                "gpu-place-unknown", path, f"nobody knows on which NUMA nodes the GPUs of '{kind.name}' hang, so Slurm cannot place jobs near them",
-                "read it off `nvidia-smi topo -m` and say gpus: {numa: [0, 0, 1, 1]}", key=True,
-            )  # fmt: skip
+                "gpu-place-unknown",
+                path,
+                f"nobody knows on which NUMA nodes the GPUs of '{kind.name}' hang, so Slurm cannot place jobs near them",
+                "read it off `nvidia-smi topo -m` and say gpus: {numa: [0, 0, 1, 1]}",
+                key=True,
+            )
 
 
 def disks(cluster: Cluster) -> Iterator[Finding]:
@@ -140,7 +165,12 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
             if port.model and nic(port.model) is None:
                 from clustergen.catalogue.hardware import nics as known
 
-                yield Finding("nic-unknown", (*path, "model"), f"the catalogue has no NIC called '{port.model}'", did_you_mean(port.model, known()))
+                yield Finding(
+                    "nic-unknown",
+                    (*path, "model"),
+                    f"the catalogue has no NIC called '{port.model}'",
+                    did_you_mean(port.model, known()),
+                )
             if port.device in seen:
                 yield Finding("nic-twice", (*path, "device"), f"'{port.device}' stands here twice")
             seen.add(port.device)

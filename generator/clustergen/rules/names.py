@@ -23,9 +23,11 @@ def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
             if host in seen:
                 where = "the same list" if seen[host] == group.index else f"entry {seen[host] + 1} of nodes"
                 yield Finding(
-                    "host-duplicate", ("nodes", group.index, "name"), f"'{host}' is a node already, by {where}",
+                    "host-duplicate",
+                    ("nodes", group.index, "name"),
+                    f"'{host}' is a node already, by {where}",
                     "each host name once; machines with several roles are one entry with several roles",
-                )  # fmt: skip
+                )
                 break
         for host in group.hosts:
             seen.setdefault(host, group.index)
@@ -34,9 +36,12 @@ def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
 def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
     if (count := sum(len(group.hosts) for group in cluster.compute)) > MOST_NODES:
         yield Finding(
-            "too-many-nodes", ("nodes",), f"{count} compute nodes; Slurm takes {MOST_NODES} in one cluster",
-            "make several clusters and join them with Slurm's multi-cluster operation", key=True,
-        )  # fmt: skip
+            "too-many-nodes",
+            ("nodes",),
+            f"{count} compute nodes; Slurm takes {MOST_NODES} in one cluster",
+            "make several clusters and join them with Slurm's multi-cluster operation",
+            key=True,
+        )
 
 
 def host_list_for_slurm(cluster: Cluster) -> Iterator[Finding]:
@@ -45,7 +50,9 @@ def host_list_for_slurm(cluster: Cluster) -> Iterator[Finding]:
         try:
             validate_for_slurm(text, str(cluster.release))
         except HostlistError as err:
-            yield Finding("hostlist-not-for-slurm", ("nodes", group.index, "name"), err.message, at=(err.offset, err.length))
+            yield Finding(
+                "hostlist-not-for-slurm", ("nodes", group.index, "name"), err.message, at=(err.offset, err.length)
+            )
 
 
 def host_name_form(cluster: Cluster) -> Iterator[Finding]:
@@ -54,9 +61,11 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
         bad = next((host for host in group.hosts if not _good_host(host)), None)
         if bad is not None:
             yield Finding(
-                "host-name-malformed", ("nodes", group.index, "name"), f"'{bad}' is no host name",
+                "host-name-malformed",
+                ("nodes", group.index, "name"),
+                f"'{bad}' is no host name",
                 "lower-case letters, digits and hyphens, a letter or digit at both ends, 63 characters at most",
-            )  # fmt: skip
+            )
 
 
 def _good_host(name: str) -> bool:
@@ -87,7 +96,11 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
     gpus = {written.gpus.model for written in manifest.node_types.values()} | {row.gpu for row in own.systems.values()}
     fabric = manifest.networks.fabric
     switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
-    for kind, rows, used in (("systems", own.systems, systems), ("gpus", own.gpus, gpus), ("switches", own.switches, switches)):
+    for kind, rows, used in (
+        ("systems", own.systems, systems),
+        ("gpus", own.gpus, gpus),
+        ("switches", own.switches, switches),
+    ):
         for name in rows:
             if name not in used:
                 yield Finding("catalogue-row-unused", ("catalogue", kind, name), f"nothing uses '{name}'", key=True)
@@ -105,9 +118,12 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
         for name in names:
             if (group := make(name)) in seen:
                 yield Finding(
-                    "group-name-clash", (section, name),
-                    f"'{name}' and '{seen[group]}' are one group to Ansible: {group}", "tell them apart by more than - and _", key=True,
-                )  # fmt: skip
+                    "group-name-clash",
+                    (section, name),
+                    f"'{name}' and '{seen[group]}' are one group to Ansible: {group}",
+                    "tell them apart by more than - and _",
+                    key=True,
+                )
             seen.setdefault(group, name)
     groups = membership(cluster)
     for group_ in cluster.groups:
@@ -126,10 +142,11 @@ def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         if group.type.name == "service" and "service" not in cluster.manifest.node_types:
             yield Finding(
-                "compute-without-hardware", ("nodes", group.index, "type"),
+                "compute-without-hardware",
+                ("nodes", group.index, "type"),
                 "a node that runs jobs needs a node type: Slurm has to know its CPUs and memory",
                 "define one under node_types, built on a system of the catalogue",
-            )  # fmt: skip
+            )
 
 
 def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
@@ -141,23 +158,38 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
         for host in expand(rack.nodes) if rack.nodes else ():
             if host not in everybody:
                 yield Finding(
-                    "rack-node-unknown", ("racks", name, "nodes"), f"'{host}' is no node of this cluster", did_you_mean(host, everybody)
+                    "rack-node-unknown",
+                    ("racks", name, "nodes"),
+                    f"'{host}' is no node of this cluster",
+                    did_you_mean(host, everybody),
                 )
                 break
             if host in seen:
-                yield Finding("rack-node-twice", ("racks", name, "nodes"), f"'{host}' stands in rack '{seen[host]}' already")
+                yield Finding(
+                    "rack-node-twice", ("racks", name, "nodes"), f"'{host}' stands in rack '{seen[host]}' already"
+                )
                 break
             seen[host] = name
     fabric = cluster.manifest.networks.fabric
     for index, switch in enumerate(fabric.switches if fabric else ()):
         if switch.rack is not None and switch.rack not in cluster.manifest.racks:
             yield Finding(
-                "rack-unknown", ("networks", "fabric", "switches", index, "rack"), f"no rack is called '{switch.rack}'",
+                "rack-unknown",
+                ("networks", "fabric", "switches", index, "rack"),
+                f"no rack is called '{switch.rack}'",
                 did_you_mean(switch.rack, cluster.manifest.racks),
-            )  # fmt: skip
+            )
 
 
 RULES = (
-    host_duplicate, too_many_nodes, host_list_for_slurm, host_name_form, node_type_unused, own_row_unused, group_name_clash,
-    roles_repeated, service_with_jobs, rack_nodes,
-)  # fmt: skip
+    host_duplicate,
+    too_many_nodes,
+    host_list_for_slurm,
+    host_name_form,
+    node_type_unused,
+    own_row_unused,
+    group_name_clash,
+    roles_repeated,
+    service_with_jobs,
+    rack_nodes,
+)

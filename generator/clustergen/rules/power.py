@@ -30,14 +30,17 @@ def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
         spare = kind.psus_redundant or 0
         supply = (kind.psus - spare) * kind.psu_w
         if spare >= kind.psus:
-            yield Finding("psu-redundancy", ("node_types", kind.name, "power"), f"{spare} of {kind.psus} supplies cannot be spare")
+            yield Finding(
+                "psu-redundancy", ("node_types", kind.name, "power"), f"{spare} of {kind.psus} supplies cannot be spare"
+            )
         elif draw > supply:
             what = f"{kind.psus} of {kind.psu_w} W" + (f", {spare} of them redundant," if spare else "")
             yield Finding(
-                "psu-too-small", ("node_types", kind.name, "power"),
+                "psu-too-small",
+                ("node_types", kind.name, "power"),
                 f"a node may draw {_kw(draw)}, but its power supplies ({what}) give {_kw(supply)}",
                 "more or larger supplies, or gpus.power_limit" if kind.gpus else "more or larger supplies",
-            )  # fmt: skip
+            )
 
 
 def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
@@ -49,20 +52,27 @@ def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
         if (high and gpus.power_limit_w > high) or (low and gpus.power_limit_w < low):
             span = f"between {low} and {high} W" if low else f"up to {high} W"
             yield Finding(
-                "gpu-power-limit", ("node_types", kind.name, "gpus", "power_limit"),
+                "gpu-power-limit",
+                ("node_types", kind.name, "gpus", "power_limit"),
                 f"{gpus.power_limit_w} W cannot be set on a {gpus.model.nvml_name}: it takes limits {span}",
-            )  # fmt: skip
+            )
 
 
 def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         gpus = kind.gpus
-        if gpus and gpus.graphics_clock_mhz and gpus.model.max_sm_mhz and gpus.graphics_clock_mhz > gpus.model.max_sm_mhz:
+        if (
+            gpus
+            and gpus.graphics_clock_mhz
+            and gpus.model.max_sm_mhz
+            and gpus.graphics_clock_mhz > gpus.model.max_sm_mhz
+        ):
             yield Finding(
-                "gpu-clock", ("node_types", kind.name, "gpus", "graphics_clock"),
+                "gpu-clock",
+                ("node_types", kind.name, "gpus", "graphics_clock"),
                 f"{gpus.graphics_clock_mhz} MHz is above the highest clock of a {gpus.model.nvml_name}, {gpus.model.max_sm_mhz} MHz",
                 "say max for the highest",
-            )  # fmt: skip
+            )
 
 
 def circuit_w(circuit: Circuit) -> float:
@@ -87,18 +97,25 @@ def rack_checks(cluster: Cluster) -> Iterator[Finding]:
         if units > rack.units:
             yield Finding("rack-too-low", (*path, "nodes"), f"{units} units are to go into a rack of {rack.units}")
         if rack.power and watts > rack.power.value:
-            yield Finding("rack-power", (*path, "power"), f"what stands in it may draw {_kw(watts)}; {_kw(rack.power.value)} are allowed")
+            yield Finding(
+                "rack-power",
+                (*path, "power"),
+                f"what stands in it may draw {_kw(watts)}; {_kw(rack.power.value)} are allowed",
+            )
         if rack.cooling and watts > rack.cooling.value:
-            yield Finding("rack-cooling", (*path, "cooling"), f"{_kw(watts)} of heat; {_kw(rack.cooling.value)} are taken away")
+            yield Finding(
+                "rack-cooling", (*path, "cooling"), f"{_kw(watts)} of heat; {_kw(rack.cooling.value)} are taken away"
+            )
         feeds = sum(circuit_w(circuit) * circuit.count for circuit in rack.circuits)
         if rack.redundant_feeds:
             feeds /= 2
         if rack.circuits and watts > feeds:
             half = " with one side of the feeds lost" if rack.redundant_feeds else ""
             yield Finding(
-                "rack-circuits", (*path, "circuits"),
+                "rack-circuits",
+                (*path, "circuits"),
                 f"its feeds carry {_kw(feeds)} for hours{half}; what stands in it may draw {_kw(watts)}",
-            )  # fmt: skip
+            )
 
 
 def _kw(watts: float) -> str:
