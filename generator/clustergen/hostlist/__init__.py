@@ -1,0 +1,24 @@
+"""Slurm's folded host lists: `compute[01-08],login1` stands for nine names.
+
+The order of a list is kept everywhere, because the order of node lines is Slurm's node index order; names that stand
+twice stay twice. A range is padded to the width of its low bound, so `n1` and `n01` are different hosts. A list may
+hold addresses as well (`10.0.0.[11-18]`, `fd00::[1-8]`); the numbers in brackets are decimal text there too.
+Stricter than Slurm in what is always a slip of the pen: stray commas, `[5-]`, `[1-08]`, characters no host name has.
+"""
+
+from clustergen.hostlist.errors import HostlistError
+from clustergen.hostlist.fold import ansible_ranges, fold, natural_key
+from clustergen.hostlist.read import MAX_HOSTS, contains, count, expand
+from clustergen.hostlist.slurm import validate_for_slurm
+
+__all__ = [
+    "MAX_HOSTS",
+    "HostlistError",
+    "ansible_ranges",
+    "contains",
+    "count",
+    "expand",
+    "fold",
+    "natural_key",
+    "validate_for_slurm",
+]

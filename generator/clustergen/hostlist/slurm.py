@@ -1,0 +1,47 @@
+"""What a release of Slurm cannot read, or reads otherwise than it looks."""
+
+from __future__ import annotations
+
+import re
+
+from clustergen.hostlist.errors import MAX_DIGITS, RANGE, HostlistError
+from clustergen.hostlist.read import DIGITS, count, items, ranges_of
+
+
+def validate_for_slurm(text: str, release: str) -> None:
+    """HostlistError where slurmctld of that release (`24.11`) would not read the list as meant."""
+    year, month = (int(part) for part in release.split(".")[:2])
+    widths: dict[str, tuple[int, int]] = {}
+    for item, offset in items(text):
+        if ":" in item:
+            raise HostlistError("an address is not a host name", offset, len(item))
+        suffix = item.rpartition("]")[2] if "]" in item else ""
+        if suffix and (year, month) < (23, 11):
+            hint = f"Slurm reads it from 23.11 on; before, write the names one by one: a{suffix},b{suffix}"
+            raise HostlistError(
+                f"text after the last bracket: Slurm {release} cannot read it",
+                offset + len(item) - len(suffix),
+                len(suffix),
+                hint,
+            )
+        _refuse_mixed_padding(item, offset, widths)
+    count(text)
+
+
+def _refuse_mixed_padding(item: str, offset: int, seen: dict[str, tuple[int, int]]) -> None:
+    """`seen` remembers, for the text before a last number, the narrowest number and the widest padding."""
+    before, opened, body = item.rpartition("]")[0].rpartition("[")
+    if not opened:
+        before = item.rstrip(DIGITS)
+        body = item[len(before) :]
+    if not body or not re.match(RANGE, body) or (not opened and len(body) > MAX_DIGITS):
+        return
+    narrow, padded = seen.get(before, (MAX_DIGITS, 0))
+    for low, _, width in ranges_of(body, offset):
+        narrow = min(narrow, width)
+        if width > 1 and low < 10 ** (width - 1):
+            padded = max(padded, width)
+    if padded > narrow:
+        message = f"numbers behind '{before}' are padded to {padded} digits in one place and not in another"
+        raise HostlistError(message, offset, len(item), "n1 and n01 are different hosts; write one width throughout")
+    seen[before] = narrow, padded
