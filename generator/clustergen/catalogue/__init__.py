@@ -6,8 +6,9 @@ One module per topic, each reading its own files under `data/` when first asked:
 - `systems`: whole servers and what hangs where in them
 - `mig`: MIG profiles, and whether a layout fits on a GPU
 - `operating_systems`: paths, units and packages that differ between distributions
-- `slurm`: releases, keys, tokens, plugins
-- `nccl`, `dcgm`, `storage`, `network`: names, limits and ports
+- `slurm`: releases, keys; `slurm_values`: words of lists, plugins, defaults, what a change takes
+- `nccl`, `dcgm`: names by release; `metrics`: what exporters offer
+- `storage`: BeeGFS, Lustre, mount options; `network`: ports; `bandwidth`: measured figures
 - `versions`: releases that compare
 
 A look-up of an unknown name returns None; who asked makes the diagnostic. Rows are named tuples: immutable, open to

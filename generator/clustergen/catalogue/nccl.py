@@ -1,0 +1,107 @@
+"""Names that NCCL reads, by release; and the few of UCX that the generated files set."""
+
+from functools import cache
+from typing import Literal, NamedTuple
+
+from clustergen.catalogue.tables import NOTHING, marks, rows
+from clustergen.catalogue.versions import NcclVersion
+
+FIRST = NcclVersion("2.8")
+LAST = NcclVersion("2.30")
+"""The releases that were read; what a newer one has added is not known here."""
+
+
+class NcclParam(NamedTuple):
+    """One name, as it stands in the environment or in nccl.conf."""
+
+    name: str
+    use: Literal["system", "debugging", "other", "plugin"]
+    """system: NVIDIA allows it in a system's files; debugging: it must not stay in production; other: undocumented."""
+    numeric: bool
+    """A number; NCCL takes any other text for 0, without a word."""
+    since: NcclVersion | None = None
+    removed: NcclVersion | None = None
+    defaults: tuple[tuple[NcclVersion | None, int], ...] = ()
+    """The default from each release on, oldest first; empty when it is no plain number."""
+    values: tuple[str, ...] = ()
+    """Words, or ranges as low..high, of which one must match; empty: anything."""
+    instead: str = ""
+
+    def known_in(self, version: NcclVersion) -> bool:
+        """Whether that release reads the name; releases older than 2.8 count as 2.8."""
+        return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
+
+    def default(self, version: NcclVersion) -> int | None:
+        """The number that the release takes when nothing is said."""
+        value = None
+        for since, number in self.defaults:
+            if since is None or version >= since:
+                value = number
+        return value
+
+    def accepts(self, text: str) -> bool:
+        """Whether the value can be right: a number where one is wanted, and among `values` where those are known."""
+        if self.numeric and not _is_number(text):
+            return False
+        return not self.values or any(_matches(value, text) for value in self.values)
+
+
+def _is_number(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit()
+
+
+def _matches(value: str, text: str) -> bool:
+    low, dots, high = value.partition("..")
+    if not dots:
+        return text.upper() == value.upper()
+    return _is_number(text) and int(low) <= int(text) <= int(high)
+
+
+class UcxParam(NamedTuple):
+    """One environment name of UCX."""
+
+    name: str
+    default: str
+    note: str
+    unverified: frozenset[str] = NOTHING
+
+
+def _version(text: str) -> NcclVersion | None:
+    return NcclVersion(text) if text else None
+
+
+def _default(text: str) -> tuple[NcclVersion | None, int]:
+    since, colon, number = text.rpartition(":")
+    return (NcclVersion(since) if colon else None, int(number))
+
+
+@cache
+def nccl_params() -> dict[str, NcclParam]:
+    """All names, sorted."""
+    return {
+        r["name"]: NcclParam(
+            name=r["name"],
+            use=r["class"],  # type: ignore[arg-type]
+            numeric=r["kind"] == "number",
+            since=_version(r["since"]),
+            removed=_version(r["removed"]),
+            defaults=tuple(map(_default, r["default"].split())),
+            values=tuple(r["values"].split("|")) if r["values"] else (),
+            instead=r["instead"],
+        )
+        for r in rows("nccl_params.tsv")
+    }
+
+
+def nccl_param(name: str) -> NcclParam | None:
+    """The parameter of that exact name; NCCL minds the case."""
+    return nccl_params().get(name)
+
+
+@cache
+def ucx_params() -> dict[str, UcxParam]:
+    """The names of UCX that the generated files may set."""
+    return {
+        r["name"]: UcxParam(r["name"], r["default"], r["note"], marks(r["unverified"])) for r in rows("ucx_params.tsv")
+    }

@@ -1,0 +1,124 @@
+"""File system clients, ports and bandwidth figures."""
+
+import pytest
+
+from clustergen.catalogue import bandwidth, hardware, network, storage
+from clustergen.catalogue.versions import BeegfsVersion
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "version", "known"),
+    [
+        ("beegfs-client.conf", "connUseRDMA", "7.4", True),
+        ("beegfs-client.conf", "connClientPort", "7.4", False),
+        ("beegfs-client.conf", "connClientPort", "8.0", True),
+        ("beegfs-client.conf", "connClientPortUDP", "8.3", True),
+        ("beegfs-client.conf", "connTCPFallbackEnabled", "7.2", False),
+        ("beegfs-client.conf", "connTCPFallbackEnabled", "7.3", True),
+        ("beegfs-mgmtd.conf", "connAuthFile", "7.4", True),
+        ("beegfs-mgmtd.conf", "connAuthFile", "8.0", False),
+        ("beegfs-mgmtd.toml", "grpc-port", "7.4", False),
+        ("beegfs-mgmtd.toml", "grpc-port", "8.0", True),
+        ("beegfs-helperd.conf", "connAuthFile", "8.0", False),
+    ],
+)
+def test_beegfs_keys(file: str, key: str, version: str, known: bool) -> None:
+    found = storage.beegfs_key(file, key)
+    assert found is not None
+    assert found.known_in(BeegfsVersion(version)) is known
+    assert (found in storage.beegfs_keys(file, BeegfsVersion(version))) is known
+
+
+def test_beegfs_keys_that_do_not_exist() -> None:
+    assert storage.beegfs_key("beegfs-client.conf", "connRDMAEnabled") is None
+    assert storage.beegfs_key("beegfs-client.conf", "connuserdma") is None
+    assert storage.beegfs_keys("beegfs-nothing.conf", BeegfsVersion("8.0")) == ()
+
+
+def test_the_auth_file_has_a_default_from_8_on() -> None:
+    found = storage.beegfs_key("beegfs-client.conf", "connAuthFile")
+    assert found is not None
+    assert found.default == "/etc/beegfs/conn.auth"
+    port = storage.beegfs_key("beegfs-client.conf", "connClientPortUDP")
+    assert port is not None
+    assert (port.default, port.instead) == ("8004", "connClientPort")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("osc.*.max_rpcs_in_flight", "osc.*.max_rpcs_in_flight"),
+        ("osc.scratch-OST*.max_pages_per_rpc", "osc.*.max_pages_per_rpc"),
+        ("ldlm.namespaces.*osc*.lru_size", "ldlm.namespaces.*.lru_size"),
+        ("mdc.*.max_mod_rpcs_in_flight", "mdc.*.max_mod_rpcs_in_flight"),
+    ],
+)
+def test_lustre_tunables(name: str, expected: str) -> None:
+    found = storage.lustre_tunable(name)
+    assert found is not None
+    assert found.name == expected
+
+
+def test_lustre_limits() -> None:
+    assert storage.lustre_tunable("osc.max_rpcs_in_flight") is None
+    assert storage.lustre_tunable("osc.*.max_rpcs") is None
+    pages = storage.lustre_tunables()["osc.*.max_pages_per_rpc"]
+    assert (pages.default, pages.high) == (1024, 16384)
+    for tunable in storage.lustre_tunables().values():
+        for limit in (tunable.high, tunable.default):
+            assert limit is None or tunable.low is None or tunable.low <= limit
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "takes_value"),
+    [
+        ("nfs", "nconnect=16", True),
+        ("nfs", "hard", False),
+        ("nfs", "noatime", False),
+        ("lustre", "flock", False),
+        ("ceph", "recover_session=clean", True),
+        ("wekafs", "num_cores=2", True),
+        ("beegfs", "cfgFile=/etc/beegfs/beegfs-client.conf", True),
+        ("lustre", "x-systemd.requires=lnet.service", True),
+    ],
+)
+def test_mount_options(kind: str, text: str, takes_value: bool) -> None:
+    option = storage.mount_option(kind, text)
+    assert option is not None
+    assert option.takes_value is takes_value
+
+
+def test_mount_options_belong_to_their_kind() -> None:
+    assert storage.mount_option("lustre", "nconnect=16") is None
+    assert storage.mount_option("nfs", "nconect=16") is None
+    intr = storage.mount_option("nfs", "intr")
+    assert intr is not None
+    assert intr.ignored
+    assert all(option.type == "nfs" for option in storage.mount_options("nfs"))
+
+
+def test_ports_do_not_collide_on_one_host() -> None:
+    seen: dict[tuple[int, str], str] = {}
+    for port in network.ports().values():
+        for protocol in port.protocols:
+            assert seen.setdefault((port.port, protocol), port.unit) == port.unit
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("slurmctld", 6817), ("slurmd", 6818), ("slurmdbd", 6819), ("dcgm-exporter", 9400), ("lustre", 988)],
+)
+def test_ports(name: str, number: int) -> None:
+    found = network.port(name)
+    assert found is not None
+    assert found.port == number
+    assert network.port("slurmctl") is None
+
+
+def test_bandwidths_are_of_known_gpus_and_add_up() -> None:
+    for result in bandwidth.bus_bandwidths():
+        assert result.gpu in hardware.gpus()
+        assert result.gpus % result.nodes == 0
+        assert result.high_gb_s is None or result.high_gb_s > result.busbw_gb_s
+    for target in bandwidth.storage_targets():
+        assert target.good < target.better < target.best
