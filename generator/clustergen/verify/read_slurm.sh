@@ -1,0 +1,93 @@
+# read_slurm.sh: inside the sandbox, starts what stands around slurmctld, then slurmctld, then slurmd -G per node.
+# Reads its orders from /run/clustergen (surroundings, qos, accounts, nodes) and leaves one log per daemon there.
+set -u
+out=/run/clustergen
+export SLURM_CONF=/etc/slurm/slurm.conf
+exec </dev/null
+
+# With one user id to use (an unprivileged user's name space), every service account has to be that one.
+touch /run/probe
+if ! chown munge /run/probe 2>/dev/null; then
+  sed -i -E "s/^($SERVICES):([^:]*):[0-9]+:[0-9]+:/\1:\2:0:0:/" /etc/passwd
+fi
+
+while read -r what path owner; do
+  case $what in
+    account) id "$path" >/dev/null 2>&1 || echo "$path:x:${owner}:${owner}::/nonexistent:/bin/false" >>/etc/passwd ;;
+    folder) mkdir -p "$path" && chown "$owner" "$path" ;;
+    program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
+    secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
+      chown "$owner" "$path" && chmod 600 "$path" ;;
+    private) [ ! -e "$path" ] || { chown "$owner" "$path" && chmod 600 "$path"; } ;;
+    plugins) [ -e "$path" ] || { mkdir -p "${path%/*}" && ln -s "$(dirname "$(find /usr /opt -name select_linear.so | head -1)")" "$path"; } ;;
+  esac
+done <"$out/surroundings"
+
+wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone, or will only retry, or 30 s passed (1)
+  local round
+  for round in {1..1500}; do
+    if grep -qE "$1" "$2"; then return 0; fi
+    if ! kill -0 "$3" 2>/dev/null; then grep -qE "$1" "$2"; return; fi
+    if grep -qE "retrying in 1sec|Still don't know my ClusterID" "$2"; then return 1; fi
+    sleep 0.02
+  done
+  echo "error: nothing more was said within $((round / 50)) s" >>"$2"
+  return 1
+}
+
+mkdir -p /run/munge /var/log/munge /var/lib/munge /etc/munge
+head -c 128 /dev/urandom >/etc/munge/munge.key
+chmod 700 /etc/munge /var/log/munge
+chmod 755 /run/munge
+chmod 400 /etc/munge/munge.key
+chown -R munge /run/munge /var/log/munge /var/lib/munge /etc/munge
+setpriv --reuid "$(id -u munge)" --clear-groups munged >"$out/munged.log" 2>&1
+
+if [ "$ACCOUNTING" = yes ]; then
+  cp -r /var/lib/clustergen/mariadb /run/db
+  mkdir -p /run/mysqld "/run/db/$DATABASE" /run/db/slurm_acct_db # a folder is a database
+  mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld.sock --skip-grant-tables \
+    --bind-address=0.0.0.0 --port="$DB_PORT" --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
+    --innodb-undo-tablespaces=0 --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-buffer-pool-size=16M \
+    --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2 --loose-innodb-snapshot-isolation=OFF \
+    --skip-name-resolve --performance-schema=OFF >"$out/mariadbd.log" 2>&1 &
+  wait_for 'ready for connections' "$out/mariadbd.log" $!
+  slurmdbd_starts() {
+    # shellcheck disable=SC2016  # expanded by the inner shell
+    unshare --uts sh -c 'hostname "$1"; exec slurmdbd -D -v' sh "$DBD_HOST" >"$1" 2>&1 &
+    wait_for 'slurmdbd version .* started' "$1" $!
+  }
+  # What is wrong with slurmdbd.conf is known by then; slurmctld is asked all the same, with one that works.
+  slurmdbd_starts "$out/slurmdbd.log" || {
+    install -m 600 -o "$DBD_USER" "$out/spare-slurmdbd.conf" /etc/slurm/slurmdbd.conf
+    slurmdbd_starts /run/spare-slurmdbd.log
+  }
+  if [ -s "$out/qos" ]; then sacctmgr -i add qos "$(paste -sd, "$out/qos")" >"$out/sacctmgr.log" 2>&1; fi
+fi
+
+slurmctld -D -v >"$out/slurmctld.log" 2>&1 &
+controller=$!
+if wait_for 'Running as primary controller' "$out/slurmctld.log" $controller; then
+  # An answer to a request shows that it serves, and gives it the time to say more.
+  scontrol -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
+fi
+
+# slurmd asks this machine for cgroups and GPU drivers, which is not what the files are about: those few values change.
+mkdir /run/slurmd-conf
+cp -r /etc/slurm/. /run/slurmd-conf
+cd /run/slurmd-conf || exit
+find . -type f -name '*.conf' -exec sed -i -E \
+  -e 's#^(\s*ProctrackType\s*=\s*)"?proctrack/cgroup"?#\1proctrack/linuxproc#I' \
+  -e 's#^(\s*JobAcctGatherType\s*=\s*)"?jobacct_gather/cgroup"?#\1jobacct_gather/linux#I' \
+  -e '/^\s*TaskPlugin\s*=/I{s#task/cgroup,?##I;s#,\s*$##;s#=\s*$#=task/affinity#}' \
+  -e '/^\s*PrologFlags\s*=/Id' -e 's#\bAutoDetect\s*=\s*\w+#AutoDetect=off#I' {} +
+if [ -e cgroup.conf ]; then sed -i '/^\s*CgroupPlugin\s*=/Id' cgroup.conf; fi
+echo "CgroupPlugin=$CGROUP" >>cgroup.conf
+export SLURM_CONF=/run/slurmd-conf/slurm.conf
+while read -r node; do
+  hardware=$(sed -nE "s/^NodeName=$node .*/&/p" "$out/nodes.txt")
+  [ -n "$hardware" ] || continue
+  value() { echo "$hardware" | sed -E "s/.* $1=([0-9]+) .*/\1/"; }
+  HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)" \
+    timeout -k 1 5 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.log" 2>&1
+done <"$out/nodes"

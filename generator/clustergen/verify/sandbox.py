@@ -1,0 +1,136 @@
+"""Runs one program in a root file system of its own, with the files under test where they lie on the node.
+
+Everything happens in fresh mount, network, process and host name namespaces over a copy-on-write view: nothing of this
+machine or of the root changes, nothing outside can be reached, nothing outlives the call, and calls may overlap.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class SandboxError(Exception):
+    """The sandbox could not be made; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A root to look at, and what of the node's surroundings to put into it.
+
+    `files` are (folder here, folder inside) pairs, laid over the root in order; a pair that ends in "/" keeps symbolic
+    links, any other follows them. `hosts` is the text of /etc/hosts, `addresses` are the machine's own (without a
+    prefix length), `devices` are device files that must exist.
+    """
+
+    root: Path
+    files: tuple[tuple[Path, str], ...] = ()
+    hosts: str = ""
+    hostname: str = "localhost"
+    addresses: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`code` is the exit status, None when it ran out of time; `files` is what it left in /run/clustergen."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def _unshare() -> tuple[tuple[str, ...] | None, str]:
+    """The command that makes namespaces here, or why there is none."""
+    if shutil.which("unshare") is None:
+        return None, "the program unshare (util-linux) is not installed"
+    said = ""
+    for user in ((), ("--map-root-user",)) if os.geteuid() == 0 else (("--map-root-user",),):
+        command = ("unshare", *user, *NAMESPACES)
+        try:
+            done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=10, check=False)
+        except subprocess.TimeoutExpired:
+            said = "unshare does not return"
+            continue
+        if done.returncode == 0:
+            return command, ""
+        said = done.stderr.strip()
+    who = "root without the right to" if os.geteuid() == 0 else "neither root nor allowed to"
+    return None, f"{who} make namespaces: {said}"
+
+
+def unavailable(root: Path) -> str | None:
+    """Why programs of `root` cannot be run here; None where they can."""
+    command, reason = _unshare()
+    if command is None:
+        return reason
+    if os.geteuid() != 0 and not os.access(root / "etc", os.W_OK):
+        return f"{root} belongs to another user; only root may use it"
+    return None
+
+
+def run(
+    sandbox: Sandbox,
+    program: Sequence[str],
+    *,
+    timeout: float,
+    env: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Runs `program` (a path inside) in the sandbox; `notes` are files that it finds in /run/clustergen.
+
+    Raises SandboxError where `unavailable` gives a reason or the sandbox itself cannot be set up.
+    """
+    command, _ = _unshare()
+    reason = unavailable(sandbox.root)
+    if command is None or reason is not None:
+        raise SandboxError(reason)
+    with tempfile.TemporaryDirectory(prefix="clustergen-", ignore_cleanup_errors=True) as folder:
+        work = Path(folder)
+        out = work / "out"
+        out.mkdir()
+        for name, text in (notes or {}).items():
+            (out / name).write_text(text, encoding="utf-8")
+        _describe(sandbox, work)
+        script = Path(__file__).with_name("sandbox.sh")
+        argv = [*command, "/bin/bash", str(script), str(work), str(sandbox.root), *program]
+        environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/root", **(env or {})}
+        try:
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, env=environment, check=False
+            )
+        except subprocess.TimeoutExpired as late:
+            return Outcome(None, _text(late.stdout), _text(late.stderr), _left_in(out))
+        if not (work / "entered").exists():
+            raise SandboxError(_text(done.stderr).strip() or f"sandbox.sh ended with status {done.returncode}")
+        return Outcome(done.returncode, _text(done.stdout), _text(done.stderr), _left_in(out))
+
+
+def _describe(sandbox: Sandbox, work: Path) -> None:
+    def put(name: str, lines: Sequence[str]) -> None:
+        (work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    put("copy", [f"{here.absolute()}\t{there}\t{'P' if there.endswith('/') else 'L'}" for here, there in sandbox.files])
+    put("devices", sandbox.devices)
+    put("addresses", [f"{address}/{128 if ':' in address else 32}" for address in sandbox.addresses])
+    put("hostname", [sandbox.hostname])
+    (work / "hosts").write_text(f"127.0.0.1 localhost\n{sandbox.hosts}\n", encoding="utf-8")
+
+
+def _left_in(out: Path) -> dict[str, str]:
+    return {path.name: _text(path.read_bytes()) for path in sorted(out.iterdir()) if path.is_file()}
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", errors="replace")

@@ -1,0 +1,55 @@
+# sandbox.sh WORK ROOT PROGRAM…: runs a program in a copy-on-write view of ROOT; called inside fresh namespaces.
+# WORK/copy lists "folder here<TAB>folder there<TAB>L or P" (follow links or keep them); WORK/devices names device files;
+# WORK/hosts becomes /etc/hosts; WORK/addresses are this machine's, beside loopback; WORK/out is /run/clustergen inside.
+set -eu
+work=$1 root=$2
+shift 2
+
+mkdir "$work/fs"
+mount -t tmpfs -o mode=755 sandbox "$work/fs"
+mkdir "$work/fs/upper" "$work/fs/scratch" "$work/fs/root"
+new=$work/fs/root
+layers=lowerdir=$root,upperdir=$work/fs/upper,workdir=$work/fs/scratch
+mount -t overlay -o "userxattr,$layers" overlay "$new" 2>/dev/null || mount -t overlay -o "$layers" overlay "$new"
+if [ "$root" = / ]; then # the overlay shows the root file system alone; programs may live on others
+  findmnt -rno TARGET | grep -E '^/(usr|opt)(/|$)' | while read -r at; do mount --bind "$at" "$new$at"; done
+fi
+
+for at in dev run tmp; do
+  mkdir -p "$new/$at"
+  mount -t tmpfs -o mode=755 "$at" "$new/$at"
+done
+chmod 1777 "$new/tmp"
+mkdir -p "$new/proc" "$new/sys" "$new/run/clustergen"
+mount -t proc proc "$new/proc" 2>/dev/null || mount --rbind /proc "$new/proc"
+mount --rbind /sys "$new/sys"
+mount --bind "$work/out" "$new/run/clustergen"
+for at in null zero full random urandom; do
+  : >"$new/dev/$at"
+  mount --bind "/dev/$at" "$new/dev/$at"
+done
+ln -s /proc/self/fd "$new/dev/fd"
+while read -r at; do # a device of the node that this machine lacks: any device will do, it is only looked at
+  mkdir -p "$new${at%/*}"
+  [ -e "$new$at" ] || : >"$new$at"
+  mount --bind /dev/null "$new$at"
+done <"$work/devices"
+
+rm -f "$new/etc/resolv.conf" "$new/etc/hosts"
+: >"$new/etc/resolv.conf"
+printf 'passwd: files\ngroup: files\nshadow: files\nhosts: files\n' >"$new/etc/nsswitch.conf"
+while IFS='	' read -r here there links; do
+  mkdir -p "$new$there"
+  cp -r "-$links" --preserve=mode "$here/." "$new$there/" || [ "$links" = L ] # a dangling link is not ours to mend
+done <"$work/copy"
+rm -f "$new/etc/hosts"
+cp "$work/hosts" "$new/etc/hosts"
+
+PATH=$PATH:/usr/sbin:/sbin
+if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
+$ip link set lo up
+while read -r address; do $ip address add "$address" dev lo; done <"$work/addresses"
+hostname "$(cat "$work/hostname")" 2>/dev/null || chroot "$new" hostname "$(cat "$work/hostname")"
+
+touch "$work/entered" # from here on it is the program that speaks
+exec chroot "$new" "$@"

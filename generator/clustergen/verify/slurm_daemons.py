@@ -1,0 +1,183 @@
+"""Lets real slurmctld, slurmdbd and slurmd read a folder of Slurm's files and passes on what they complain of.
+
+There is no test flag in Slurm, so the daemons start, in a sandbox of their own: slurmctld with a real slurmdbd and
+database until it says 'Running as primary controller', then `slurmd -G` lists the GRES of some nodes. The files are
+read as they are; for `slurmd -G` alone, values that would ask this machine for cgroups or GPU drivers are exchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import SlurmInstall
+from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
+
+_MOST_COMPLAINTS = 200
+_COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning): .*)")
+_GRES = re.compile(r"(?:^|\s)(Gres Name=.*)")
+
+# What the daemons say about the sandbox, not about the files.
+_OF_THE_SANDBOX = re.compile(
+    "|".join(
+        (
+            r"state (?:save )?file",  # no cluster ran here before: there is no state to recover
+            r"No fed_mgr state",
+            r"Database settings not recommended values",  # the sandbox's database is small
+            r"update cluster: Connection refused|find assoc \d+ on cluster",  # slurmctld registers while it starts
+            r"High latency for \d+ calls to gettimeofday",  # the machine's clock
+            r"despite slurmctld having been setup for configless",  # slurmd is given the files, as the controller is
+            r"slurmctld_conn|Unable to contact slurm controller",  # slurmd -G in a sandbox without a network
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmReport:
+    """What real Slurm made of a folder.
+
+    `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
+    words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing. `omitted`: what
+    could not be asked, and why. `seconds` of wall time, `version` of the Slurm that was asked.
+    """
+
+    started: bool
+    complaints: tuple[str, ...]
+    gres: Mapping[str, str] = field(default_factory=dict)
+    omitted: tuple[str, ...] = ()
+    seconds: float = 0.0
+    version: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.started and not self.complaints and all(self.gres.values())
+
+
+def read_config(
+    install: SlurmInstall,
+    conf_dir: Path,
+    hosts: str | None = None,
+    nodes_for_gres: Sequence[str] = (),
+    *,
+    timeout: float = 120,
+) -> SlurmReport:
+    """Asks one Slurm about `conf_dir`: a folder of slurm.conf and its kin, or a root laid out as on the controller.
+
+    `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
+    Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
+    OSError where the folder cannot be read.
+    """
+    began = time.monotonic()
+    rooted = (conf_dir / "etc/slurm/slurm.conf").is_file()
+    folder = conf_dir / "etc/slurm" if rooted else conf_dir
+    around = of_folder(folder)
+    omitted = list(_not_asked(folder))
+    if hosts is None:
+        file = conf_dir / "etc/hosts"
+        if rooted and file.is_file():
+            hosts = file.read_text(encoding="utf-8")
+        else:
+            hosts = invented_hosts(around.names)
+            omitted.append("host names: no hosts file was given, every name got an invented address")
+    accounting = around.accounting
+    if accounting and not (install.path / "var/lib/clustergen/mariadb").is_dir():
+        raise sandbox.SandboxError(f"{install.path}: no database to run slurmdbd with (tools/setup-parsers makes one)")
+
+    box = sandbox.Sandbox(
+        root=install.path,
+        files=((conf_dir, "/"),) if rooted else ((conf_dir, "/etc/slurm"),),
+        hosts=hosts,
+        hostname=around.controller,
+        # A name service that knows only loopback gives no address at all, so there is always one more.
+        addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
+        devices=around.devices,
+    )
+    script = Path(__file__).with_name("read_slurm.sh").read_text(encoding="utf-8")
+    outcome = sandbox.run(
+        box,
+        ["/bin/bash", "/run/clustergen/read_slurm.sh"],
+        timeout=timeout,
+        env=_environment(install, around, accounting),
+        notes={
+            "read_slurm.sh": script,
+            "surroundings": "".join(f"{line}\n" for line in around.lines),
+            "spare-slurmdbd.conf": _spare_slurmdbd_conf(around),
+            "qos": "".join(f"{name}\n" for name in around.qos),
+            "nodes": "".join(f"{node}\n" for node in nodes_for_gres),
+        },
+    )
+    complaints = _complaints(outcome.files)
+    if outcome.code is None:
+        complaints.append(f"slurmctld: fatal: no answer within {timeout:g} s")
+    started = outcome.files.get("started", "") == "yes\n"
+    return SlurmReport(
+        started=started,
+        complaints=_cut(complaints),
+        gres={node: _gres(outcome.files, node) for node in nodes_for_gres} if started else {},
+        omitted=tuple(omitted),
+        seconds=round(time.monotonic() - began, 2),
+        version=install.version,
+    )
+
+
+def _environment(install: SlurmInstall, around: Surroundings, accounting: bool) -> dict[str, str]:
+    year, month = (int(part) for part in install.release.split("."))
+    return {
+        "ACCOUNTING": "yes" if accounting else "no",
+        "DBD_HOST": around.dbd_host,
+        "DBD_USER": around.dbd_user,
+        "DATABASE": around.database,
+        "DB_PORT": around.database_port,
+        # Up to 23.02 there is no 'disabled'; v1 looks at nothing until a job starts.
+        "CGROUP": "disabled" if (year, month) >= (23, 11) else "cgroup/v1",
+        "SERVICES": "|".join(("munge", *(line.split()[1] for line in around.lines if line.startswith("account ")))),
+    }
+
+
+def _spare_slurmdbd_conf(around: Surroundings) -> str:
+    return (
+        f"DbdHost={around.dbd_host}\nDbdPort={around.dbd_port}\nSlurmUser={around.dbd_user}\n"
+        "StorageType=accounting_storage/mysql\nStorageHost=localhost\nPidFile=/run/spare-slurmdbd.pid\n"
+        f"StoragePort={around.database_port}\n"
+    )
+
+
+def _not_asked(folder: Path) -> Iterator[str]:
+    gres = folder / "gres.conf"
+    if gres.is_file() and re.search(r"(?im)^[^#]*\bAutoDetect\s*=\s*(?!off)", gres.read_text(encoding="utf-8")):
+        yield "gres.conf: AutoDetect was off, there is no GPU driver to ask"
+
+
+def _complaints(logs: Mapping[str, str]) -> list[str]:
+    found: dict[str, None] = {}
+    for log in ("slurmdbd.log", "sacctmgr.log", "slurmctld.log", "scontrol.log"):
+        found |= dict.fromkeys(_said(log.partition(".")[0], logs.get(log, "")))
+    for log, text in logs.items():
+        if log.startswith("slurmd."):
+            found |= dict.fromkeys(_said("slurmd", text))
+    return list(found)
+
+
+def _said(daemon: str, log: str) -> Iterator[str]:
+    for line in log.splitlines():
+        match = _COMPLAINT.search(line)
+        if match and not _OF_THE_SANDBOX.search(line):
+            yield f"{daemon}: {match.group(1).rstrip()}"
+
+
+def _gres(logs: Mapping[str, str], node: str) -> str:
+    """Releases differ in where slurmd lists them: on stderr, in its log file, or both."""
+    text = logs.get(f"slurmd.{node}.log", "") + logs.get(f"slurmd.{node}.file", "")
+    return "\n".join(dict.fromkeys(match.group(1) for match in map(_GRES.search, text.splitlines()) if match))
+
+
+def _cut(complaints: list[str]) -> tuple[str, ...]:
+    if len(complaints) <= _MOST_COMPLAINTS:
+        return tuple(complaints)
+    left = len(complaints) - _MOST_COMPLAINTS
+    return (*complaints[:_MOST_COMPLAINTS], f"and {left} more complaints")

@@ -1,0 +1,148 @@
+"""Finds Slurm installations that can be asked: roots that tools/setup-parsers built, the machine's own, an image.
+
+A root is a folder with a whole Linux file system; it is entered by chroot and never booted. Any folder of that kind in
+the parsers' folder counts, so a root of another distribution or of one's own Slurm build only has to be put there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from clustergen.verify import sandbox
+
+Kind = Literal["installed", "root", "image"]
+
+_PLACES = ("usr/sbin", "usr/local/sbin", "usr/bin", "usr/local/bin", "opt/slurm/sbin")
+_VERSION = re.compile(r"(\d\d\.\d\d)\.\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmInstall:
+    """One Slurm: `release` "24.11" decides which keys it knows, `version` is "24.11.5", `path` the root to enter."""
+
+    release: str
+    version: str
+    kind: Kind
+    path: Path
+
+
+def parsers_folder() -> Path:
+    """Where tools/setup-parsers puts its roots: CLUSTERGEN_PARSERS, or a folder in the user's cache."""
+    if named := os.environ.get("CLUSTERGEN_PARSERS"):
+        return Path(named)
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "clustergen" / "parsers"
+
+
+def roots() -> list[Path]:
+    """Every complete root, by name."""
+    folder = parsers_folder()
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if not path.name.startswith(".") and (path / "usr").is_dir())
+
+
+def root_with(program: str) -> Path | None:
+    """The first root that has `program`; for parsers that are not Slurm's: promtool, chronyd, systemd-analyze …"""
+    return next((root for root in roots() if _find(root, program)), None)
+
+
+def installs() -> list[SlurmInstall]:
+    """All Slurm installations here, newest release first, roots before what the machine itself has."""
+    found = list(_installs())
+    return sorted(found, key=lambda one: ([int(part) for part in one.release.split(".")], one.kind), reverse=True)
+
+
+def for_release(release: str) -> SlurmInstall | None:
+    """An installation of exactly this release; another one would judge other keys."""
+    return next((one for one in installs() if one.release == release), None)
+
+
+def from_image(image: str) -> SlurmInstall:
+    """Unpacks a podman or docker image that contains Slurm into the parsers' folder, once per image id.
+
+    Raises SandboxError where there is no engine, no such image, or no slurmctld in it.
+    """
+    engine = next((name for name in ("podman", "docker") if shutil.which(name)), None)
+    if engine is None:
+        raise sandbox.SandboxError(f"image {image}: neither podman nor docker is installed")
+    digest = _ask(engine, "image", "inspect", "--format", "{{.Id}}", image).removeprefix("sha256:")
+    place = parsers_folder() / f"image-{digest[:16]}"
+    if not place.is_dir():
+        new = place.with_name(f".{place.name}.{os.getpid()}")
+        new.mkdir(parents=True)
+        container = _ask(engine, "create", image, "true")
+        try:
+            with subprocess.Popen([engine, "export", container], stdout=subprocess.PIPE) as export:
+                subprocess.run(["tar", "-x", "-C", str(new)], stdin=export.stdout, check=True, timeout=600)
+            new.rename(place)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise sandbox.SandboxError(f"image {image}: {error}") from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+            _ask(engine, "rm", "-f", container)
+    version = _version(place)
+    if version is None:
+        raise sandbox.SandboxError(f"image {image}: no slurmctld in it")
+    return SlurmInstall(_release(version), version, "image", place)
+
+
+def expand(install: SlurmInstall, hosts: str) -> list[str]:
+    """`scontrol show hostnames`: what Slurm itself makes of a host list."""
+    box = sandbox.Sandbox(install.path)
+    script = 'cp /run/clustergen/c /tmp; SLURM_CONF=/tmp/c exec scontrol show hostnames "$1"'
+    notes = {"c": "ClusterName=c\nSlurmctldHost=c\n"}
+    done = sandbox.run(box, ["/bin/sh", "-c", script, "sh", hosts], timeout=20, notes=notes)
+    if done.code != 0:
+        raise sandbox.SandboxError(f"scontrol show hostnames: {done.stderr.strip() or 'ran out of time'}")
+    return done.stdout.split()
+
+
+def _installs() -> Iterator[SlurmInstall]:
+    for root in roots():
+        version = _version(root)
+        if version is not None:
+            yield SlurmInstall(_release(version), version, "image" if root.name.startswith("image-") else "root", root)
+    if shutil.which("slurmctld", path=f"{os.environ.get('PATH', '')}:{sandbox.PATH}"):
+        version = _version(Path("/"))
+        if version is not None:
+            yield SlurmInstall(_release(version), version, "installed", Path("/"))
+
+
+def _version(root: Path) -> str | None:
+    noted = root / "var/lib/clustergen/slurm-version"
+    if root != Path("/") and noted.is_file():
+        return noted.read_text(encoding="utf-8").strip()
+    program = _find(root, "slurmctld")
+    if program is None or sandbox.unavailable(root) is not None:
+        return None
+    said = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=20).stdout
+    match = _VERSION.search(said)
+    return match.group(0) if match else None
+
+
+def _release(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _find(root: Path, program: str) -> str | None:
+    """The path of a program inside a root; a link may point to a place that exists only inside."""
+    for place in _PLACES:
+        path = root / place / program
+        if path.is_symlink() or path.is_file():
+            return f"/{place}/{program}"
+    return None
+
+
+def _ask(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        raise sandbox.SandboxError(f"{' '.join(command[:3])}: {done.stderr.strip()}")
+    return done.stdout.strip()

@@ -1,0 +1,172 @@
+"""What a folder of Slurm's files expects of the machine around it: accounts, folders, keys, devices, addresses.
+
+The daemons find all of it in the sandbox, so that the files can be read as they are. This is no parser: what is wrong
+in the files is for the daemons to say, and a key that is missed here shows up as a complaint of theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from itertools import islice
+from pathlib import Path
+
+from clustergen.hostlist import HostlistError, expand
+
+_SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|[^\s#]+)")
+_JWT_KEY = re.compile(r"jwt_key=([^,]+)", re.IGNORECASE)
+_DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
+_LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
+_MOST_HOSTS = 65_536  # as many nodes as Slurm takes
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Key-value pairs of some files in the order written; keys in lower case."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, files: Iterable[Path]) -> Settings:
+        pairs: list[tuple[str, str]] = []
+        for file in files:
+            text = file.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
+            for line in text.splitlines():
+                if not line.lstrip().startswith("#"):
+                    pairs.extend((key.lower(), value.strip('"')) for key, value in _SETTING.findall(line))
+        return cls(tuple(pairs))
+
+    def all(self, *keys: str) -> list[str]:
+        return [value for key, value in self.pairs if key in keys]
+
+    def get(self, *keys: str, default: str = "") -> str:
+        return next(iter(self.all(*keys)), default)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the sandbox needs for one folder; `lines` are orders to read_slurm.sh: "folder PATH OWNER" and the like."""
+
+    controller: str
+    accounting: bool
+    dbd_host: str
+    dbd_user: str
+    dbd_port: str
+    database: str
+    database_port: str
+    lines: tuple[str, ...]
+    qos: tuple[str, ...]
+    devices: tuple[str, ...]
+    names: tuple[str, ...]
+    own_names: tuple[str, ...]
+
+
+def of_folder(folder: Path) -> Surroundings:
+    """`folder` is what will be /etc/slurm. Raises OSError where it cannot be read."""
+    texts = sorted(file for file in folder.rglob("*.conf") if file.is_file())
+    slurm = Settings.read(file for file in texts if file.name not in ("slurmdbd.conf", "gres.conf"))
+    dbd = Settings.read([file] if (file := folder / "slurmdbd.conf").is_file() else [])
+    gres = Settings.read(file for file in texts if file.name == "gres.conf")
+    controller = slurm.get("slurmctldhost", "controlmachine", default="localhost").split(",")[0]
+    name, _, address = controller.partition("(")
+    dbd_host = dbd.get("dbdhost", default=slurm.get("accountingstoragehost", default="localhost"))
+    own = [name, address.rstrip(")"), slurm.get("controladdr"), dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost"),
+           slurm.get("accountingstoragehost")]
+    return Surroundings(
+        controller=name,
+        accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
+        dbd_host=dbd_host,
+        dbd_user=dbd.get("slurmuser", default="root"),
+        dbd_port=slurm.get("accountingstorageport", default="6819"),
+        database=dbd.get("storageloc", default="slurm_acct_db"),
+        database_port=dbd.get("storageport", default="3306"),
+        lines=tuple(dict.fromkeys(_orders(slurm, dbd, (folder / "slurmdbd.conf").is_file()))),
+        qos=tuple(_named_qos(slurm)),
+        devices=tuple(sorted({path for value in gres.all("file", "multiplefiles") for path in _device_files(value)})),
+        names=tuple(dict.fromkeys(_names(slurm, [*own, *slurm.all("slurmctldhost")]))),
+        own_names=tuple(dict.fromkeys(filter(None, own))),
+    )
+
+
+def invented_hosts(names: Iterable[str]) -> str:
+    """A hosts file that gives every name an address out of 198.18.0.0/15, the block for test networks."""
+    pool = (f"198.{18 + n // 65536}.{n // 256 % 256}.{n % 256}" for n in range(1, 2 * 65536))
+    return "".join(f"{address} {name}\n" for address, name in zip(pool, names, strict=False) if not _is_address(name))
+
+
+def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
+    """The addresses that a hosts file gives to these names, loopback left out; an address stands for itself."""
+    table: dict[str, str] = {}
+    for line in hosts.splitlines():
+        address, *aliases = line.partition("#")[0].split() or [""]
+        for alias in aliases:
+            table.setdefault(alias, address)
+    found = dict.fromkeys(name if _is_address(name) else table.get(name, "") for name in names)
+    return tuple(address for address in found if _is_address(address) and not ip_address(address).is_loopback)
+
+
+def _orders(slurm: Settings, dbd: Settings, has_dbd: bool) -> Iterator[str]:
+    users = [user.partition("(")[0] for user in (*slurm.all("slurmuser"), *dbd.all("slurmuser"))]
+    for number, user in enumerate(dict.fromkeys(users)):
+        yield f"account {user} {64100 + number}"
+    owner = users[0] if users else "root"
+    for path in slurm.all("statesavelocation", "jobcomploc"):
+        if path.startswith("/"):
+            yield f"folder {path if 'state' in path or '.' not in path else Path(path).parent} {owner}"
+    for path in slurm.all("slurmdspooldir"):
+        yield f"folder {path.partition('%')[0]} root"
+    for key_file in (*slurm.all(*_LOG_KEYS), *dbd.all("logfile", "pidfile")):
+        if key_file.startswith("/") and Path(key_file).parent != Path("/run"):
+            yield f"folder {Path(key_file).parent} {owner}"
+    for path in dbd.all("archivedir"):
+        yield f"folder {path} {owner}"
+    yield f"program {slurm.get('mailprog', default='/bin/mail')}"
+    for parameters in (*slurm.all("authaltparameters", "authinfo"), *dbd.all("authaltparameters", "authinfo")):
+        for path in _JWT_KEY.findall(parameters):
+            yield f"secret {path} {owner}"
+    if "auth/slurm" in slurm.all("authtype"):
+        yield f"secret /etc/slurm/slurm.key {owner}"
+    if has_dbd:
+        yield f"private /etc/slurm/slurmdbd.conf {users[-1] if users else 'root'}"
+    for path in ":".join(slurm.all("plugindir")).split(":"):
+        if path:
+            yield f"plugins {path}"
+
+
+def _named_qos(slurm: Settings) -> list[str]:
+    """QOS that partitions name; a site makes them with sacctmgr before slurmctld starts."""
+    named = ",".join(slurm.all("qos", "allowqos", "denyqos")).split(",")
+    return sorted({name for name in named if name and name.lower() not in ("all", "n/a", "normal")})
+
+
+def _names(slurm: Settings, more: Iterable[str]) -> Iterator[str]:
+    for value in more:
+        name, _, address = value.partition("(")
+        yield from filter(None, (name, address.rstrip(")")))
+    for value in slurm.all("nodename", "nodeaddr", "nodehostname"):
+        if value.upper() != "DEFAULT":
+            yield from _expanded(value)
+
+
+def _expanded(value: str) -> list[str]:
+    """A host list's names; text that is no host list stands for itself, Slurm will have its own words about it."""
+    try:
+        return list(islice(expand(value), _MOST_HOSTS))
+    except HostlistError:
+        return [value]
+
+
+def _device_files(value: str) -> Iterator[str]:
+    for path in _DEVICES.findall(value):
+        folder, _, name = path.rpartition("/")
+        yield from (f"{folder}/{one}" for one in _expanded(name))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
