@@ -59,7 +59,7 @@ def differences(tree: Tree, folder: Path) -> list[Difference]:
             with place.open("rb") as stream:
                 same = stream.read() == content
                 executable = bool(os.fstat(stream.fileno()).st_mode & 0o100)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             found.append(Difference(path, "missing"))
             continue
         except OSError as err:
@@ -93,20 +93,15 @@ def _link_over(source: Path, target: Path) -> None:
 
 def _carry_foreign(old: Path, new: Path, owned: set[str], contents: dict[str, tuple[bytes, int]]) -> None:
     """Everything in the old folder that is not ours goes along; a clash with a path of ours ends the render."""
-    ours = {parent for path in contents for parent in _parents(path)}
+    folders = {parent for path in contents for parent in _parents(path)}
     for path, entry in _walk(old):
-        place = new / path
         if entry.is_dir(follow_symlinks=False):
-            if path in contents:
-                raise _clash(old / path)
-            if not any(known.startswith(path + "/") for known in owned) or not any(
-                True for _ in os.scandir(entry.path)
-            ):
-                place.mkdir(parents=True, exist_ok=True)
+            if not os.listdir(entry.path) and path not in contents:  # noqa: PTH208 - no iterator to be closed
+                (new / path).mkdir(parents=True, exist_ok=True)
         elif path not in owned:
-            if path in contents or path in ours:
+            if path in contents or path in folders or any(parent in contents for parent in _parents(path)):
                 raise _clash(old / path)
-            _link_over(Path(entry.path), place)
+            _link_over(Path(entry.path), new / path)
 
 
 def _parents(path: str) -> Iterator[str]:
