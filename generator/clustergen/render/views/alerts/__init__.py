@@ -1,0 +1,18 @@
+"""Alerting rules by topic: what is wrong, from when on, what it means and what to do.
+
+A topic's function returns None where the cluster has nothing of the kind. The DCGM exporter's list of counters is made
+from the fields that these expressions read, so a rule on a counter that nobody exports cannot come about.
+"""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts import fabric, gpu, meta, node, slurm, storage
+from clustergen.render.views.alerts.model import Topic
+
+_TOPICS = (gpu, node, slurm, fabric, storage, meta)
+
+
+def topics(cluster: Cluster) -> dict[str, Topic]:
+    """Rule files by name."""
+    return {topic.name: topic for module in _TOPICS if (topic := module.topic(cluster)) is not None}

@@ -1,0 +1,102 @@
+"""Alerts on the fabric's ports, as the nodes' kernels count them."""
+
+from __future__ import annotations
+
+from clustergen.cluster.hardware import gbit
+from clustergen.cluster.model import Cluster, Port
+from clustergen.render.views.alerts.model import Alert, Topic, one_of, window
+
+_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
+_ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    fabric = cluster.manifest.networks.fabric
+    if fabric is None or not cluster.manifest.monitoring.node_exporter.enabled:
+        return None
+    rate = gbit(fabric.rate) if fabric.rate else None
+    rdma = fabric.type != "ethernet"
+    alike: dict[tuple[tuple[str, ...], int | None], list[str]] = {}
+    for kind in cluster.node_types:
+        ports = kind.fabric_ports()
+        if ports:
+            names = tuple(port.device if rdma else port.interface or port.device for port in ports)
+            alike.setdefault((names, _slowest(ports, rate)), []).append(kind.name)
+    if not alike:
+        return None
+    alerts: list[Alert] = []
+    for (names, expected), kinds in alike.items():
+        types, devices = f"node_type{one_of(kinds)}", f"device{one_of(list(names))}"
+        alerts += _ports(f"{{{types},{devices}}}", expected, rdma=rdma)
+        alerts.append(_missing("node_infiniband_state_id" if rdma else "node_network_up", types, devices, len(names)))
+    if rdma:
+        alerts += _rdma_errors(cluster)
+    return Topic("fabric", "The fabric's ports: up, at full rate, without errors.", (), tuple(alerts))
+
+
+def _slowest(ports: tuple[Port, ...], rate: int | None) -> int | None:
+    """Gb/s that every port must reach: the network's rate, or what the slowest NIC can."""
+    known = [speed for speed in (*(port.max_gbit for port in ports), rate) if speed]
+    return int(min(known)) if known else None
+
+
+def _missing(metric: str, types: str, devices: str, count: int) -> Alert:
+    return Alert(
+        "FabricPortMissing",
+        f"(\n"
+        f"  count by (instance) ({metric}{{{types},{devices}}})\n"
+        f'  or 0 * max by (instance) (up{{job="node",{types}}} == 1)\n'
+        f") < {count}",
+        "5m", "critical",
+        f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
+        "A NIC fell off the bus or its driver did not load.",
+        "Drain the node; lspci and dmesg | grep mlx5 show what is left. A cold reset, then reseat the NIC.",
+    )  # fmt: skip
+
+
+def _down(expr: str) -> Alert:
+    return Alert(
+        "FabricPortDown", expr, "3m", "critical",
+        f"{_WHERE} has no link",
+        "Jobs of several nodes hang or fail here, or run on fewer rails.",
+        "Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
+        " follows it.",
+    )  # fmt: skip
+
+
+def _slow(expr: str, expected: int) -> Alert:
+    return Alert(
+        "FabricPortSlow", expr, "5m", "warning",
+        f"{_WHERE} runs below {expected} Gb/s",
+        "The link trained at a lower speed or width; every collective runs at its pace.",
+        "Reseat or replace the cable; look at both ends with mlxlink.",
+    )  # fmt: skip
+
+
+def _ports(which: str, expected: int | None, *, rdma: bool) -> list[Alert]:
+    found = [_down(f"node_infiniband_state_id{which} != {_ACTIVE}" if rdma else f"node_network_up{which} == 0")]
+    if expected:
+        full = expected * 125_000_000 * 99 // 100  # bytes per second, with room for rounding
+        rate = "node_infiniband_rate_bytes_per_second" if rdma else "node_network_speed_bytes"
+        found.append(_slow(f"{rate}{which} < {full} > 0", expected))
+    return found
+
+
+def _rdma_errors(cluster: Cluster) -> list[Alert]:
+    hour, minutes = window(cluster, 60), window(cluster, 10)
+    return [
+        Alert(
+            "FabricPortFlaps", f"increase(node_infiniband_link_downed_total[{hour}]) > 2", "0s", "warning",
+            f"{_WHERE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+            "The link goes down and comes back; every time, jobs stall or fail.",
+            "Clean or replace the cable or transceiver; mlxlink -m shows its state.",
+        ),
+        Alert(
+            "FabricPortErrors",
+            f"increase(node_infiniband_port_errors_received_total[{minutes}]) > 10",
+            "10m", "warning",
+            f"{_WHERE} receives damaged packets",
+            "Bits get lost on this cable and packets are sent again.",
+            "Clean or replace the cable; on InfiniBand, ibqueryerrors shows both ends.",
+        ),
+    ]  # fmt: skip

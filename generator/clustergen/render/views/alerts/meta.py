@@ -1,0 +1,81 @@
+"""Alerts on the monitoring itself: an alert that cannot fire or reaches nobody looks like a healthy cluster."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic, window
+
+
+def topic(cluster: Cluster) -> Topic:
+    minutes = window(cluster, 10)
+    alerts = [
+        Alert(
+            "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
+            "Prometheus runs on an old configuration",
+            "It refused its configuration at the last reload.",
+            "promtool check config on the monitoring node; then systemctl reload prometheus.",
+        ),
+        Alert(
+            "PrometheusRulesFail",
+            f"increase(prometheus_rule_evaluation_failures_total[{minutes}]) > 0",
+            "10m", "critical",
+            "Prometheus cannot evaluate rules of {{ $labels.rule_group }}",
+            "Alerts of that group do not fire.",
+            "The page /rules of Prometheus shows the error.",
+        ),
+        Alert(
+            "PrometheusRulesSlow",
+            "prometheus_rule_group_last_duration_seconds > prometheus_rule_group_interval_seconds", "15m", "warning",
+            "Rules of {{ $labels.rule_group }} take longer than their interval",
+            "Alerts come late, or not at all.",
+            "Raise monitoring.scrape_interval in the manifest, or give Prometheus more cores.",
+        ),
+        Alert(
+            "PrometheusStorageFails",
+            f"increase(prometheus_tsdb_compactions_failed_total[{minutes}]) > 0"
+            f" or increase(prometheus_tsdb_wal_corruptions_total[{minutes}]) > 0",
+            "0s", "warning",
+            "Prometheus cannot write its samples",
+            "Most often its disk is full.",
+            "Free space, or lower monitoring.retention; its log names the block.",
+        ),
+        Alert(
+            "TargetDown", 'up{job!~"node|dcgm|slurm-.*"} == 0', "5m", "warning",
+            "{{ $labels.job }} on {{ $labels.instance }} does not answer",
+            "Prometheus reads no metrics from it.",
+            "The page /targets of Prometheus shows the error.",
+        ),
+        Alert(
+            "TextfileUnreadable", "node_textfile_scrape_error == 1", "10m", "warning",
+            "A metrics file on {{ $labels.instance }} cannot be read",
+            "A script wrote something that is not Prometheus' text format.",
+            "The log of the node exporter names the file.",
+        ),
+    ]  # fmt: skip
+    if cluster.manifest.monitoring.alertmanager:
+        alerts += [
+            Alert(
+                "PrometheusCannotNotify",
+                f"increase(prometheus_notifications_errors_total[{minutes}]) > 0"
+                " or prometheus_notifications_alertmanagers_discovered < 1",
+                "10m", "critical",
+                "Prometheus does not reach Alertmanager",
+                "Alerts fire and nobody hears of them.",
+                "systemctl status of Alertmanager on the monitoring node.",
+            ),
+            Alert(
+                "AlertmanagerConfigFailed", "alertmanager_config_last_reload_successful == 0", "5m", "warning",
+                "Alertmanager runs on an old configuration",
+                "It refused its configuration at the last reload.",
+                "amtool check-config on the monitoring node; a file with a secret may be missing.",
+            ),
+            Alert(
+                "AlertmanagerCannotSend",
+                f"increase(alertmanager_notifications_failed_total[{minutes}]) > 0",
+                "10m", "critical",
+                "Alertmanager cannot send by {{ $labels.integration }}",
+                "Alerts fire and do not arrive.",
+                "Its log shows what the mail server or webhook said.",
+            ),
+        ]  # fmt: skip
+    return Topic("meta", "The monitoring itself.", (), tuple(alerts))

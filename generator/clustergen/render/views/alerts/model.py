@@ -1,0 +1,72 @@
+"""The shapes of alerting rules, and what a cluster's own rules are made from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from clustergen.cluster.model import Cluster, NodeType
+
+Severity = Literal["critical", "warning"]
+_DCGM = re.compile(r"\bDCGM_[A-Z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A series that rules are written on: `name` is `level:metric:operation`."""
+
+    name: str
+    expr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert. `meaning` says what is wrong, `action` what to do; texts may hold Prometheus' `{{ $labels.x }}`."""
+
+    name: str
+    expr: str
+    wait: str  # how long the expression must hold
+    severity: Severity
+    summary: str
+    meaning: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One rule file."""
+
+    name: str
+    title: str
+    recordings: tuple[Recording, ...]
+    alerts: tuple[Alert, ...]
+
+    def dcgm_fields(self) -> list[str]:
+        """The DCGM fields that its expressions read, in order of appearance."""
+        text = "\n".join([rule.expr for rule in self.recordings] + [rule.expr for rule in self.alerts])
+        return list(dict.fromkeys(_DCGM.findall(text)))
+
+
+def dcgm_types(cluster: Cluster) -> tuple[NodeType, ...]:
+    """Node types whose GPUs DCGM manages: where the manifest is silent, all but GeForce, of which it tells little."""
+    wanted = cluster.manifest.monitoring.dcgm.enabled
+    if wanted is False:
+        return ()
+    return tuple(
+        kind
+        for kind in cluster.gpu_types
+        if kind.gpus and (wanted or "geforce" not in kind.gpus.model.nvml_name.lower())
+    )
+
+
+def one_of(values: list[str]) -> str:
+    """A PromQL matcher's value for several words: `=~"a|b"`, or `="a"` for one."""
+    return f'="{values[0]}"' if len(values) == 1 else f'=~"{"|".join(values)}"'
+
+
+def window(cluster: Cluster, minutes: int) -> str:
+    """A range for rates: that long, and long enough to hold four samples."""
+    monitoring = cluster.manifest.monitoring
+    seconds = max(monitoring.scrape_interval, monitoring.dcgm.interval // 1000)
+    return f"{max(minutes, -(-4 * seconds // 60))}m"

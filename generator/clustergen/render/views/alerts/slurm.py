@@ -1,0 +1,76 @@
+"""Alerts on Slurm: from slurmctld's own endpoint where the release has one, otherwise from a script of ours that writes
+the same names into the node exporter's text files.
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic
+
+OPENMETRICS = SlurmRelease("25.11")
+TEXTFILE = "slurm.prom"
+
+
+def own_endpoint(cluster: Cluster) -> bool:
+    """Whether slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
+    slurm = cluster.manifest.slurm
+    return cluster.release >= OPENMETRICS and slurm.metrics and not slurm.accounting.private
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    endpoint = own_endpoint(cluster)
+    if not cluster.controllers or not (endpoint or cluster.manifest.monitoring.node_exporter.enabled):
+        return None
+    if endpoint:
+        silent = Alert(
+            "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
+            "slurmctld does not answer",
+            "No jobs start and no commands work; running jobs go on.",
+            "On the controller: systemctl status slurmctld, then its log. A full StateSaveLocation and DNS are"
+            " usual causes.",
+        )  # fmt: skip
+    else:
+        silent = Alert(
+            "SlurmctldUnreachable",
+            f'time() - max(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}) > 300',
+            "0s", "critical",
+            "No word of slurmctld for {{ $value | humanizeDuration }}",
+            "scontrol has not answered on any controller. No jobs start and no commands work; running jobs go on.",
+            "On the controller: systemctl status slurmctld clustergen-slurm-metrics, then slurmctld's log.",
+        )  # fmt: skip
+    alerts = (
+        silent,
+        Alert(
+            "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
+            "{{ $value }} nodes are down for Slurm",
+            "slurmd on them does not answer or registered something that does not fit slurm.conf.",
+            "sinfo -R lists them with reasons; after the repair: scontrol update nodename=NODE state=resume.",
+        ),
+        Alert(
+            "SlurmManyNodesDown", "max(slurm_nodes_down) / max(slurm_nodes) > 0.1", "5m", "critical",
+            "{{ $value | humanizePercentage }} of the nodes are down for Slurm",
+            "So many at once are seldom nodes: look for what they share.",
+            "Switch, rack power, a file system that hangs, munge keys, clocks: compare the nodes in sinfo -R.",
+        ),
+        Alert(
+            "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
+            "{{ $value }} nodes are drained for hours",
+            "Somebody or the health check took them out, and nobody brought them back.",
+            "sinfo -R shows who, when and why.",
+        ),
+        Alert(
+            "SlurmNodesInvalid", "max(slurm_nodes_invalid_reg) > 0", "5m", "warning",
+            "{{ $value }} nodes registered with less than slurm.conf says",
+            "Memory, cores or GPUs are missing there; Slurm keeps such nodes out of use.",
+            "slurmd -C and slurmd -G on the node against its lines in slurm.conf and gres.conf.",
+        ),
+        Alert(
+            "SlurmdbdBacklog", "max(slurm_slurmdbd_queue_size) > 1000", "10m", "warning",
+            "{{ $value }} records wait for slurmdbd",
+            "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
+            " end it drops them.",
+            "systemctl status slurmdbd mariadb; sacctmgr show cluster tells whether slurmdbd answers.",
+        ),
+    )  # fmt: skip
+    return Topic("slurm", "Slurm: controller, nodes, accounting.", (), alerts)

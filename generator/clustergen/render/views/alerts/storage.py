@@ -1,0 +1,62 @@
+"""Alerts on the file systems of the manifest: mounted where they should be, answering, not full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.storage import Local, Nfs, Storage
+from clustergen.render.groups import mount_group, mounts
+from clustergen.render.views.alerts.model import Alert, Topic
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not cluster.manifest.monitoring.node_exporter.enabled:
+        return None
+    found = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
+    if any(isinstance(entry, Nfs) and entry.export.zfs for entry in cluster.manifest.storage.values()):
+        found.append(
+            Alert(
+                "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",
+                "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
+                "The pool lost a disk or more; one more may lose the data.",
+                "zpool status names the disk; replace it with zpool replace and let it resilver.",
+            )
+        )  # fmt: skip
+    return Topic("storage", "File systems: mounted, answering, room left.", (), tuple(found)) if found else None
+
+
+def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
+    place = f'{{mountpoint="{entry.mount.rstrip("/")}"}}'
+    roles = "|".join(entry.clients)
+    clients = [group for group in cluster.groups if any(map(group.has, entry.clients))]
+    spared = [host for group in clients if name not in mounts(cluster, group) for host in group.hosts]
+    server = f',instance!~"{"|".join(spared)}"' if spared else ""
+    yield Alert(
+        "StorageNotMounted",
+        f'up{{job="node",roles=~"(.+,)?({roles})(,.+)?"{server}}} == 1\n'
+        f"unless on (instance)\n"
+        f"node_filesystem_device_error{place}",
+        "5m", "critical" if entry.required else "warning",
+        f"{{{{ $labels.instance }}}} does not have {entry.mount}",
+        f"The file system {name} ({entry.type}) is not mounted there.",
+        f"On the node: systemctl status of its mount unit, then journalctl. The group {mount_group(name)} holds"
+        " all its clients.",
+    )  # fmt: skip
+    yield Alert(
+        "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
+        f"{entry.mount} does not answer on {{{{ $labels.instance }}}}",
+        "Processes that touch it wait without end, slurmd's prolog among them.",
+        "When many nodes say so, it is the server or the network; for one node, look at dmesg and drain it.",
+    )  # fmt: skip
+    if isinstance(entry, Local):
+        return  # NodeFilesystemFull sees it
+    yield Alert(
+        "StorageFull",
+        f"100 * min(node_filesystem_avail_bytes{place} / node_filesystem_size_bytes{place})"
+        f" < {cluster.manifest.monitoring.thresholds.disk_free}",
+        "15m", "warning",
+        f'{entry.mount} has {{{{ $value | printf "%.0f" }}}} % free',
+        "Parallel file systems slow down long before they are full, and single servers fill up first.",
+        "Find the large users with the file system's quota report; move or delete data.",
+    )  # fmt: skip

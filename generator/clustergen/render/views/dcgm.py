@@ -1,0 +1,124 @@
+"""GPU metrics: which fields the DCGM exporter shows, and how it is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.dcgm import DcgmField, dcgm_fields
+from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.effects import restart
+from clustergen.render.registry import File
+from clustergen.render.views.alerts.gpu import topic
+from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.scrape import monitored
+
+UNIT = "nvidia-dcgm-exporter.service"
+COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
+HOST_ENGINE = "localhost:5555"
+_JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
+_NO_PROFILING = ("GeForce", "RTX", "Quadro", "TITAN")
+_UNWANTED = frozenset({"DCGM_FI_DEV_VGPU_LICENSE_STATUS", "DCGM_FI_DEV_ENC_UTIL", "DCGM_FI_DEV_DEC_UTIL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A line of the exporter's list: name, Prometheus type, words for people without a comma."""
+
+    field: str
+    kind: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The exporter's list, in parts."""
+
+    parts: tuple[tuple[str, tuple[Counter, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """How the exporter runs; `interval` in milliseconds; `job_map` is None where no prolog keeps it."""
+
+    counters: str
+    port: int
+    interval: int
+    host_engine: str
+    job_map: str | None
+
+
+def exported(cluster: Cluster, kind: NodeType) -> bool:
+    """Whether nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
+    wanted = cluster.manifest.monitoring.dcgm.enabled
+    return kind in dcgm_types(cluster) and (monitored(cluster) or bool(wanted))
+
+
+def job_map(cluster: Cluster, kind: NodeType) -> str | None:
+    """The folder in which the prolog says which job has which GPU; None where nothing reads or writes it."""
+    spec = cluster.manifest.monitoring.dcgm
+    scripts = cluster.manifest.slurm.scripts
+    written = scripts.job_map and scripts.prolog and scripts.epilog
+    read = exported(cluster, kind) and DcgmVersion(spec.version) >= _JOB_LABELS
+    return spec.job_map if written and read else None
+
+
+def has_profiling(gpu: Gpu) -> bool:
+    """Profiling counters are for data-centre GPUs from Volta on."""
+    modern = not gpu.sm or float(gpu.sm) >= 7.0
+    return modern and not any(word in gpu.nvml_name for word in _NO_PROFILING)
+
+
+def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
+    """All that an alert reads, the exporter's usual fields, and the manifest's own."""
+    if not exported(cluster, kind) or kind.gpus is None:
+        return None
+    spec = cluster.manifest.monitoring.dcgm
+    version = DcgmVersion(spec.version)
+    rules = topic(cluster)
+    alerts = rules.dcgm_fields() if rules else []
+    known = {name: field for name, field in dcgm_fields().items() if field.known_in(version)}
+    usual = [field for name, field in known.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
+    profiling = spec.profiling and has_profiling(kind.gpus.model)
+    parts = {
+        "What the alerts read": [_counter(name, known.get(name)) for name in alerts],
+        "Load, memory, clocks, power": [
+            _line(field) for field in usual if not field.profiling and field.kind != "label"
+        ],
+        "Labels of all series": [_line(field) for field in usual if field.kind == "label"],
+        "Profiling counters": [_line(field) for field in usual if field.profiling and profiling],
+    }
+    shown = {counter.field for part in parts.values() for counter in part}
+    parts["The site's own"] = [_counter(name, known.get(name)) for name in spec.counters if name not in shown]
+    return Counters(tuple((title, tuple(part)) for title, part in parts.items() if part))
+
+
+def _counter(name: str, field: DcgmField | None) -> Counter:
+    return _line(field) if field else Counter(name, "gauge", "See NVIDIA's list of DCGM fields")
+
+
+def _line(field: DcgmField) -> Counter:
+    return Counter(field.field, field.kind, field.help)
+
+
+def exporter(cluster: Cluster, kind: NodeType) -> Exporter | None:
+    if not exported(cluster, kind):
+        return None
+    spec = cluster.manifest.monitoring.dcgm
+    return Exporter(COUNTERS, spec.port, spec.interval, HOST_ENGINE, job_map(cluster, kind))
+
+
+def job_map_directory(cluster: Cluster, kind: NodeType) -> Exporter | None:
+    made = exporter(cluster, kind)
+    return made if made and made.job_map else None
+
+
+_RESTART = restart(UNIT)
+FILES = (
+    File(f"gpu_node{COUNTERS}", counters, _RESTART, per="type"),
+    File(
+        "gpu_node/etc/systemd/system/nvidia-dcgm-exporter.service.d/50-clustergen.conf", exporter, _RESTART, per="type"
+    ),
+    File("gpu_node/etc/tmpfiles.d/clustergen-dcgm.conf", job_map_directory, _RESTART, per="type"),
+)

@@ -1,0 +1,106 @@
+"""What the nodes themselves tell Prometheus: the node exporter, and Slurm's state where slurmctld cannot tell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
+from clustergen.render.formats import SHELL
+from clustergen.render.registry import File
+from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
+from clustergen.render.views.scrape import monitored
+
+# Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
+_UNITS = (
+    "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server|beegfs-.+|weka-agent"
+    "|clustergen-.+"
+)
+_HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
+_SCRIPT = "/usr/local/libexec/clustergen/slurm-metrics"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExporter:
+    """Arguments of the node exporter, in the file that its unit reads them from."""
+
+    unit: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateDirectory:
+    """A folder below /var/lib that the unit has to make."""
+
+    unit: str
+    state_directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmMetrics:
+    """The script that asks Slurm, and the file it writes."""
+
+    script: str
+    file: str
+
+
+def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:
+    spec = cluster.manifest.monitoring.node_exporter
+    if not monitored(cluster) or not spec.enabled:
+        return None
+    return NodeExporter(
+        os.fact("node_exporter_unit"),
+        (
+            f"--web.listen-address=:{spec.port}",
+            f"--collector.textfile.directory={os.fact('node_exporter_textfile_dir')}",
+            f"--collector.filesystem.mount-points-exclude={_HIDDEN_MOUNTS}",
+            "--collector.systemd",
+            f"--collector.systemd.unit-include=^({_UNITS})[.](service|timer)$",
+            "--no-collector.schedstat",  # thousands of series per node, one set for each CPU
+            "--no-collector.softnet",
+            *(f"--collector.{name}" for name in spec.collectors),
+        ),
+    )
+
+
+def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory | None:
+    """Debian's package makes its folder itself."""
+    exporter = node_exporter(cluster, os)
+    if exporter is None or os.fact("family") == "debian":
+        return None
+    return StateDirectory(exporter.unit, os.fact("node_exporter_textfile_dir").removeprefix("/var/lib/"))
+
+
+def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
+    if node_exporter(cluster, os) is None or own_endpoint(cluster):
+        return None
+    return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}")
+
+
+def slurm_metrics_unit(cluster: Cluster) -> SlurmMetrics | None:
+    return slurm_metrics(cluster, cluster.os)
+
+
+def _restart(view: Any) -> Effect:
+    return restart(view.unit)
+
+
+_SYSTEM = "etc/systemd/system"
+_METRICS = f"slurm_controller/{_SYSTEM}/clustergen-slurm-metrics"
+FILES = (
+    File(
+        "all/{os.node_exporter_env_file}",
+        node_exporter,
+        _restart,
+        per="os",
+        source="all/etc/default/prometheus-node-exporter",
+    ),
+    File(
+        f"all/{_SYSTEM}/prometheus-node-exporter.service.d/50-clustergen.conf", textfile_directory, _restart, per="os"
+    ),
+    File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
+    File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
+    File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),
+)

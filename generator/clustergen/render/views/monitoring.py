@@ -1,0 +1,234 @@
+"""The monitoring nodes: Prometheus with its rules and targets, and Alertmanager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.operations import Receiver
+from clustergen.render.effects import NONE, Effect, reload, restart
+from clustergen.render.formats import YAML, Format
+from clustergen.render.registry import File, View
+from clustergen.render.views import scrape
+from clustergen.render.views.alerts import topics
+from clustergen.render.views.alerts.model import Alert, Recording
+from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
+
+OPEN_FILES = 131072
+_GOSSIP = 9094
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """prometheus.yml; times in seconds."""
+
+    unit: str
+    interval: int
+    timeout: int
+    labels: tuple[tuple[str, str], ...]
+    rules: tuple[str, ...]
+    alertmanagers: tuple[str, ...]
+    jobs: tuple[Job, ...]
+    remote_write: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One file of rules."""
+
+    unit: str
+    topic: str
+    title: str
+    recordings: tuple[Recording, ...]
+    alerts: tuple[Alert, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """One file of targets."""
+
+    job: str
+    groups: tuple[TargetGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A daemon's command line."""
+
+    unit: str
+    arguments: tuple[str, ...]
+    open_files: int = OPEN_FILES
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A receiver, with what its route lets through."""
+
+    name: str
+    severities: str  # a regular expression
+    email: str | None
+    webhook: str | None
+    webhook_file: str | None
+    slack_file: str | None
+    slack_channel: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alertmanager:
+    """alertmanager.yml."""
+
+    unit: str
+    smarthost: str | None
+    sender: str
+    starttls: bool
+    contacts: tuple[Contact, ...]
+
+
+def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
+    if not monitored(cluster):
+        return None
+    monitoring = cluster.manifest.monitoring
+    labels = {"cluster": cluster_label(cluster)} | dict(monitoring.labels)
+    return Prometheus(
+        unit=os.fact("prometheus_unit"),
+        interval=monitoring.scrape_interval,
+        timeout=min(10, monitoring.scrape_interval),
+        labels=tuple(labels.items()),
+        rules=tuple(topics(cluster)),
+        alertmanagers=tuple(f"{host}:{monitoring.alertmanager_port}" for host in cluster.hosts("monitoring"))
+        if monitoring.alertmanager
+        else (),
+        jobs=tuple(jobs(cluster).values()),
+        remote_write=monitoring.remote_write,
+    )
+
+
+def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
+    if not monitored(cluster):
+        return {}
+    unit = os.fact("prometheus_unit")
+    return {
+        name: Rules(unit, name, topic.title, topic.recordings, topic.alerts) for name, topic in topics(cluster).items()
+    }
+
+
+def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
+    if not monitored(cluster):
+        return {}
+    return {job.name: Targets(job.name, scrape.targets(cluster, job)) for job in jobs(cluster).values()}
+
+
+def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
+    monitoring = cluster.manifest.monitoring
+    size = monitoring.retention_size
+    return (
+        f"--web.listen-address=:{monitoring.port}",
+        f"--storage.tsdb.retention.time={monitoring.retention}",
+        *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
+    )
+
+
+def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
+    hosts = cluster.hosts("monitoring")
+    peers = [f"--cluster.peer={host}:{_GOSSIP}" for host in hosts]
+    alone = ["--cluster.listen-address="]  # switches gossip off
+    gossip = [f"--cluster.listen-address=0.0.0.0:{_GOSSIP}", *peers] if len(hosts) > 1 else alone
+    return (f"--web.listen-address=:{cluster.manifest.monitoring.alertmanager_port}", *gossip)
+
+
+def prometheus_environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    """Where the distribution's unit takes its arguments from a file."""
+    if not monitored(cluster) or not os.fact("prometheus_env_file"):
+        return None
+    return Arguments(os.fact("prometheus_unit"), _prometheus_arguments(cluster))
+
+
+def prometheus_dropin(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    return prometheus_environment(cluster, os)
+
+
+def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    """A unit of ours, where no package brings one."""
+    if not monitored(cluster) or os.fact("prometheus_env_file"):
+        return None
+    own = (
+        f"--config.file={os.fact('prometheus_conf_dir')}/prometheus.yml",
+        f"--storage.tsdb.path={os.fact('prometheus_data_dir')}",
+    )
+    return Arguments(os.fact("prometheus_unit"), (*own, *_prometheus_arguments(cluster)))
+
+
+def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
+    monitoring = cluster.manifest.monitoring
+    if not monitored(cluster) or not monitoring.alertmanager:
+        return None
+    contacts = tuple(_contact(name, receiver) for name, receiver in monitoring.receivers.items())
+    host = cluster.hosts("monitoring")[0]
+    domain = cluster.manifest.networks.management.domain
+    smarthost = monitoring.smtp or "localhost:25"
+    return Alertmanager(
+        unit=os.fact("alertmanager_unit"),
+        smarthost=smarthost if any(contact.email for contact in contacts) else None,
+        sender=monitoring.mail_from or f"alertmanager@{host}{'.' + domain if domain else ''}",
+        starttls=not smarthost.startswith(("localhost:", "127.")),
+        contacts=contacts,
+    )
+
+
+def _contact(name: str, receiver: Receiver) -> Contact:
+    return Contact(
+        name=name,
+        severities="|".join(receiver.severities),
+        email=receiver.email,
+        webhook=receiver.webhook,
+        webhook_file=receiver.webhook_url_file,
+        slack_file=receiver.slack_url_file,
+        slack_channel=receiver.slack_channel,
+    )
+
+
+def alertmanager_environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    if alertmanager(cluster, os) is None or not os.fact("alertmanager_env_file"):
+        return None
+    return Arguments(os.fact("alertmanager_unit"), _alertmanager_arguments(cluster))
+
+
+def alertmanager_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    if alertmanager(cluster, os) is None or os.fact("alertmanager_env_file"):
+        return None
+    own = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
+    return Arguments(os.fact("alertmanager_unit"), (*own, *_alertmanager_arguments(cluster)))
+
+
+def _reload(view: Any) -> Effect:
+    return reload(view.unit)
+
+
+def _restart(view: Any) -> Effect:
+    return restart(view.unit)
+
+
+_PROMETHEUS = "etc/prometheus"
+_UNITS = "etc/systemd/system"
+
+
+def _file(
+    path: str, view: View, effect: Effect | Callable[[Any], Effect], source: str, form: Format | None = None
+) -> File:
+    return File(f"monitoring/{path}", view, effect, per="os", source=f"monitoring/{source}", format=form)
+
+
+FILES = (
+    _file("{os.prometheus_conf_dir}/prometheus.yml", prometheus, _reload, f"{_PROMETHEUS}/prometheus.yml"),
+    _file("{os.prometheus_conf_dir}/rules/{topic}.yml", rules, _reload, f"{_PROMETHEUS}/rules/topic.yml"),
+    _file("{os.prometheus_conf_dir}/sd/{job}.yml", targets, NONE, f"{_PROMETHEUS}/sd/job.yml"),
+    _file("{os.prometheus_env_file}", prometheus_environment, _restart, "etc/default/prometheus"),
+    _file("{os.alertmanager_conf}", alertmanager, _reload, f"{_PROMETHEUS}/alertmanager.yml", YAML),
+    _file("{os.alertmanager_env_file}", alertmanager_environment, _restart, "etc/default/prometheus-alertmanager"),
+    File(f"monitoring/{_UNITS}/prometheus.service.d/50-clustergen.conf", prometheus_dropin, _restart, per="os"),
+    File(f"monitoring/{_UNITS}/prometheus.service", prometheus_service, _restart, per="os"),
+    File(f"monitoring/{_UNITS}/alertmanager.service", alertmanager_service, _restart, per="os"),
+)

@@ -1,0 +1,110 @@
+"""What Prometheus reads: a job per kind of exporter, and the targets of each.
+
+Targets are host names, as /etc/hosts of every node has them, so that a new address changes no file here. One name per
+line: a new node changes one line per job. `instance` is the host's name without a port in all of our jobs, so that
+alerts of one node from different exporters can be told to belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.hostlist import expand
+from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.alerts.slurm import own_endpoint
+
+SLURMCTLD_PORT = 6817
+_SLURM_PATHS = {  # job → path; /metrics itself is an index
+    "slurm-jobs": "/metrics/jobs",
+    "slurm-nodes": "/metrics/nodes",
+    "slurm-partitions": "/metrics/partitions",
+    "slurm-scheduler": "/metrics/scheduler",
+    "slurm-users": "/metrics/jobs-users-accts",
+}
+_SLURM_INTERVAL = 60  # seconds; slurmctld walks all jobs and nodes for each answer
+
+
+@dataclass(frozen=True, slots=True)
+class TargetGroup:
+    """Targets with the same labels."""
+
+    targets: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A scrape job. `interval` in seconds where it is not the general one; `hosts`: `instance` is the bare name."""
+
+    name: str
+    members: tuple[NodeGroup, ...] = ()
+    port: int = 0
+    path: str | None = None
+    interval: int | None = None
+    extra: tuple[str, ...] = ()  # the manifest's own targets, with their ports
+    hosts: bool = True
+
+
+def monitored(cluster: Cluster) -> bool:
+    return cluster.manifest.monitoring.enabled and bool(cluster.hosts("monitoring"))
+
+
+def cluster_label(cluster: Cluster) -> str:
+    return cluster.manifest.monitoring.labels.get("cluster", cluster.name)
+
+
+def jobs(cluster: Cluster) -> dict[str, Job]:
+    """All jobs by name; the manifest's own targets join one of ours where they have its name."""
+    found = {job.name: job for job in _own_jobs(cluster)}
+    for name, extra in cluster.manifest.monitoring.targets.items():
+        found[name] = replace(found[name], extra=extra) if name in found else Job(name, extra=extra, hosts=False)
+    return found
+
+
+def _own_jobs(cluster: Cluster) -> Iterator[Job]:
+    monitoring = cluster.manifest.monitoring
+    if monitoring.node_exporter.enabled:
+        yield Job("node", cluster.groups, monitoring.node_exporter.port)
+    managed = {kind.name for kind in dcgm_types(cluster)}
+    if managed:
+        members = tuple(group for group in cluster.compute if group.type.name in managed)
+        slower = -(-monitoring.dcgm.interval // 1000)  # read more often, the same samples would come twice
+        interval = slower if slower > monitoring.scrape_interval else None
+        yield Job("dcgm", members, monitoring.dcgm.port, interval=interval)
+    if own_endpoint(cluster):
+        port = cluster.manifest.slurm.ports.get("slurmctld", SLURMCTLD_PORT)
+        interval = max(_SLURM_INTERVAL, monitoring.scrape_interval)
+        for name, path in _SLURM_PATHS.items():
+            yield Job(name, cluster.with_role("slurm-controller"), port, path, interval)
+    servers = cluster.with_role("monitoring")
+    yield Job("prometheus", servers, monitoring.port)
+    if monitoring.alertmanager:
+        yield Job("alertmanager", servers, monitoring.alertmanager_port)
+
+
+def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
+    """A group for the hosts of each entry of the manifest and rack, and one for the manifest's own targets."""
+    racks = {host: name for name, rack in cluster.manifest.racks.items() if rack.nodes for host in expand(rack.nodes)}
+    found = [part for group in job.members for part in _split(cluster, group, racks, job.port)]
+    if job.extra:
+        found.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
+    return tuple(found)
+
+
+def _split(cluster: Cluster, group: NodeGroup, racks: dict[str, str], port: int) -> Iterator[TargetGroup]:
+    """The hosts of one entry of the manifest, rack by rack."""
+    by_rack: dict[str, list[str]] = {}
+    for host in group.hosts:
+        by_rack.setdefault(racks.get(host, ""), []).append(host)
+    for rack, hosts in by_rack.items():
+        labels = {
+            "cluster": cluster_label(cluster),
+            "node_type": group.type.name,
+            "roles": ",".join(group.roles),
+            "rack": rack,
+        }
+        yield TargetGroup(
+            tuple(f"{host}:{port}" for host in hosts), tuple((name, text) for name, text in labels.items() if text)
+        )
