@@ -19,7 +19,7 @@ _UNITS = (
     "|clustergen-.+"
 )
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
-_SCRIPT = "/usr/local/libexec/clustergen/slurm-metrics"
+_SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
 
 
 @dataclass(frozen=True, slots=True)
