@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Literal, NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, number, rows
+from clustergen.catalogue.tables import NOTHING, cells, marks, number, rows
 from clustergen.catalogue.versions import DcgmVersion
 
 FIRST = DcgmVersion("3.0")
@@ -93,8 +93,9 @@ def dcgm_field(name: str) -> DcgmField | None:
 
 
 @cache
-def _names() -> dict[str, tuple[DcgmVersion | None, DcgmVersion | None]]:
-    return {r["field"]: (_version(r["since"]), _version(r["removed"])) for r in rows("dcgm_names.tsv")}
+def _names() -> dict[str, tuple[str, str]]:
+    """Field → since and removed, as text."""
+    return {field: (since, removed) for field, _, since, removed, _ in cells("dcgm_names.tsv")[1]}
 
 
 def dcgm_name_known(name: str, version: DcgmVersion) -> bool:
@@ -103,7 +104,7 @@ def dcgm_name_known(name: str, version: DcgmVersion) -> bool:
         return dcgm_fields()[name].known_in(version)
     if name not in _names():
         return False
-    since, removed = _names()[name]
+    since, removed = map(_version, _names()[name])
     return (since is None or version >= since) and (removed is None or version < removed)
 
 

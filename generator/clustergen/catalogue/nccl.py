@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Literal, NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, rows
+from clustergen.catalogue.tables import NOTHING, cells, marks, rows
 from clustergen.catalogue.versions import NcclVersion
 
 FIRST = NcclVersion("2.8")
@@ -77,26 +77,39 @@ def _default(text: str) -> tuple[NcclVersion | None, int]:
 
 
 @cache
-def nccl_params() -> dict[str, NcclParam]:
+def _rows() -> tuple[list[str], dict[str, list[str]]]:
+    header, found = cells("nccl_params.tsv")
+    return header, {row[0]: row for row in found}
+
+
+def nccl_names() -> tuple[str, ...]:
     """All names, sorted."""
-    return {
-        r["name"]: NcclParam(
-            name=r["name"],
-            use=r["class"],  # type: ignore[arg-type]
-            numeric=r["kind"] == "number",
-            since=_version(r["since"]),
-            removed=_version(r["removed"]),
-            defaults=tuple(map(_default, r["default"].split())),
-            values=tuple(r["values"].split("|")) if r["values"] else (),
-            instead=r["instead"],
-        )
-        for r in rows("nccl_params.tsv")
-    }
+    return tuple(_rows()[1])
 
 
+@cache
 def nccl_param(name: str) -> NcclParam | None:
     """The parameter of that exact name; NCCL minds the case."""
-    return nccl_params().get(name)
+    header, index = _rows()
+    row = index.get(name)
+    if row is None:
+        return None
+    r = dict(zip(header, row, strict=True))
+    return NcclParam(
+        name=name,
+        use=r["class"],  # type: ignore[arg-type]
+        numeric=r["kind"] == "number",
+        since=_version(r["since"]),
+        removed=_version(r["removed"]),
+        defaults=tuple(map(_default, r["default"].split())),
+        values=tuple(r["values"].split("|")) if r["values"] else (),
+        instead=r["instead"],
+    )
+
+
+def nccl_params() -> dict[str, NcclParam]:
+    """All parameters by name."""
+    return {name: param for name in nccl_names() if (param := nccl_param(name)) is not None}
 
 
 @cache

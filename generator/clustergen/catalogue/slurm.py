@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Literal, NamedTuple
 
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.tables import cells, rows
 from clustergen.catalogue.versions import SlurmRelease
 
 KeyState = Literal["known", "too-new", "defunct", "refused", "removed"]
@@ -57,7 +57,8 @@ def state_in(
 
 
 @cache
-def _release(text: str) -> SlurmRelease | None:
+def release_or_none(text: str) -> SlurmRelease | None:
+    """The release of a cell; None for an empty one."""
     return SlurmRelease(text) if text else None
 
 
@@ -82,41 +83,54 @@ def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
 
 
 @cache
-def _keys() -> dict[tuple[str, str], dict[str, SlurmKey]]:
-    found: dict[tuple[str, str], dict[str, SlurmKey]] = {}
-    for r in rows("slurm_keys.tsv"):
-        found.setdefault((r["file"], r["block"]), {})[r["key"].lower()] = SlurmKey(
-            file=r["file"],
-            block=r["block"],
-            key=r["key"],
-            type=r["type"],
-            since=_release(r["since"]),
-            defunct=_release(r["defunct"]),
-            refused=_release(r["refused"]),
-            removed=_release(r["removed"]),
-            unit=r["unit"],
-            instead=r["instead"],
-            note=r["note"],
-            source=r["source"],
-        )
-    return found
+def _keys() -> tuple[list[str], dict[tuple[str, str], dict[str, list[str]]]]:
+    """The header, and file and block → key in lower case → its row."""
+    header, found = cells("slurm_keys.tsv")
+    index: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in found:
+        index.setdefault((row[0], row[1]), {})[row[2].lower()] = row
+    return header, index
+
+
+@cache
+def _key(file: str, block: str, lower: str) -> SlurmKey | None:
+    header, index = _keys()
+    row = index.get((file, block), {}).get(lower)
+    if row is None:
+        return None
+    r = dict(zip(header, row, strict=True))
+    return SlurmKey(
+        file=file,
+        block=block,
+        key=r["key"],
+        type=r["type"],
+        since=release_or_none(r["since"]),
+        defunct=release_or_none(r["defunct"]),
+        refused=release_or_none(r["refused"]),
+        removed=release_or_none(r["removed"]),
+        unit=r["unit"],
+        instead=r["instead"],
+        note=r["note"],
+        source=r["source"],
+    )
 
 
 def key(file: str, name: str, block: str = "") -> SlurmKey | None:
     """The key of that name, in any case: `key("slurm.conf", "gres", "NodeName")` is Gres on a NodeName line."""
-    return _keys().get((file, block), {}).get(name.lower())
+    return _key(file, block, name.lower())
 
 
 def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
     """All keys of a file's own lines, or of the lines that `block` opens, in the order of the table."""
-    return tuple(_keys().get((file, block), {}).values())
+    names = _keys()[1].get((file, block), {})
+    return tuple(found for name in names if (found := _key(file, block, name)) is not None)
 
 
 @cache
 def files() -> dict[str, tuple[str, ...]]:
     """Every file with keys here → the blocks that it has besides its own lines."""
     found: dict[str, list[str]] = {}
-    for file, block in _keys():
+    for file, block in _keys()[1]:
         blocks = found.setdefault(file, [])
         if block:
             blocks.append(block)

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from clustergen.catalogue.slurm import KeyState, state_in
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.slurm import KeyState, release_or_none, state_in
+from clustergen.catalogue.tables import cells, rows
 from clustergen.catalogue.versions import SlurmRelease
 
 
@@ -45,41 +45,50 @@ class SlurmPlugin(NamedTuple):
         return state_in(release, self.since, None, None, self.removed)
 
 
-def _release(text: str) -> SlurmRelease | None:
-    return SlurmRelease(text) if text else None
+@cache
+def _tokens() -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """The header, and key → word → its row, both in lower case."""
+    header, found = cells("slurm_tokens.tsv")
+    index: dict[str, dict[str, list[str]]] = {}
+    for row in found:
+        index.setdefault(row[0].lower(), {})[row[1].lower()] = row
+    return header, index
 
 
 @cache
-def _tokens() -> dict[str, dict[str, SlurmToken]]:
-    found: dict[str, dict[str, SlurmToken]] = {}
-    for r in rows("slurm_tokens.tsv"):
-        found.setdefault(r["key"].lower(), {})[r["token"].lower()] = SlurmToken(
-            key=r["key"],
-            token=r["token"],
-            takes_value=r["value"] == "yes",
-            documented=r["documented"] == "yes",
-            unknown_is_fatal=r["unknown"] == "fatal",
-            since=_release(r["since"]),
-            defunct=_release(r["defunct"]),
-            removed=_release(r["removed"]),
-            instead=r["instead"],
-        )
-    return found
+def _token(key: str, word: str) -> SlurmToken | None:
+    header, index = _tokens()
+    row = index.get(key, {}).get(word)
+    if row is None:
+        return None
+    r = dict(zip(header, row, strict=True))
+    return SlurmToken(
+        key=r["key"],
+        token=r["token"],
+        takes_value=r["value"] == "yes",
+        documented=r["documented"] == "yes",
+        unknown_is_fatal=r["unknown"] == "fatal",
+        since=release_or_none(r["since"]),
+        defunct=release_or_none(r["defunct"]),
+        removed=release_or_none(r["removed"]),
+        instead=r["instead"],
+    )
 
 
 def has_tokens(key: str) -> bool:
     """Whether the words of that key of slurm.conf are known here."""
-    return key.lower() in _tokens()
+    return key.lower() in _tokens()[1]
 
 
 def token(key: str, word: str) -> SlurmToken | None:
     """The word of that key, in any case, with or without `=value`."""
-    return _tokens().get(key.lower(), {}).get(word.partition("=")[0].strip().lower())
+    return _token(key.lower(), word.partition("=")[0].strip().lower())
 
 
 def tokens(key: str) -> tuple[SlurmToken, ...]:
     """All words of that key."""
-    return tuple(_tokens().get(key.lower(), {}).values())
+    words = _tokens()[1].get(key.lower(), {})
+    return tuple(found for word in words if (found := _token(key.lower(), word)) is not None)
 
 
 def unknown_token_is_fatal(key: str) -> bool:
@@ -98,8 +107,8 @@ def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
         found.setdefault(r["key"].lower(), {})[r["value"].lower()] = SlurmPlugin(
             key=r["key"],
             value=r["value"],
-            since=_release(r["since"]),
-            removed=_release(r["removed"]),
+            since=release_or_none(r["since"]),
+            removed=release_or_none(r["removed"]),
             packages=packages,
             note=r["note"],
         )
@@ -132,7 +141,7 @@ def plugins(key: str) -> tuple[SlurmPlugin, ...]:
 def _defaults() -> dict[str, list[tuple[SlurmRelease | None, str]]]:
     found: dict[str, list[tuple[SlurmRelease | None, str]]] = {}
     for r in rows("slurm_defaults.tsv"):
-        found.setdefault(r["key"].lower(), []).append((_release(r["since"]), r["value"]))
+        found.setdefault(r["key"].lower(), []).append((release_or_none(r["since"]), r["value"]))
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, number, rows
+from clustergen.catalogue.tables import NOTHING, cells, marks, number, rows
 from clustergen.catalogue.versions import BeegfsVersion
 
 
@@ -58,29 +58,38 @@ def _version(text: str) -> BeegfsVersion | None:
 
 
 @cache
-def _beegfs() -> dict[str, dict[str, BeegfsKey]]:
-    found: dict[str, dict[str, BeegfsKey]] = {}
-    for r in rows("beegfs_keys.tsv"):
-        found.setdefault(r["file"], {})[r["key"]] = BeegfsKey(
-            file=r["file"],
-            key=r["key"],
-            shipped=r["shipped"] == "yes",
-            default=r["default"],
-            since=_version(r["since"]),
-            removed=_version(r["removed"]),
-            instead=r["instead"],
-        )
-    return found
+def _beegfs() -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """The header, and file → key → its row."""
+    header, found = cells("beegfs_keys.tsv")
+    index: dict[str, dict[str, list[str]]] = {}
+    for row in found:
+        index.setdefault(row[0], {})[row[1]] = row
+    return header, index
 
 
+@cache
 def beegfs_key(file: str, key: str) -> BeegfsKey | None:
     """The key of `beegfs-client.conf`, `beegfs-mgmtd.toml` …; BeeGFS minds the case."""
-    return _beegfs().get(file, {}).get(key)
+    header, index = _beegfs()
+    row = index.get(file, {}).get(key)
+    if row is None:
+        return None
+    r = dict(zip(header, row, strict=True))
+    return BeegfsKey(
+        file=file,
+        key=key,
+        shipped=r["shipped"] == "yes",
+        default=r["default"],
+        since=_version(r["since"]),
+        removed=_version(r["removed"]),
+        instead=r["instead"],
+    )
 
 
 def beegfs_keys(file: str, version: BeegfsVersion) -> tuple[BeegfsKey, ...]:
     """All keys of the file that the release knows; empty when it has no such file."""
-    return tuple(key for key in _beegfs().get(file, {}).values() if key.known_in(version))
+    names = _beegfs()[1].get(file, {})
+    return tuple(key for name in names if (key := beegfs_key(file, name)) is not None and key.known_in(version))
 
 
 @cache

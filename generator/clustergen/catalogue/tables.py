@@ -7,17 +7,25 @@ DATA = Path(__file__).with_name("data")
 NOTHING: frozenset[str] = frozenset()
 
 
+def cells(name: str) -> tuple[list[str], list[list[str]]]:
+    """The header of `data/<name>`, and each row; ValueError where a row has another number of columns.
+
+    Large tables are kept in this form, and a row is made into an object when somebody asks for it.
+    """
+    lines = (DATA / name).read_text(encoding="utf-8").split("\n")
+    header, *found = [line.split("\t") for line in lines if line and line[0] != "#"]
+    width = len(header)
+    for row in found:
+        if len(row) != width:
+            raise ValueError(f"{name}: {len(row)} columns, not {width}, in the row of {row[0]!r}")
+    return header, found
+
+
 def rows(name: str) -> Iterator[dict[str, str]]:
     """Yields each row of `data/<name>` as column → text; ValueError where a row has another number of columns."""
-    header: list[str] | None = None
-    for line in (DATA / name).read_text(encoding="utf-8").split("\n"):
-        if not line or line[0] == "#":
-            continue
-        cells = line.split("\t")
-        if header is None:
-            header = cells
-        else:
-            yield dict(zip(header, cells, strict=True))
+    header, found = cells(name)
+    for row in found:
+        yield dict(zip(header, row, strict=True))
 
 
 def number(text: str) -> int | None:
