@@ -12,9 +12,33 @@ Rule = Callable[[Cluster], Iterator[Finding]]
 
 def rules() -> tuple[Rule, ...]:
     """All rules, topic by topic."""
-    from clustergen.rules import addresses, fabric, hardware, names, power, scheduling, slurm_daemons, slurm_keys
+    from clustergen.rules import (
+        addresses,
+        fabric,
+        hardware,
+        monitoring,
+        names,
+        nccl,
+        power,
+        scheduling,
+        slurm_daemons,
+        slurm_keys,
+        storage,
+    )
 
-    topics = (names, addresses, hardware, fabric, power, slurm_daemons, slurm_keys, scheduling)
+    topics = (
+        names,
+        addresses,
+        hardware,
+        fabric,
+        power,
+        slurm_daemons,
+        slurm_keys,
+        scheduling,
+        nccl,
+        storage,
+        monitoring,
+    )
     return tuple(rule for topic in topics for rule in topic.RULES)
 
 
