@@ -1,8 +1,8 @@
 """The page of a code: the why, a wrong example, a right one. `docs/codes/<code>.md`, shipped in the wheel.
 
-A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real one
-(`tools/update-code-pages` writes it). Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names the test
-that does.
+A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real
+one (`tools/update-code-pages` writes it). Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names
+the test that does.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.words import quote
 
 _WORDS = (
-    "passwords?|passwd|passphrase|secrets?|tokens?|credentials?|munge[-_]?key|private[-_]?key|secret[-_]?key"
-    "|access[-_]?key|api[-_]?key|storage[-_]?pass"
+    "passwords?|passwd|passphrase|secrets?|tokens?|credentials?|munge[-_]?key|private[-_]?keys?|secret[-_]?keys?"
+    "|access[-_]?keys?|api[-_]?keys?|storage[-_]?pass"
 )
 _KEY = re.compile(rf"(?:{_WORDS})$", re.IGNORECASE)
 # Without one of these in the text, in lower case, no pattern here can match: a quick way out for most manifests.

@@ -143,11 +143,7 @@ class _Translator:
         return {(*at.path[:-1], guess)} if guess else set()
 
     def _missing(self, path: ManifestPath) -> Finding:
-        section = where(path[:-1], self.data)
-        message = (
-            f"{section} needs the key {quote(path[-1])}" if section else f"the section {quote(path[-1])} is missing"
-        )
-        return Finding("key-missing", path, message)
+        return Finding("key-missing", path, f"{self._where(path[:-1])} needs the key {quote(path[-1])}")
 
     def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
         text = self.written(path)
@@ -175,7 +171,7 @@ class _Translator:
         return text or str(value).lower()
 
     def _out_of_bounds(self, at: Located, error: _Error) -> Finding:
-        context, value = error["ctx"], error["input"]
+        context, value = error.get("ctx", {}), error["input"]
         if context.get("min_length") == 1:
             rule, given = "must not be empty", ""
         else:

@@ -187,7 +187,9 @@ def _flow(complaint: Complaint) -> Problem | None:
     text, at, context = complaint.text, complaint.at, complaint.context
     if "parsing a flow" not in complaint.words or context is None:
         return None
-    opened = text[context : context + 1]
+    if text[context : context + 1] not in ("[", "{"):
+        context = max(text.rfind("[", 0, at), text.rfind("{", 0, at), 0)
+    opened = text[context]
     closing = "}" if opened == "{" else "]"
     if complaint.char in ("[", "{") and at > context + 1 and not text[at - 1].isspace():
         word = re.compile(r"[^\s,{}\[\]]*$").search(text, context + 1, at)
@@ -274,6 +276,8 @@ def _indentation(complaint: Complaint) -> Problem | None:
     start, end = _line(text, at)
     if text[start:at].strip(" "):
         return None
+    if complaint.char == ":":
+        return _problem(at, 1, "a key is empty")
     width, column = at - start, context - _line(text, context)[0]
     above = _number(text, context)
     shown = text[at:end].split(" #")[0].rstrip()

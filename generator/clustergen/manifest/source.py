@@ -147,13 +147,11 @@ class Source:
     def _span(self, start: int, end: int) -> Place:
         starts = self._line_starts
         line = bisect_right(starts, start)
-        first = starts[line - 1]
-        line_end = starts[line] if line < len(starts) else len(self._text)
-        # The first line of a span ends before the line end, a comment and the blanks before it.
-        shown = self._text[start : min(end, line_end)]
-        if end >= line_end and "\n" in self._text[start:end]:
-            shown = shown.split(" #")[0]
-        return Place(self.name, line, start - first + 1, start - first + 1 + len(shown.rstrip()))
+        column = start - starts[line - 1] + 1
+        shown = self._text[start:end]
+        if _LINE_END.search(shown):  # of several lines the first, without its comment
+            shown = _LINE_END.split(shown, maxsplit=1)[0].split(" #")[0].rstrip()
+        return Place(self.name, line, column, column + len(shown))
 
     def _node(self, path: ManifestPath) -> Node | None:
         node = self._root
@@ -258,7 +256,8 @@ def _advice(path: Path) -> str | None:
 def _refuse_bytes(raw: bytes) -> tuple[str, str | None] | None:
     """Message and hint for bytes that are no UTF-8 text at all."""
     head = raw[:4096]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) > 3 and head[1:4:2] == b"\0\0" and head[0]):
+    zeros = [byte == 0 for byte in head[:4]]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or zeros in ([False, True] * 2, [True, False] * 2):
         return "this file is UTF-16 text", "`iconv -f UTF-16 -t UTF-8` converts it"
     if b"\0" in head:
         return "this file is binary, not text", None

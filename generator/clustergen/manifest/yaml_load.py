@@ -37,7 +37,7 @@ MAX_PROBLEMS = 1000
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
 _BASED = re.compile(r"0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FLOAT = re.compile(r"(?=.*[.eE])[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -54,7 +54,7 @@ _AFTER_DOCUMENT = re.compile(r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+")
 class Node:
     """A value with its span in the text, in characters from the start.
 
-    `value` is plain data. A mapping has `keys`, the span of each key; a collection has `children`. `style` of a scalar
+    `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a collection has `children`. `style` of a scalar
     is `'`, `"`, `|`, `>`, `*` for an alias or empty for a plain one; of a collection `{`, `[` or empty.
     """
 
@@ -254,6 +254,7 @@ class _Composer:
         style = ("{" if mapping else "[") if event.flow_style else ""
         node = Node(start, start, {} if mapping else [], style)
         node.children = {} if mapping else []
+        node.height = 1
         return _Frame(node, event.anchor, count)
 
     def _alias(self, event: Any, top: _Frame | None, depth: int) -> tuple[Node, int]:
@@ -301,8 +302,10 @@ def plain_value(text: str) -> Any:
         return int(text)
     if _BASED.fullmatch(text):
         return int(text, 0)
-    if _FLOAT.fullmatch(text) or _NOT_FINITE.fullmatch(text):
-        return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1] in "fFnN" else text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _NOT_FINITE.fullmatch(text):
+        return float(text.lower().replace(".", ""))
     return text
 
 

@@ -1,0 +1,71 @@
+"""The registry of codes, the pages and the sources agree."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import clustergen
+from clustergen.diagnostics import CODES, Code
+from clustergen.diagnostics.pages import folder
+
+PACKAGE = Path(clustergen.__file__).parent
+# The calls whose first argument is a code; the rest of the sources may hold such words for other reasons.
+MAKERS = {"Finding", "of", "PydanticCustomError", "Problem", "Diagnostic"}
+
+
+def pages() -> set[str]:
+    home = folder()
+    assert home is not None
+    return {path.stem for path in home.glob("*.md")}
+
+
+def code_uses() -> dict[str, str]:
+    """Codes that the sources make, with one file that does."""
+    used: dict[str, str] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            first = node.args[0]
+            if name in MAKERS and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                used[first.value] = str(path.relative_to(PACKAGE))
+    return used
+
+
+def texts() -> set[str]:
+    """Every text constant of the sources but the registry's own."""
+    return {
+        node.value
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "codes.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_every_code_that_the_sources_make_is_registered() -> None:
+    used = code_uses()
+    assert len(used) > 20, "the search finds nothing any more"
+    assert {code: file for code, file in used.items() if code not in CODES} == {}
+
+
+def test_every_registered_code_is_made_somewhere() -> None:
+    assert set(CODES) - texts() == set()
+
+
+def test_every_code_has_a_page() -> None:
+    assert set(CODES) - pages() == set()
+
+
+def test_every_page_has_a_code() -> None:
+    assert pages() - set(CODES) == set()
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+def test_titles_are_one_short_line(code: Code) -> None:
+    assert code.title[0].isupper()
+    assert not code.title.endswith(".")
+    assert len(code.title.splitlines()) == 1
+    assert len(code.title) < 80

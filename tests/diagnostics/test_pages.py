@@ -1,0 +1,75 @@
+"""The pages of the codes tell the truth: what they show is what the command prints."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from clustergen.diagnostics import CODES
+from clustergen.diagnostics.pages import Examples, examples, folder, page, with_output
+
+HOME = folder()
+assert HOME is not None
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("*.md"))}
+SHOWN = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), Examples)}
+FIXTURES = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), str)}
+
+
+def validate(manifest: str) -> Result:
+    """Runs `clustergen validate manifest.yaml` in the current folder."""
+    Path("manifest.yaml").write_text(manifest, encoding="utf-8")
+    return CliRunner().invoke(group, ["validate", "manifest.yaml"])
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_the_wrong_manifest_gives_the_output_that_the_page_shows(code: str) -> None:
+    result = validate(SHOWN[code].wrong)
+    assert f"[{code}]" in result.stderr
+    assert result.stderr == SHOWN[code].output, "tools/update-code-pages rewrites the pages"
+    if CODES[code].severity == "error":
+        assert result.exit_code == CODES[code].exit_code
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
+    result = validate(SHOWN[code].right)
+    assert f"[{code}]" not in result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize("code", PAGES)
+def test_a_page_says_why_in_words(code: str) -> None:
+    lines = PAGES[code].splitlines()
+    assert lines[0] == f"# {code}"
+    why = PAGES[code].split("## Wrong")[0].split("<!-- fixture")[0].removeprefix(lines[0])
+    assert len(why.split()) >= 20, "a page explains why, not only what"
+
+
+def test_a_fixture_is_a_test_of_that_name() -> None:
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].rglob("test_*.py"))
+    assert FIXTURES
+    for code, name in FIXTURES.items():
+        assert f'"{name}"' in tests, f"no test shows {code}"
+
+
+def test_pages_are_found_by_their_code() -> None:
+    assert (page("key-unknown") or "").startswith("# key-unknown\n")
+    assert page("no-such-code") is None
+
+
+def test_output_is_replaced_in_the_wrong_section_only() -> None:
+    text = "# a\n\nwhy\n\n## Wrong\n\n```yaml\nx\n```\n\n```text\nold\n```\n\n## Right\n\n```yaml\ny\n```\n"
+    new = with_output(text, "new \\1\n")
+    assert examples(new) == Examples("x\n", "new \\1\n", "y\n")
+    assert with_output(new, "old\n") == text
+
+
+def test_a_page_without_examples_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no yaml block under '## Right'"):
+        examples("# a\n\nwhy\n\n## Wrong\n\n```yaml\nx\n```\n\n```text\nold\n```\n")

@@ -1,0 +1,369 @@
+"""pydantic's errors in a user's words, at their places: models of many shapes, mistakes of every kind."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from clustergen.diagnostics.validation import findings_of
+from clustergen.manifest.source import Source
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Lustre(Section):
+    type: Literal["lustre"]
+    mount: str
+    mgs: list[str] = Field(min_length=1)
+
+
+class Nfs(Section):
+    type: Literal["nfs"]
+    server: str
+    port: Annotated[int, Field(ge=1, le=65535)] = 2049
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", min_length=1, max_length=10)]
+
+
+class Node(Section):
+    name: Name
+    type: str
+    roles: list[Literal["login", "slurm-compute"]] = []
+    weight: int | float | None = None
+    addresses: str | list[str] | None = None
+    enabled: bool = True
+    memory: str = ""
+
+    @field_validator("memory")
+    @classmethod
+    def _unit(cls, value: str) -> str:
+        if value and not value.endswith("iB"):
+            raise PydanticCustomError(
+                "unit-wrong",
+                "{value} has no unit",
+                {"value": value, "hint": f"say {value}MiB", "offset": 1, "length": 2},
+            )
+        return value
+
+
+class Partition(Section):
+    nodes: str
+    max_time: str = "1"
+
+
+class Slurm(Section):
+    version: str
+    partitions: dict[Name, Partition] = {}
+    options: dict[str, str | int | float] = {}
+
+
+class Cluster(Section):
+    name: Name
+    slurm: Slurm
+    nodes: list[Node] = []
+    storage: dict[str, Annotated[Lustre | Nfs, Field(discriminator="type")]] = {}
+    either: Slurm | Partition | None = None
+    ratio: float = Field(1.0, gt=0, allow_inf_nan=False)
+    odd: Any = None
+
+    @field_validator("odd")
+    @classmethod
+    def _odd(cls, value: Any) -> Any:
+        if value == "value":
+            raise ValueError("no such thing")
+        if value == "unknown":
+            raise PydanticCustomError("not-a-code", "never registered")
+        return value
+
+
+GOOD = "name: tiny\nslurm: {version: '1'}\n"
+
+
+def said(text: str) -> list[tuple[str, str, str, str | None]]:
+    """Code, line:column-end, message and hint of everything that a manifest of `Cluster` gets told."""
+    source = Source("m", text.encode())
+    assert source.data is not None
+    assert source.diagnostics == []
+    try:
+        Cluster.model_validate(source.data)
+    except ValidationError as err:
+        return [
+            (found.code, f"{found.place.line}:{found.place.column}-{found.place.end_column}", found.message, found.hint)
+            for found in source.from_validation_error(err, Cluster)
+            if found.place
+        ]
+    return []
+
+
+PLACES = "'max_time' belongs in slurm.partitions.<name> or either.partitions.<name> or either"
+CASES = {
+    "misspelt key": (
+        GOOD + "nodes: [{name: a, type: x, rolse: []}]\n",
+        ("key-unknown", "3:28-33", "nodes 'a' has no key 'rolse'", "did you mean 'roles'?"),
+    ),
+    "key of another section": (
+        GOOD + "partitions: {}\n",
+        ("key-unknown", "3:1-11", "the manifest has no key 'partitions'", "'partitions' belongs in slurm or either"),
+    ),
+    "key of a section below names": (
+        GOOD + "max_time: 1\n",
+        ("key-unknown", "3:1-9", "the manifest has no key 'max_time'", PLACES),
+    ),
+    "key like nothing": (
+        GOOD + "zzzz: 1\n",
+        (
+            "key-unknown",
+            "3:1-5",
+            "the manifest has no key 'zzzz'",
+            "its keys are name, slurm, nodes, storage, either, ratio, odd",
+        ),
+    ),
+    "a key that is there is not suggested": (
+        GOOD + "nam: x\n",
+        (
+            "key-unknown",
+            "3:1-4",
+            "the manifest has no key 'nam'",
+            "its keys are name, slurm, nodes, storage, either, ratio, odd",
+        ),
+    ),
+    "missing key": ("name: a\nslurm: {}\n", ("key-missing", "2:1-6", "slurm needs the key 'version'", None)),
+    "missing section": ("name: a\n", ("key-missing", "1:1-1", "the manifest needs the key 'slurm'", None)),
+    "missing key of an item": (
+        GOOD + "nodes:\n  - name: a\n",
+        ("key-missing", "4:5-12", "nodes 'a' needs the key 'type'", None),
+    ),
+    "missing and misspelt is one mistake": (
+        GOOD + "nodes: [{name: a, typ: x}]\n",
+        ("key-unknown", "3:19-22", "nodes 'a' has no key 'typ'", "did you mean 'type'?"),
+    ),
+    "number for text": (
+        "name: a\nslurm: {version: 24.10}\n",
+        ("type-wrong", "2:18-23", "slurm.version must be text, not 24.10", 'put it in quotes: "24.10"'),
+    ),
+    "boolean for text": (
+        "name: true\nslurm: {version: '1'}\n",
+        ("type-wrong", "1:7-11", "name must be text, not true", 'put it in quotes: "true"'),
+    ),
+    "text for a boolean": (
+        GOOD + "nodes: [{name: a, type: x, enabled: yes}]\n",
+        ("type-wrong", "3:37-40", "nodes 'a'.enabled must be true or false, not the text 'yes'", "write true"),
+    ),
+    "quoted boolean": (
+        GOOD + "nodes: [{name: a, type: x, enabled: 'false'}]\n",
+        (
+            "type-wrong",
+            "3:37-44",
+            "nodes 'a'.enabled must be true or false, not the text 'false'",
+            "take the quotes away: false",
+        ),
+    ),
+    "text for a list": (
+        GOOD + "nodes: [{name: a, type: x, roles: login}]\n",
+        ("type-wrong", "3:35-40", "nodes 'a'.roles must be a list, not the text 'login'", "write [login]"),
+    ),
+    "mapping for a list": (
+        GOOD + "nodes: {a: b}\n",
+        ("type-wrong", "3:8-14", "nodes must be a list, not a mapping", None),
+    ),
+    "list for a mapping": (
+        "name: a\nslurm: []\n",
+        ("type-wrong", "2:8-10", "slurm must be a mapping, not a list", None),
+    ),
+    "nothing for a mapping": (
+        "name: a\nslurm:\n",
+        (
+            "type-wrong",
+            "2:1-6",
+            "slurm must be a mapping, but is empty",
+            "write its keys below it, indented, or take the line away",
+        ),
+    ),
+    "glued key": (
+        "name: a\nslurm:\n  version:24\n",
+        (
+            "type-wrong",
+            "3:3-13",
+            "slurm must be a mapping, not the text 'version:24'",
+            "a space belongs behind the colon of 'version'",
+        ),
+    ),
+    "not one of a list": (
+        GOOD + "nodes: [{name: a, type: x, roles: [login, slurm_compute]}]\n",
+        (
+            "value-not-allowed",
+            "3:43-56",
+            "nodes 'a'.roles item 2 cannot be 'slurm_compute'",
+            "did you mean 'slurm-compute'?",
+        ),
+    ),
+    "nothing like one of a list": (
+        GOOD + "nodes: [{name: a, type: x, roles: [cook]}]\n",
+        (
+            "value-not-allowed",
+            "3:36-40",
+            "nodes 'a'.roles item 1 cannot be 'cook'",
+            "it can be 'login' or 'slurm-compute'",
+        ),
+    ),
+    "list for one of a list": (
+        GOOD + "nodes: [{name: a, type: x, roles: [[]]}]\n",
+        ("type-wrong", "3:36-38", "nodes 'a'.roles item 1 must be 'login' or 'slurm-compute', not a list", None),
+    ),
+    "unknown tag": (
+        GOOD + "storage: {s: {type: lustr, mount: /x}}\n",
+        ("value-not-allowed", "3:21-26", "storage.s.type cannot be 'lustr'", "did you mean 'lustre'?"),
+    ),
+    "no tag": (
+        GOOD + "storage: {s: {mount: /x}}\n",
+        ("key-missing", "3:11-12", "storage.s needs the key 'type'", None),
+    ),
+    "no mapping where a tag is": (
+        GOOD + "storage: {s: x}\n",
+        ("type-wrong", "3:14-15", "storage.s must be a mapping, not the text 'x'", None),
+    ),
+    "inside a tagged mapping": (
+        GOOD + "storage: {lustre: {type: nfs, server: x, port: 0}}\n",
+        ("value-out-of-range", "3:48-49", "storage.lustre.port must be at least 1, not 0", None),
+    ),
+    "key of a tagged mapping": (
+        GOOD + "storage: {s: {type: nfs, server: x, nfs: 1}}\n",
+        ("key-unknown", "3:37-40", "storage.s has no key 'nfs'", "its keys are type, server, port"),
+    ),
+    "empty list": (
+        GOOD + "storage: {s: {type: lustre, mount: /x, mgs: []}}\n",
+        ("value-out-of-range", "3:45-47", "storage.s.mgs must not be empty", None),
+    ),
+    "wrong entry of a list that must not be empty": (
+        GOOD + "storage: {s: {type: lustre, mount: /x, mgs: [5]}}\n",
+        ("type-wrong", "3:46-47", "storage.s.mgs item 1 must be text, not 5", 'put it in quotes: "5"'),
+    ),
+    "too long": (
+        "name: abcdefghijkl\nslurm: {version: '1'}\n",
+        ("value-out-of-range", "1:7-19", "name must have at most 10 characters, not 12", None),
+    ),
+    "not finite": (
+        GOOD + "ratio: .inf\n",
+        ("value-out-of-range", "3:8-12", "ratio must be a finite number, not .inf", None),
+    ),
+    "not more than": (GOOD + "ratio: 0\n", ("value-out-of-range", "3:8-9", "ratio must be more than 0.0, not 0", None)),
+    "character that cannot be": (
+        "name: my cluster\nslurm: {version: '1'}\n",
+        ("text-malformed", "1:9-10", "name cannot contain ' '", "it must match ^[a-z][a-z0-9_-]*$"),
+    ),
+    "character that cannot be first": (
+        'name: "1a"\nslurm: {version: "1"}\n',
+        ("text-malformed", "1:8-9", "name cannot begin with '1'", "it must match ^[a-z][a-z0-9_-]*$"),
+    ),
+    "key that cannot be": (
+        "name: a\nslurm: {version: '1', partitions: {Gpu: {nodes: x}}}\n",
+        (
+            "text-malformed",
+            "2:36-37",
+            "slurm.partitions: the key 'Gpu' cannot begin with 'G'",
+            "it must match ^[a-z][a-z0-9_-]*$",
+        ),
+    ),
+    "union of scalars": (
+        "name: a\nslurm: {version: '1', options: {x: [1]}}\n",
+        ("type-wrong", "2:36-39", "slurm.options.x must be text or a number, not a list", None),
+    ),
+    "union of a scalar and a list": (
+        GOOD + "nodes: [{name: a, type: x, addresses: 5}]\n",
+        ("type-wrong", "3:39-40", "nodes 'a'.addresses must be text or a list, not 5", 'put it in quotes: "5"'),
+    ),
+    "inside one branch of a union": (
+        GOOD + "nodes: [{name: a, type: x, addresses: [b, 5]}]\n",
+        ("type-wrong", "3:43-44", "nodes 'a'.addresses item 2 must be text, not 5", 'put it in quotes: "5"'),
+    ),
+    "nearest branch of a union of mappings": (
+        GOOD + "either: {nodes: a, max_time: 5}\n",
+        ("type-wrong", "3:30-31", "either.max_time must be text, not 5", 'put it in quotes: "5"'),
+    ),
+    "custom error": (
+        GOOD + "nodes: [{name: a, type: x, memory: '1234'}]\n",
+        ("unit-wrong", "3:38-40", "nodes 'a'.memory: 1234 has no unit", "say 1234MiB"),
+    ),
+    "custom error without a code": (
+        GOOD + "odd: unknown\n",
+        ("text-malformed", "3:6-13", "odd: never registered", None),
+    ),
+    "value error": (GOOD + "odd: value\n", ("text-malformed", "3:6-11", "odd: no such thing", None)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_mistake(case: str) -> None:
+    text, expected = CASES[case]
+    assert said(text) == [expected]
+
+
+def test_the_models_of_this_file_take_what_is_right() -> None:
+    assert (
+        said(GOOD + "storage: {s: {type: lustre, mount: /x, mgs: [a]}}\nnodes: [{name: a, type: x, weight: 1.5}]\n")
+        == []
+    )
+
+
+def test_all_mistakes_at_once_in_file_order() -> None:
+    text = (
+        "name: 5\n"
+        "nodes:\n"
+        "  - {name: a, roles: [x], typ: b, enabled: 1}\n"
+        "  - {type: b, addresses: [1, 2]}\n"
+        "storage:\n"
+        "  s: {type: lustre, mgs: 1, x: 2}\n"
+        "slurm: {partitions: {p: {}}}\n"
+        "odd: value\n"
+    )
+    assert [(code, place.split("-")[0]) for code, place, _, _ in said(text)] == [
+        ("type-wrong", "1:7"),
+        ("value-not-allowed", "3:23"),
+        ("key-unknown", "3:27"),
+        ("type-wrong", "3:44"),
+        ("key-missing", "4:5"),
+        ("type-wrong", "4:27"),
+        ("type-wrong", "4:30"),
+        ("key-missing", "6:3"),
+        ("type-wrong", "6:26"),
+        ("key-unknown", "6:29"),
+        ("key-missing", "7:1"),
+        ("key-missing", "7:22"),
+        ("text-malformed", "8:6"),
+    ]
+
+
+def test_what_was_refused_as_a_secret_is_not_unknown_too() -> None:
+    source = Source("m", (GOOD + "password: hunter2\n").encode())
+    with pytest.raises(ValidationError) as caught:
+        Cluster.model_validate(source.data)
+    assert source.from_validation_error(caught.value, Cluster) == []
+    assert [found.code for found in source.diagnostics] == ["secret-in-manifest"]
+
+
+def test_many_errors_take_little_time() -> None:
+    nodes = [{"name": f"n{number}", "typ": "x", "enabled": 5} for number in range(3000)]
+    data = {"name": "a", "slurm": {"version": "1"}, "nodes": nodes}
+    with pytest.raises(ValidationError) as caught:
+        Cluster.model_validate(data)
+    found = findings_of(caught.value, Cluster, data, lambda _: None)
+    assert [item.code for item in found].count("key-unknown") == 3000
+    assert [item.code for item in found].count("type-wrong") == 3000
+
+
+@pytest.mark.parametrize("value", [None, 1, 1.5, "x", True, [], [1], {}, {"a": 1}, {"type": None}, [[None]]])
+@pytest.mark.parametrize("place", ["name", "slurm", "nodes", "storage", "either", "ratio", "odd"])
+def test_any_value_anywhere_gets_words(place: str, value: Any) -> None:
+    data = {"name": "a", "slurm": {"version": "1"}, place: value}
+    try:
+        Cluster.model_validate(data)
+    except ValidationError as err:
+        found = findings_of(err, Cluster, data, lambda _: None)
+        assert found
+        for item in found:
+            assert item.path[0] == place
+            assert "Input should" not in item.message

@@ -1,0 +1,301 @@
+"""The usual YAML mistakes: the code, the place and the words that somebody who made one will read."""
+
+import pytest
+import yaml
+
+from clustergen.manifest.source import Source
+
+
+@pytest.fixture(params=["libyaml", "python"], autouse=True)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both of PyYAML's parsers: the one in C, and the one that it has where libyaml is missing."""
+    monkeypatch.setattr(yaml, "__with_libyaml__", request.param == "libyaml")
+
+
+def said(text: str) -> list[tuple[str, str, str, str | None]]:
+    """Code, line:column, message and hint of all that is said."""
+    return [
+        (found.code, str(found.place).removeprefix("m:"), found.message, found.hint)
+        for found in Source("m", text.encode()).diagnostics
+    ]
+
+
+MISTAKES = {
+    "tab before a key": ("a:\n\tb: 1\n", "yaml-tab", "2:1", "a tab cannot indent a line", "use spaces"),
+    "tab behind spaces": ("a:\n  \tb: 1\n", "yaml-tab", "2:3", "a tab cannot indent a line", "use spaces"),
+    "tab in a value of lines": ("a: b\n\tc\n", "yaml-tab", "2:1", "a tab cannot indent a line", "use spaces"),
+    "tab before an item": ("- a\n\t- b\n", "yaml-tab", "2:1", "a tab cannot indent a line", "use spaces"),
+    "tab in a block of text": ("a: |\n  x\n\ty\n", "yaml-tab", "3:1", "a tab cannot indent a line", "use spaces"),
+    "no space after a colon": (
+        "a: 1\nname:foo\nb: 2\n",
+        "yaml-syntax",
+        "2:5",
+        "no space follows the colon of 'name'",
+        "write 'key: value'",
+    ),
+    "no colon": ("a: 1\nfoo # x\n", "yaml-syntax", "2:1", "'foo' is no 'key: value'", "is a colon missing?"),
+    "no colon on the first line": (
+        "foo bar\nbaz: 1\n",
+        "yaml-syntax",
+        "1:1",
+        "'foo bar' is no 'key: value'",
+        "is a colon missing?",
+    ),
+    "open quote": ('a: "foo\nb: 1\n', "yaml-syntax", "1:4", 'the quote " is opened here and never closed', None),
+    "open quote, another below": (
+        'a: "foo\nb: "bar"\n',
+        "yaml-syntax",
+        "2:4",
+        'the quote " ends here, but was opened on line 1',
+        "close the quote on line 1",
+    ),
+    "quote inside quotes": (
+        "a: 'it's'\n",
+        "yaml-syntax",
+        "1:7",
+        "the quote ' ends the value here, but more follows",
+        "put the whole value in quotes, and write '' for a quote inside",
+    ),
+    "words behind a quote": (
+        'a: "x" y\n',
+        "yaml-syntax",
+        "1:6",
+        'the quote " ends the value here, but more follows',
+        'put the whole value in quotes, and write \\" for a quote inside',
+    ),
+    "open bracket": ("a: [1, 2\nb: 3\n", "yaml-syntax", "1:4", "'[' is opened here and never closed", "add ']'"),
+    "open brace at the end": ("a: {b: 1,\n", "yaml-syntax", "1:4", "'{' is opened here and never closed", "add '}'"),
+    "wrong bracket": ("a: {b: 1]\n", "yaml-syntax", "1:9", "']' closes what '{' opened", "write '}'"),
+    "bracket too many": (
+        "a: 1\n]\n",
+        "yaml-syntax",
+        "2:1",
+        "']' closes nothing",
+        "put it in quotes if it is meant as text",
+    ),
+    "host list in braces": (
+        "a: {name: c[01-08], t: x}\n",
+        "yaml-syntax",
+        "1:11",
+        "brackets inside { } need quotes",
+        'write "c[01-08]"',
+    ),
+    "host list that begins with a bracket": (
+        "a: [01-08].x # y\n",
+        "yaml-syntax",
+        "1:4",
+        "']' ends the value here, but more follows",
+        'put the whole value in quotes: "[01-08].x"',
+    ),
+    "jinja": (
+        "a: {{ x }}\n",
+        "yaml-syntax",
+        "1:4",
+        "'{{' opens a mapping in YAML",
+        'put the whole value in quotes: "{{ … }}"',
+    ),
+    "jinja in the middle": (
+        "a: {{ x }}/y\n",
+        "yaml-syntax",
+        "1:4",
+        "'{{' opens a mapping in YAML",
+        'put the whole value in quotes: "{{ … }}"',
+    ),
+    "no comma": (
+        "a: {b: 1 c: 2}\n",
+        "yaml-syntax",
+        "1:11",
+        "a comma or '}' must stand here",
+        "text that holds , : [ ] { or } needs quotes",
+    ),
+    "at sign": ("a: @x\n", "yaml-syntax", "1:4", "a value cannot begin with '@'", 'put it in quotes: "@x"'),
+    "percent": ("a: %x y\n", "yaml-syntax", "1:4", "a value cannot begin with '%'", 'put it in quotes: "%x y"'),
+    "backtick": ("a: `x`\n", "yaml-syntax", "1:4", "a value cannot begin with '`'", 'put it in quotes: "`x`"'),
+    "star": (
+        "a: *.conf\n",
+        "yaml-syntax",
+        "1:4",
+        "'*' begins an alias, and no name follows",
+        'to mean it as text, put it in quotes: "*.conf"',
+    ),
+    "ampersand": (
+        "a: & b\n",
+        "yaml-syntax",
+        "1:4",
+        "'&' begins an anchor, and no name follows",
+        'to mean it as text, put it in quotes: "& b"',
+    ),
+    "bar": (
+        "a: |x\n  y\n",
+        "yaml-syntax",
+        "1:4",
+        "'|' announces lines of text below it, and nothing else may follow",
+        'to mean it as text, put it in quotes: "|x"',
+    ),
+    "two colons": ("a: b: c\n", "yaml-syntax", "1:5", "a second ': ' in one value", "put the whole value in quotes"),
+    "key too far right": (
+        "a: b\n  c: d\n",
+        "yaml-syntax",
+        "2:3",
+        "'c' is indented as part of the value on line 1",
+        "indent it like the key on line 1",
+    ),
+    "indentation of nothing": (
+        "a:\n  b: 1\n c: 2\n",
+        "yaml-syntax",
+        "3:2",
+        "nothing above is indented by 1 space",
+        "what begins on line 1 is indented by 0 spaces",
+    ),
+    "item among keys": (
+        "a: 1\n- b\n",
+        "yaml-syntax",
+        "2:1",
+        "a list item stands among the keys that begin on line 1",
+        None,
+    ),
+    "key among items": (
+        "- a\nb: 1\n",
+        "yaml-syntax",
+        "2:1",
+        "a key stands among the list items that begin on line 1",
+        None,
+    ),
+    "item on the line of its key": (
+        "a: - b\n",
+        "yaml-syntax",
+        "1:4",
+        "a list item cannot begin here",
+        "begin each '- ' on a line of its own",
+    ),
+    "escape": (
+        'a: "\\q"\n',
+        "yaml-syntax",
+        "1:5",
+        "'\\q' is no escape in double quotes",
+        "single quotes leave backslashes alone",
+    ),
+    "alias of nothing": (
+        "a: &abc 1\nb: *abd\n",
+        "yaml-syntax",
+        "2:4",
+        "no anchor before this is called '&abd'",
+        "did you mean 'abc'?",
+    ),
+    "list as a key": (
+        "? [a]\n: b\n",
+        "yaml-syntax",
+        "1:3",
+        "a key must be plain text",
+        "put it in quotes if it is meant as text",
+    ),
+    "alias as a key": (
+        "a: &a b\n*a : c\n",
+        "yaml-syntax",
+        "2:1",
+        "a key cannot be an alias",
+        "put a value that begins with '*' in quotes",
+    ),
+    "empty key": ("a: 1\n: b\n", "yaml-syntax", "2:1", "a key is empty", None),
+    "tag": (
+        "a: !vault x\n",
+        "yaml-tag",
+        "1:4",
+        "the tag '!vault' is not allowed",
+        "secrets stay out of the manifest: keep them in Ansible's own group_vars",
+    ),
+    "tag of a mapping": (
+        "a: !include {b: 1}\n",
+        "yaml-tag",
+        "1:4",
+        "the tag '!include' is not allowed",
+        "a manifest is one file and reads nothing else",
+    ),
+    "python tag": (
+        "a: !!python/object:os.system x\n",
+        "yaml-tag",
+        "1:4",
+        "the tag '!!python/object:os.system' is not allowed",
+        "leave the tag out; put a value that begins with '!' in quotes",
+    ),
+    "tag that does not fit": ("a: !!int x\n", "yaml-tag", "1:4", "'x' does not fit its tag '!!int'", None),
+    "tag without a handle": (
+        "a: !x!y z\n",
+        "yaml-tag",
+        "1:4",
+        "'!' begins a tag, and this is not one",
+        'to mean it as text, put it in quotes: "!x!y z"',
+    ),
+    "directive": ("%TAG ! x\n---\na: 1\n", "yaml-tag", "1:1", "a manifest has no use for YAML directives", None),
+    "merge key": (
+        "a: {<<: {b: 1}}\n",
+        "yaml-merge-key",
+        "1:5",
+        "merge keys (<<) are not supported",
+        "repeat the keys, or put what several entries share into a node type",
+    ),
+    "second document": (
+        "a: 1\n---\nb: 1\n",
+        "yaml-many-documents",
+        "2:1",
+        "a second document begins here",
+        "one file describes one cluster: move the rest to a file of its own",
+    ),
+    "text behind the end": (
+        "a: 1\n...\nb: 2\n",
+        "yaml-syntax",
+        "3:1",
+        "the manifest is over before this",
+        "take the line '...' away",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named(mistake: str) -> None:
+    text, *expected = MISTAKES[mistake]
+    assert said(text) == [tuple(expected)]
+
+
+def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
+    text = "a: 1\na: 2\nb: {c: 1, c: 2, <<: x}\nd: !x y\n? ''\n: 1\n"
+    assert [(code, place) for code, place, _, _ in said(text)] == [
+        ("yaml-duplicate-key", "2:1"),
+        ("yaml-duplicate-key", "3:11"),
+        ("yaml-merge-key", "3:17"),
+        ("yaml-tag", "4:4"),
+        ("yaml-syntax", "5:3"),
+    ]
+
+
+def test_a_duplicate_names_both_places_and_the_first_counts() -> None:
+    source = Source("m", b"a: 1\nb:\n  x: 1\n  y: 2\n  x: 3\n")
+    (found,) = source.diagnostics
+    assert (str(found.place), found.message) == ("m:5:3", "'x' stands twice; the first is on line 3, column 3")
+    assert source.data == {"a": 1, "b": {"x": 1, "y": 2}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\n...\n",
+        "---\na: 1\n",
+        "%YAML 1.2\n---\na: 1\n",
+        "a: 1\n# end\n...\n# more\n",
+        "a: 1\n\n\n",
+        "a: 'x\n\ty'\n",
+        "a: |\n  x\n  \ty\n",
+        "a: |\n  ---\n",
+        "'a': 1\n",
+        '"%TAG": 1\n',
+    ],
+)
+def test_unusual_but_right(text: str) -> None:
+    assert said(text) == []
+
+
+# PyYAML's own parser refuses these tabs, which YAML allows: the line says so, and spaces please both.
+@pytest.mark.parametrize("engine", ["libyaml"], indirect=True)
+@pytest.mark.parametrize("text", ["a: {b: c,\n\td: e}\n", "a:\tb\n", "a: 1\t# x\n"])
+def test_tabs_that_indent_nothing(text: str) -> None:
+    assert said(text) == []
