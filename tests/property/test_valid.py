@@ -1,0 +1,40 @@
+"""Any valid manifest renders, renders again to the same bytes, and Slurm's grammar reads the result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from strategies.manifests import manifests
+
+from clustergen import compile as compiler
+from clustergen.diagnostics import Severity
+from clustergen.slurmconf.parse import parse
+
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+
+
+def compile_data(data: dict[str, Any], folder: Path) -> compiler.Compiled:
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    return compiler.validate(path)
+
+
+@SETTINGS
+@given(data=manifests())
+def test_valid_renders_twice_to_the_same(data: dict[str, Any], tmp_path: Path) -> None:
+    compiled = compile_data(data, tmp_path)
+    errors = [found for found in compiled.diagnostics if found.severity is Severity.ERROR]
+    assert not errors, errors
+    path = tmp_path / "manifest.yaml"
+    one, found = compiler.render(compiled, path)
+    assert one is not None, found
+    two, _ = compiler.render(compile_data(data, tmp_path), path)
+    assert two is not None
+    assert one.contents() == two.contents()
+    for file in one:
+        if (file.target or "").startswith("/etc/slurm/") and (file.target or "").endswith(".conf") and "plugstack" not in str(file.target):
+            for line in parse(file.content.decode(), file.path):
+                assert not line.problems, (file.path, line)
