@@ -1,4 +1,4 @@
-"""The cluster as meant: the manifest with everything derived and every default filled in; frozen; what output is made from."""
+"""The cluster as meant: the manifest with everything derived and every default filled in; what output is made from."""
 
 from clustergen.cluster.model import (
     Cluster,

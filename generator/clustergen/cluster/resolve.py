@@ -1,4 +1,4 @@
-"""Manifest + catalogue → Cluster. What cannot be resolved is reported, and a placeholder lets the other checks go on."""
+"""Manifest + catalogue → Cluster. What cannot be resolved is reported, and a placeholder lets other checks go on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clustergen.manifest.model import Manifest
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
-    """The cluster that a manifest means. `report` is told what cannot be resolved; the result is then not to be rendered."""
+    """The cluster that a manifest means; `report` is told what cannot be resolved, and then it is not to be rendered."""
     release = SlurmRelease(manifest.slurm.version)
     types = _types(manifest, release, report)
     groups = resolve_nodes(manifest, types, report)

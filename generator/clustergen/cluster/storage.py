@@ -61,7 +61,7 @@ def _server_nets(entry: Lustre) -> list[str]:
 
 
 def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
-    """Interfaces with an address for that network: the storage network's, else the fabric's (RDMA) or management's (TCP)."""
+    """Interfaces for a network: the storage network's, else the fabric's (RDMA) or management's (TCP)."""
     networks = cluster.manifest.networks
     rdma = net.startswith("o2ib")
     places = ("storage", "fabric") if rdma else ("storage", "management")

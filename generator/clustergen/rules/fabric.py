@@ -99,7 +99,7 @@ def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
                     "node-on-two-leaves",
                     path,
                     f"'{host}' hangs on '{other[0]}' and on '{switch.name}', which serve different nodes",
-                    "Slurm takes a node in one leaf; leaves of several rails become one where they serve the same nodes",
+                    "Slurm takes a node in one leaf; the leaves of all rails are one where they serve the same nodes",
                 )
 
 
@@ -120,7 +120,7 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
                 "node-without-switch",
                 ("nodes", group.index, "name"),
                 f"'{missing[0]}'{more} hangs on no switch of the fabric",
-                "jobs cannot span nodes in and outside of Slurm's tree; add it to a leaf, or say slurm.topology: {plugin: flat}",
+                "no job spans nodes in and out of the tree; add it to a leaf, or say slurm.topology: {plugin: flat}",
             )
 
 

@@ -25,7 +25,7 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gres-type-mismatch",
                 (*path, "gres_type"),
-                f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', which is what slurmd sees on a {gpus.model.nvml_name}",
+                f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', the type of a {gpus.model.nvml_name}",
                 f"leave it out for '{gpus.model.gres_type}'",
             )
 
@@ -142,7 +142,7 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-place-unknown",
                 path,
-                f"nobody knows on which NUMA nodes the GPUs of '{kind.name}' hang, so Slurm cannot place jobs near them",
+                f"nobody knows where the GPUs of '{kind.name}' hang, so Slurm cannot place jobs near them",
                 "read it off `nvidia-smi topo -m` and say gpus: {numa: [0, 0, 1, 1]}",
                 key=True,
             )

@@ -96,7 +96,7 @@ def thresholds(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "dcgm-slower-than-scrape",
             ("monitoring", "dcgm", "interval"),
-            f"samples every {cluster.manifest.monitoring.dcgm.interval} ms are scraped every {interval} s, so the same ones come twice",
+            f"a sample every {cluster.manifest.monitoring.dcgm.interval} ms, scraped every {interval} s, comes twice",
         )
 
 

@@ -70,7 +70,7 @@ def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-clock",
                 ("node_types", kind.name, "gpus", "graphics_clock"),
-                f"{gpus.graphics_clock_mhz} MHz is above the highest clock of a {gpus.model.nvml_name}, {gpus.model.max_sm_mhz} MHz",
+                f"{gpus.graphics_clock_mhz} MHz is more than a {gpus.model.nvml_name} does: {gpus.model.max_sm_mhz} MHz",
                 "say max for the highest",
             )
 

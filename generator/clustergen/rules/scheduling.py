@@ -105,14 +105,14 @@ def _per_gpu(cluster: Cluster, path: ManifestPath, name: str) -> Iterator[Findin
             yield Finding(
                 "share-per-gpu-too-large",
                 (*path, "cpus_per_gpu"),
-                f"{kind.gpus.count} GPUs with {spec.cpus_per_gpu} CPUs each are more than the {cpus} CPUs of a '{kind.name}' node",
+                f"{kind.gpus.count} GPUs with {spec.cpus_per_gpu} CPUs each need more than the {cpus} of '{kind.name}'",
                 f"at most {cpus // kind.gpus.count}, or some GPUs stay idle",
             )
         if spec.memory_per_gpu and spec.memory_per_gpu.mib * kind.gpus.count > memory:
             yield Finding(
                 "share-per-gpu-too-large",
                 (*path, "memory_per_gpu"),
-                f"{kind.gpus.count} GPUs with {spec.memory_per_gpu} each are more than the {memory} MiB that jobs have on a '{kind.name}' node",
+                f"{kind.gpus.count} GPUs with {spec.memory_per_gpu} each need more than the {memory} MiB of '{kind.name}'",
                 f"at most {memory // kind.gpus.count}MiB, or some GPUs stay idle",
             )
 

@@ -1,4 +1,4 @@
-"""The escape hatches for Slurm's own keys, checked by release: keys, words of list-valued keys, plugins, values that print."""
+"""The escape hatches for Slurm's own keys, checked by release: keys, words of lists, plugins, values that print."""
 
 from __future__ import annotations
 
