@@ -53,6 +53,9 @@ class Gpu(Section):
     kernel_modules: Literal["open", "proprietary"] = field("open", "Which kernel modules; Blackwell needs open ones.")
     persistence: bool = field(True, "nvidia-persistenced keeps the driver loaded.")
     peermem: bool = field(False, "Load nvidia_peermem; not needed where DMA-BUF works.")
+    acs: Literal["leave", "off"] = field(
+        "leave", "off: PCIe bridges let GPUs and NICs talk directly. For bare metal: ACS keeps virtual machines apart."
+    )
     profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
     compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
     mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")

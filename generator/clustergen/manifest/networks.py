@@ -101,6 +101,7 @@ class Fabric(Network):
         None, "How NICs meet switches; default: rail where a switch names one, fat-tree with uplinks, single otherwise."
     )
     rails: tuple[Cidr, ...] = field((), "One network per rail, where each rail has its own.")
+    gateways: tuple[Address, ...] = field((), "Router of each rail's network, where the rails are routed.")
     interfaces: tuple[Device, ...] = field((), "Interface names by rail, where the catalogue's are not yours.")
     sharp: bool = field(False, "In-network reductions (SHARP) are licensed, running and wanted.")
     service_level: Annotated[int, Field(ge=0, le=15)] | None = field(None, "InfiniBand SL of NCCL traffic.")

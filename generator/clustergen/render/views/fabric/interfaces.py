@@ -1,0 +1,126 @@
+"""The fabric's network interfaces: MTU, IPoIB mode, addresses by rail, and routes that keep each rail to itself.
+
+A node finds its own addresses by name (`node07-ib0`), so that the files are the same on all nodes of a type. ifupdown,
+netplan and NetworkManager would want a file per node; they are told to leave these interfaces alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.views.fabric.rails import (
+    addressed_rails,
+    fabric_of,
+    interface,
+    rail_gateway,
+    rail_network,
+    rail_suffix,
+    rdma_device,
+)
+from clustergen.render.views.fixed import Fixed
+
+_ROCE_MTU = 9000
+_CONNECTED_MTU = 65520
+_FIRST_TABLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One port, as the scripts on the node read it: a dash stands for what is not known or not wanted."""
+
+    rail: int
+    device: str
+    interface: str
+    suffix: str
+    network: str
+    gateway: str
+    table: str  # routing table of the rail
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is the same on all interfaces; empty where it is left as it is."""
+
+    mtu: str
+    ipoib_mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmanaged:
+    interfaces: tuple[str, ...]
+
+
+def wanted(cluster: Cluster) -> bool:
+    """Whether there is anything to be set: InfiniBand without IP needs nothing."""
+    fabric = fabric_of(cluster)
+    return fabric is not None and (
+        fabric.type == "roce" or fabric.mtu is not None or any(group.fabric for group in cluster.groups)
+    )
+
+
+def table(cluster: Cluster, kind: NodeType) -> Table | None:
+    """The ports of a node type, by rail."""
+    fabric = fabric_of(cluster)
+    if fabric is None or not wanted(cluster):
+        return None
+    addressed = addressed_rails(cluster, kind)
+    rows = []
+    for port in kind.fabric_ports():
+        if port.rail is None:
+            continue
+        network = rail_network(fabric, port.rail) if port.rail < addressed else None
+        gateway = rail_gateway(fabric, port.rail) if network else None
+        # Where rails share a network, or have a router each, the source address decides on which rail a packet leaves.
+        routed = network is not None and addressed > 1 and (gateway is not None or not fabric.rails)
+        if network or fabric.type != "infiniband" or fabric.mtu:
+            rows.append(
+                Row(
+                    rail=port.rail,
+                    device=rdma_device(port, fabric) or "-",
+                    interface=interface(port, fabric) or "-",
+                    suffix=rail_suffix(fabric, port.rail),
+                    network=network or "-",
+                    gateway=gateway or "-",
+                    table=str(_FIRST_TABLE + port.rail) if routed else "-",
+                )
+            )
+    return Table(tuple(rows)) if rows else None
+
+
+def script(cluster: Cluster) -> Script | None:
+    fabric = fabric_of(cluster)
+    if fabric is None or not wanted(cluster):
+        return None
+    return Script(str(mtu(cluster) or ""), fabric.ipoib_mode if fabric.type == "infiniband" else "")
+
+
+def mtu(cluster: Cluster) -> int | None:
+    """Bytes; None leaves the driver's own: 1500, or what the IPoIB broadcast group allows."""
+    fabric = fabric_of(cluster)
+    if fabric is None or fabric.mtu is not None:
+        return fabric.mtu if fabric else None
+    if fabric.type == "infiniband":
+        return _CONNECTED_MTU if fabric.ipoib_mode == "connected" else None
+    return _ROCE_MTU if fabric.type == "roce" else None
+
+
+def network_manager(cluster: Cluster, kind: NodeType) -> Unmanaged | None:
+    """NetworkManager asks DHCP on every interface that nobody told it about."""
+    found = table(cluster, kind)
+    if found is None or kind.os.fact("network") != "networkmanager":
+        return None
+    names = tuple(row.interface for row in found.rows if row.interface != "-" and row.network != "-")
+    return Unmanaged(names) if names else None
+
+
+def networkd(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
+    """systemd-networkd removes routes and rules that it has not made itself."""
+    several = max((len(group.fabric) for group in cluster.groups), default=0) > 1
+    return Fixed() if several and os.fact("network") == "netplan" else None

@@ -1,0 +1,63 @@
+"""Rails of the fabric as the other modules need them: layout, networks, names, interfaces."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.manifest.networks import Fabric
+
+Layout = Literal["single", "fat-tree", "rail"]
+
+
+def fabric_of(cluster: Cluster) -> Fabric | None:
+    return cluster.manifest.networks.fabric
+
+
+def layout(cluster: Cluster) -> Layout:
+    """How NICs meet switches: as stated; else rails where a leaf names one, a fat tree where leaves have uplinks."""
+    fabric = fabric_of(cluster)
+    if fabric is not None and fabric.layout is not None:
+        return fabric.layout
+    if any(switch.rail is not None for switch in cluster.switches):
+        return "rail"
+    return "fat-tree" if any(switch.uplinks for switch in cluster.switches) else "single"
+
+
+def rails_are_joined(cluster: Cluster) -> bool:
+    """Whether one rail can be reached from another: leaves have uplinks, or the rails' networks have routers."""
+    fabric = fabric_of(cluster)
+    if fabric is None or (fabric.rails and not (fabric.gateways or fabric.gateway)):
+        return False
+    return not cluster.switches or any(switch.uplinks for switch in cluster.switches)
+
+
+def rail_suffix(fabric: Fabric, rail: int) -> str:
+    """What a node's name ends in on that rail: `-ib0` or `-r0`."""
+    return f"-{'ib' if fabric.type == 'infiniband' else 'r'}{rail}"
+
+
+def rail_network(fabric: Fabric, rail: int) -> str | None:
+    """The rail's own network, else the one that all rails share."""
+    return fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr
+
+
+def rail_gateway(fabric: Fabric, rail: int) -> str | None:
+    return fabric.gateways[rail] if rail < len(fabric.gateways) else fabric.gateway
+
+
+def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
+    """How many rails the nodes of a type have addresses on."""
+    return max((len(group.fabric) for group in cluster.groups if group.type.name == kind.name), default=0)
+
+
+def rdma_device(port: Port, fabric: Fabric) -> str | None:
+    """None for a port that is known by its interface only."""
+    if port.device == port.interface or (fabric.type == "ethernet" and port.interface is None):
+        return None
+    return port.device
+
+
+def interface(port: Port, fabric: Fabric) -> str | None:
+    """None where only the RDMA device is known; the interface is then looked up on the node."""
+    return port.interface or (port.device if rdma_device(port, fabric) is None else None)

@@ -1,0 +1,106 @@
+"""opensm: on the nodes that shall run it, and on no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.networks import Fabric
+from clustergen.render.formats import RenderError
+from clustergen.render.views.fabric.rails import fabric_of, layout
+from clustergen.render.views.fixed import Fixed
+
+_FULL_MEMBER = 0x8000
+_DEFAULT_KEY = 0x7FFF
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    key: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opensm:
+    """opensm.conf, and the unit to restart."""
+
+    options: tuple[Option, ...]
+    width: int
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    job_key: str  # of the partition that jobs use, without the membership bit; empty: the default partition
+    unit: str
+
+
+def _opensm(cluster: Cluster) -> Fabric | None:
+    fabric = fabric_of(cluster)
+    runs = fabric is not None and fabric.type == "infiniband" and fabric.subnet_manager.where == "node"
+    return fabric if runs else None
+
+
+def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
+    fabric = _opensm(cluster)
+    if fabric is None:
+        return None
+    ours = [
+        Option(
+            "routing_engine",
+            routing(cluster, fabric),
+            "the first that fits the fabric is taken; what is left over is minhop's",
+        ),
+        Option("partition_config_file", os.fact("opensm_partitions"), "which ports may talk to which"),
+        Option("use_ucast_cache", "TRUE", "a rebooting node does not make all routes of the fabric anew"),
+        Option("sm_priority", "14", "above a switch's own subnet manager, so that a forgotten one does not take over"),
+        Option("log_max_size", "64", "MB"),
+    ]
+    if fabric.service_level:
+        ours.append(
+            Option("qos", "TRUE", f"service level {fabric.service_level} of NCCL's traffic gets a lane of its own")
+        )
+    stated = {key: _plain(key, value) for key, value in fabric.opensm_options.items()}
+    options = [
+        Option(option.key, stated.pop(option.key), "stated in the manifest") if option.key in stated else option
+        for option in ours
+    ]
+    options += [Option(key, value, "stated in the manifest") for key, value in stated.items()]
+    return Opensm(tuple(options), max(len(option.key) for option in options), os.fact("opensm_unit"))
+
+
+def _plain(key: str, value: str | int) -> str:
+    text = str(value)
+    if not text or text != text.strip() or "#" in text:
+        raise RenderError(f"networks.fabric.opensm_options: {key}: opensm cannot read {text!r}")
+    return text
+
+
+def routing(cluster: Cluster, fabric: Fabric) -> str:
+    """Engines in the order in which opensm tries them."""
+    if fabric.subnet_manager.routing:
+        return fabric.subnet_manager.routing
+    return (
+        "ftree,updn" if layout(cluster) != "single" and any(switch.uplinks for switch in cluster.switches) else "updn"
+    )
+
+
+def partitions(cluster: Cluster, os: OperatingSystem) -> Partitions | None:
+    fabric = _opensm(cluster)
+    if fabric is None:
+        return None
+    key = int(fabric.subnet_manager.pkey or "0x7fff", 16) & ~_FULL_MEMBER
+    return Partitions("" if key == _DEFAULT_KEY else f"0x{key:04x}", os.fact("opensm_unit"))
+
+
+def marker(cluster: Cluster) -> Fixed | None:
+    """On the nodes with the role; only there opensm starts."""
+    return Fixed() if _opensm(cluster) else None
+
+
+def guard(cluster: Cluster) -> Fixed | None:
+    """On all nodes with ports in an InfiniBand fabric: the package starts a subnet manager on every port it finds."""
+    fabric = fabric_of(cluster)
+    return Fixed() if fabric is not None and fabric.type == "infiniband" else None

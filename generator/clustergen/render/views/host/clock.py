@@ -1,0 +1,44 @@
+"""chrony: the controllers ask the outside, all others ask the controllers, so that the cluster agrees with itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """chrony.conf of all nodes."""
+
+    servers: tuple[str, ...]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClockServer:
+    """What the controllers have beside it."""
+
+    outside: tuple[str, ...]
+    clients: tuple[str, ...]  # networks; empty: everybody
+    unit: str
+
+
+def _wanted(cluster: Cluster) -> bool:
+    """A single machine without time servers of its own keeps what its distribution has set up."""
+    return cluster.manifest.host.chrony and (cluster.host_count > 1 or bool(cluster.manifest.networks.management.ntp))
+
+
+def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
+    if not _wanted(cluster):
+        return None
+    return Clock(cluster.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
+
+
+def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
+    if not _wanted(cluster):
+        return None
+    management = cluster.manifest.networks.management
+    clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()
+    return ClockServer(management.ntp, clients, os.fact("chrony_unit"))

@@ -1,0 +1,168 @@
+"""Kernel settings of all nodes, each with its reason; what the manifest states takes the place of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.hardware import gbit
+from clustergen.cluster.model import Cluster
+
+_MIB = 1 << 20
+_STATED = "stated in the manifest"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    key: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    title: str
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    topics: tuple[Topic, ...]
+    width: int  # of the longest key
+
+
+def kernel(cluster: Cluster, os: OperatingSystem) -> Kernel:
+    stated = {_normal(key): (key, str(value)) for key, value in cluster.manifest.host.sysctl.items()}
+    topics = []
+    for title, settings in (
+        ("Memory", _memory(cluster)),
+        ("Network", _network(cluster)),
+        ("Several fabric interfaces in a node", _rails(cluster)),
+        ("Large clusters", _scale(cluster)),
+        ("Containers without root", _containers(cluster, os)),
+    ):
+        rows = tuple(_in_place(setting, stated) for setting in settings)
+        if rows:
+            topics.append(Topic(title, rows))
+    if stated:
+        topics.append(Topic("More from the manifest", tuple(Setting(key, value, "") for key, value in stated.values())))
+    return Kernel(tuple(topics), max(len(row.key) for topic in topics for row in topic.settings))
+
+
+def _normal(key: str) -> str:
+    """The kernel takes a/b/c for a.b.c, and then a dot stands for itself."""
+    first = next((letter for letter in key if letter in "./"), ".")
+    key = key.removeprefix("-")
+    return key if first == "." else key.translate(str.maketrans("/.", "./"))
+
+
+def _in_place(setting: Setting, stated: dict[str, tuple[str, str]]) -> Setting:
+    found = stated.pop(_normal(setting.key.removeprefix("-")), None)
+    return Setting(found[0], found[1], _STATED) if found else setting
+
+
+def _memory(cluster: Cluster) -> Iterator[Setting]:
+    yield Setting(
+        "kernel.numa_balancing",
+        "0",
+        "moving pages to another NUMA node stalls the threads that use them; Slurm binds already",
+    )
+    yield Setting("vm.zone_reclaim_mode", "0", "use far memory rather than throw out the page cache of the near one")
+    if pages := cluster.manifest.host.hugepages:
+        yield Setting(
+            "vm.nr_hugepages", str(pages), f"{pages * 2} MiB of 2 MiB pages, set aside as soon as possible after boot"
+        )
+    yield Setting("kernel.pid_max", "4194304", "a node with hundreds of cores runs out of 32768 process ids")
+
+
+def _network(cluster: Cluster) -> Iterator[Setting]:
+    rate = fastest_gbit(cluster)
+    most = tcp_buffer(rate)
+    reason = f"holds a millisecond of {rate} Gb/s" if rate else "holds a millisecond of 100 Gb/s"
+    yield Setting("net.core.rmem_max", str(most), f"the most that a program may ask for; {reason}")
+    yield Setting("net.core.wmem_max", str(most), "the same for sending")
+    yield Setting(
+        "net.ipv4.tcp_rmem",
+        f"4096 131072 {most}",
+        "least, first and largest buffer of a connection; TCP grows it by itself",
+    )
+    yield Setting("net.ipv4.tcp_wmem", f"4096 65536 {most}", "the same for sending")
+    if rate and rate >= 40:
+        yield Setting(
+            "net.core.netdev_max_backlog",
+            "250000",
+            "packets that may wait for a core; at 40 Gb/s and more a burst overflows the default of 1000",
+        )
+
+
+def fastest_gbit(cluster: Cluster) -> int | None:
+    """Gb/s of the fastest network that carries TCP, where the manifest says; InfiniBand does where it has addresses."""
+    networks = cluster.manifest.networks
+    carriers = [networks.management, networks.storage]
+    if networks.fabric and (networks.fabric.type != "infiniband" or any(group.fabric for group in cluster.groups)):
+        carriers.append(networks.fabric)
+    rates = [gbit(network.rate) for network in carriers if network and network.rate]
+    return max((rate for rate in rates if rate), default=None)
+
+
+def tcp_buffer(rate: int | None) -> int:
+    """Bytes that a millisecond of `rate` Gb/s takes, as a power of two between 16 and 64 MiB."""
+    wanted = (rate or 100) * 125_000
+    size = 16 * _MIB
+    while size < wanted and size < 64 * _MIB:
+        size *= 2
+    return size
+
+
+def _rails(cluster: Cluster) -> Iterator[Setting]:
+    """By default a node answers ARP for all its addresses on every interface: traffic ends up on the wrong rail."""
+    if max((len(group.fabric) for group in cluster.groups), default=0) < 2:
+        return
+    yield Setting("net.ipv4.conf.all.arp_ignore", "1", "answer only for the address of the interface that was asked")
+    yield Setting("net.ipv4.conf.all.arp_announce", "2", "ask with the address of the interface that sends")
+    yield Setting("net.ipv4.conf.all.rp_filter", "2", "loose: an answer may come back on another rail")
+
+
+def _scale(cluster: Cluster) -> Iterator[Setting]:
+    neighbours = _addresses(cluster)
+    if neighbours["ipv4"] + neighbours["ipv6"] > 400:
+        for family, count in neighbours.items():
+            least = 1 << (count - 1).bit_length() if count else 0
+            for number, factor, why in (
+                (1, 1, f"{count} addresses can be neighbours of a node; below this, none is forgotten"),
+                (2, 2, "above this, the oldest are forgotten after five seconds"),
+                (3, 4, "above this, there is an error: neighbour table overflow"),
+            ):
+                if count:
+                    yield Setting(f"net.{family}.neigh.default.gc_thresh{number}", str(max(least, 512) * factor), why)
+    if cluster.host_count > 500:
+        yield Setting(
+            "net.ipv4.tcp_max_syn_backlog", "8192", "hundreds of slurmds answer the controller in the same second"
+        )
+
+
+def _addresses(cluster: Cluster) -> Mapping[str, int]:
+    """How many addresses of each family the node's networks have; those of the BMCs are the business of a router."""
+    found = {"ipv4": 0, "ipv6": 0}
+    for group in cluster.groups:
+        for addresses in (group.addresses, group.storage, *group.fabric):
+            if addresses:
+                found["ipv6" if ":" in addresses[0] else "ipv4"] += len(addresses)
+    return found
+
+
+def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
+    """What enroot needs; its package has a profile for distributions that restrict user namespaces by AppArmor."""
+    if not cluster.manifest.slurm.pyxis.enabled:
+        return
+    yield Setting(
+        "user.max_user_namespaces",
+        "65536",
+        "enroot starts containers in user namespaces; a hardened system allows none",
+    )
+    if os.fact("family") == "debian":
+        # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
+        yield Setting(
+            "-kernel.unprivileged_userns_clone", "1", "and Debian's own switch for them, where the kernel has it"
+        )

@@ -1,0 +1,66 @@
+"""/etc/hosts: every node by all its addresses. Lines are made here: ten thousand nodes make a hundred thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.render.formats import Safe
+from clustergen.render.views.fabric.rails import rail_suffix
+from clustergen.render.views.fixed import Fixed
+
+_WIDTH = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The lines of one network."""
+
+    title: str
+    lines: Safe
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    sections: tuple[Section, ...]
+
+
+def hosts(cluster: Cluster) -> Hosts | None:
+    """None where the site's own DNS knows the nodes."""
+    if not cluster.manifest.host.hosts_file:
+        return None
+    return Hosts(tuple(section for section in _sections(cluster) if section.lines))
+
+
+def cloud_init(cluster: Cluster) -> Fixed | None:
+    """Tells cloud-init to leave /etc/hosts alone."""
+    return Fixed() if cluster.manifest.host.hosts_file else None
+
+
+def _sections(cluster: Cluster) -> Iterator[Section]:
+    networks = cluster.manifest.networks
+    groups = cluster.groups
+    yield Section("Management network", _lines(((g, g.addresses) for g in groups), "", networks.management.domain))
+    if networks.storage:
+        yield Section("Storage network", _lines(((g, g.storage) for g in groups), "-st", networks.storage.domain))
+    if fabric := networks.fabric:
+        for rail in range(max((len(group.fabric) for group in groups), default=0)):
+            members = ((group, group.fabric[rail]) for group in groups if rail < len(group.fabric))
+            yield Section(f"Fabric, rail {rail}", _lines(members, rail_suffix(fabric, rail), fabric.domain))
+    yield Section("BMCs", _lines(((g, g.bmc) for g in groups), "-bmc", networks.bmc.domain if networks.bmc else None))
+    extra = cluster.manifest.host.extra_hosts
+    yield Section(
+        "Others", Safe("\n".join(f"{address:<{_WIDTH}} {' '.join(names)}" for address, names in extra.items()))
+    )
+
+
+def _lines(members: Iterable[tuple[NodeGroup, tuple[str, ...]]], suffix: str, domain: str | None) -> Safe:
+    """Full name first where there is a domain, so that `hostname -f` prints it."""
+    full = f".{domain} " if domain else ""
+    lines = []
+    for group, addresses in members:
+        for host, address in zip(group.hosts, addresses, strict=False):
+            name = host + suffix
+            lines.append(f"{address:<{_WIDTH}} {name}{full}{name}" if full else f"{address:<{_WIDTH}} {name}")
+    return Safe("\n".join(lines))
