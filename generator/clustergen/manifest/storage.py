@@ -120,6 +120,7 @@ class ZfsPool(Section):
     cache: tuple[Annotated[str, Field(pattern=r"^/dev/[A-Za-z0-9/_.:-]+$")], ...] = field((), "L2ARC devices.")
     ashift: Annotated[int, Field(ge=9, le=16)] = field(12, "Sector size as a power of two.")
     properties: Options = field({}, "Dataset properties: {compression: lz4}.")
+    arc_max: Bytes | None = field(None, "The most memory for ZFS's cache; default half of the node's, a quarter where jobs run.")
 
 
 class Export(Section):
@@ -187,6 +188,7 @@ class Local(Mount):
     """A local disk of the compute nodes."""
 
     type: Literal["local"] = field(..., "Kind of file system.")
+    clients: tuple[ClientRole, ...] = field(("slurm-compute",), "Roles whose nodes have the disk.")
     device: Annotated[str, Field(pattern=r"^(/dev/[A-Za-z0-9/_.:-]+|LABEL=[A-Za-z0-9_.-]+|UUID=[A-Fa-f0-9-]+)$")] = (
         field(..., "Device, LABEL= or UUID=.")
     )

@@ -6,4 +6,6 @@ cluster has no use for the file. Templates loop, test and print; what they see a
 
 from types import ModuleType
 
-FAMILIES: tuple[ModuleType, ...] = ()
+from clustergen.render.views import dcgm, exporters, fabric, gpu, host, monitoring, storage
+
+FAMILIES: tuple[ModuleType, ...] = (host, fabric, monitoring, exporters, dcgm, gpu, storage)

@@ -1,0 +1,272 @@
+"""GPU nodes: the driver's options, persistence, power and clocks, MIG, and the domains of IMEX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.systems import system
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.hostlist import expand
+from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
+from clustergen.render.formats import SHELL, RenderError, Safe
+from clustergen.render.registry import File
+
+_MIG_MANAGER = "nvidia-mig-manager.service"
+_PERSISTENCED = "nvidia-persistenced.service"
+_FABRIC_MANAGER = "nvidia-fabricmanager.service"
+_IMEX = "nvidia-imex.service"
+_SETTINGS = "clustergen-gpu-settings.service"
+
+
+def nvlink_domain_nodes(kind: NodeType) -> int:
+    """How many nodes share one NVLink domain; 1 where NVLink ends inside the node."""
+    found = system(kind.system) if kind.system else None
+    return found.nvlink_domain_nodes if found else 1
+
+
+def _has_fabric_manager(kind: NodeType) -> bool:
+    """NVSwitches inside the node need it; those of a rack are run by the switch trays."""
+    return kind.gpus is not None and kind.gpus.nvlink == "nvswitch" and nvlink_domain_nodes(kind) == 1
+
+
+def _has_mig(kind: NodeType) -> bool:
+    return kind.gpus is not None and any(kind.gpus.mig)
+
+
+def _has_settings(cluster: Cluster, kind: NodeType) -> bool:
+    gpus = kind.gpus
+    return gpus is not None and bool(gpus.power_limit_w or gpus.graphics_clock_mhz or cluster.manifest.gpu.compute_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Modprobe:
+    """Options of the nvidia module."""
+
+    options: tuple[Safe, ...]  # NAME=VALUE
+
+
+def modprobe(cluster: Cluster, kind: NodeType) -> Modprobe:
+    gpu = cluster.manifest.gpu
+    options: dict[str, str | int] = {"NVreg_RestrictProfilingToAdminUsers": 0 if gpu.profiling == "everybody" else 1}
+    if nvlink_domain_nodes(kind) > 1 and "imex" not in str(cluster.manifest.slurm.options.get("SwitchType", "")):
+        options["NVreg_CreateImexChannel0"] = 1
+    options |= gpu.modprobe
+    return Modprobe(tuple(_option(name, value) for name, value in options.items()))
+
+
+def _option(name: str, value: str | int) -> Safe:
+    """One option of a module: the kernel takes blanks inside double quotes, and has no way to write a quote itself."""
+    text = str(value)
+    if not text.isascii() or not text.isprintable() or any(sign in text for sign in "\"'\\"):
+        raise RenderError(f"{name}={text!r} cannot be written as a module option")
+    return Safe(f'{name}="{text}"' if " " in text else f"{name}={text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """Kernel modules to load at boot, with the reason for each."""
+
+    modules: tuple[tuple[str, str], ...]
+
+
+def modules(cluster: Cluster, kind: NodeType) -> Modules:
+    found = [
+        ("nvidia", "the driver"),
+        ("nvidia_uvm", "makes /dev/nvidia-uvm before the first job asks for it"),
+    ]
+    if cluster.manifest.gpu.peermem:
+        found.append(("nvidia_peermem", "lets network adapters reach GPU memory where DMA-BUF is not used"))
+    if _has_fabric_manager(kind) and kind.gpus and (kind.gpus.model.nvlink_gen or 0) >= 5:
+        found.append(("ib_umad", "fabric manager speaks to NVLink 5 switches through it"))
+    return Modules(tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Persistenced:
+    """Drop-in of nvidia-persistenced.service."""
+
+    smi: str
+
+
+def persistenced(cluster: Cluster) -> Persistenced | None:
+    return Persistenced("/usr/bin/nvidia-smi") if cluster.manifest.gpu.persistence else None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The script that sets power limit, clock and compute mode of all GPUs of a node; 0 or empty: left alone."""
+
+    gpus: int
+    power_w: int
+    clock_mhz: int
+    compute_mode: str  # as nvidia-smi -c takes it
+    compute_mode_shown: str  # as nvidia-smi prints it
+
+
+_COMPUTE_MODES = {
+    None: ("", ""),
+    "default": ("DEFAULT", "Default"),
+    "exclusive-process": ("EXCLUSIVE_PROCESS", "Exclusive_Process"),
+}
+
+
+def settings(cluster: Cluster, kind: NodeType) -> Settings | None:
+    if not _has_settings(cluster, kind) or kind.gpus is None:
+        return None
+    mode, shown = _COMPUTE_MODES[cluster.manifest.gpu.compute_mode]
+    return Settings(kind.gpus.count, kind.gpus.power_limit_w or 0, kind.gpus.graphics_clock_mhz or 0, mode, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsUnit:
+    """The oneshot that runs the script at boot."""
+
+    part_of: str
+    after: str
+
+
+def settings_unit(cluster: Cluster, kind: NodeType) -> SettingsUnit | None:
+    if not _has_settings(cluster, kind):
+        return None
+    before = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
+    after = [
+        *before,
+        *([_FABRIC_MANAGER] if _has_fabric_manager(kind) else []),
+        *([_MIG_MANAGER] if _has_mig(kind) else []),
+    ]
+    return SettingsUnit(" ".join(before), " ".join(after))
+
+
+@dataclass(frozen=True, slots=True)
+class Slurmd:
+    """Drop-in of slurmd.service: what must be done to the GPUs before it counts them."""
+
+    requires: str
+    wants: str
+    after: str
+
+
+def slurmd(cluster: Cluster, kind: NodeType) -> Slurmd | None:
+    requires = [_MIG_MANAGER] if _has_mig(kind) else []
+    wants = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
+    wants += [_FABRIC_MANAGER] if _has_fabric_manager(kind) else []
+    wants += [_IMEX] if nvlink_domain_nodes(kind) > 1 else []
+    wants += [_SETTINGS] if _has_settings(cluster, kind) else []
+    if not requires and not wants:
+        return None
+    return Slurmd(" ".join(requires), " ".join(wants), " ".join([*requires, *wants]))
+
+
+@dataclass(frozen=True, slots=True)
+class MigGpus:
+    """GPUs of a node that are split alike."""
+
+    devices: Safe  # `all`, or a list of numbers
+    profiles: tuple[tuple[str, int], ...]  # profile, instances; empty: MIG is off
+
+
+@dataclass(frozen=True, slots=True)
+class MigConfig:
+    """nvidia-mig-parted's file with one layout."""
+
+    label: str
+    gpus: tuple[MigGpus, ...]
+
+
+def mig_config(_: Cluster, kind: NodeType) -> MigConfig | None:
+    if not _has_mig(kind) or kind.gpus is None:
+        return None
+    alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
+    for index, layout in enumerate(kind.gpus.mig):
+        alike.setdefault(tuple(layout.profiles.items()) if layout else (), []).append(index)
+    every = len(alike) == 1
+    return MigConfig(
+        kind.name,
+        tuple(MigGpus(Safe("all" if every else found), profiles) for profiles, found in alike.items()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MigManager:
+    """Drop-in of nvidia-mig-manager.service."""
+
+    config: str
+    label: str
+
+
+def mig_manager(_: Cluster, kind: NodeType) -> MigManager | None:
+    return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", kind.name) if _has_mig(kind) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ImexDomain:
+    """The members of one NVLink domain, itself included, by address where there is one."""
+
+    title: str
+    members: tuple[str, ...]
+
+
+def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | None:
+    """A domain per rack that the manifest names, else per as many nodes as share a domain, in order."""
+    size = nvlink_domain_nodes(kind)
+    if size == 1:
+        return None
+    hosts = [host for group in cluster.compute if group.type.name == kind.name for host in group.hosts]
+    found: dict[str, list[str]] = {}
+    for rack, written in cluster.manifest.racks.items():
+        inside = set(expand(written.nodes)) if written.nodes is not None else set()
+        found[rack] = [host for host in hosts if host in inside]
+        hosts = [host for host in hosts if host not in inside]
+    for number, start in enumerate(range(0, len(hosts), size), 1):
+        found[f"{kind.name}-{number}"] = hosts[start : start + size]
+    return {
+        name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
+        for name, members in found.items()
+        if members
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ImexScript:
+    """The script that puts the file of this node's own domain in place."""
+
+    folder: str
+    target: str
+
+
+def imex_script(_: Cluster, kind: NodeType) -> ImexScript | None:
+    if nvlink_domain_nodes(kind) == 1:
+        return None
+    return ImexScript("/etc/nvidia-imex/clustergen", "/etc/nvidia-imex/nodes_config.cfg")
+
+
+@dataclass(frozen=True, slots=True)
+class Imex:
+    """Drop-in of nvidia-imex.service."""
+
+    script: str
+
+
+def imex(_: Cluster, kind: NodeType) -> Imex | None:
+    return Imex("/usr/local/sbin/clustergen-imex-nodes") if nvlink_domain_nodes(kind) > 1 else None
+
+
+_UNITS = "gpu_node/etc/systemd/system"
+FILES: tuple[File, ...] = (
+    File("gpu_node/etc/modprobe.d/clustergen-nvidia.conf", modprobe, REBOOT, per="type"),
+    File(
+        "gpu_node/etc/modules-load.d/clustergen-nvidia.conf",
+        modules,
+        restart("systemd-modules-load.service"),
+        per="type",
+    ),
+    File(f"{_UNITS}/nvidia-persistenced.service.d/50-clustergen.conf", persistenced, restart(_PERSISTENCED)),
+    File("gpu_node/usr/local/sbin/clustergen-gpu-settings", settings, run(_SETTINGS), 0o755, per="type", format=SHELL),
+    File(f"{_UNITS}/{_SETTINGS}", settings_unit, run(_SETTINGS), per="type"),
+    File(f"{_UNITS}/slurmd.service.d/60-clustergen-gpu.conf", slurmd, DAEMON_RELOAD, per="type"),
+    File("gpu_node/etc/nvidia-mig-manager/clustergen.yaml", mig_config, drain(_MIG_MANAGER), per="type"),
+    File(f"{_UNITS}/{_MIG_MANAGER}.d/zz-clustergen.conf", mig_manager, drain(_MIG_MANAGER), per="type"),
+    File("gpu_node/etc/nvidia-imex/clustergen/{domain}.cfg", imex_domains, drain(_IMEX), per="type"),
+    File("gpu_node/usr/local/sbin/clustergen-imex-nodes", imex_script, mode=0o755, per="type", format=SHELL),
+    File(f"{_UNITS}/{_IMEX}.d/50-clustergen.conf", imex, drain(_IMEX), per="type"),
+)
