@@ -82,7 +82,7 @@ class Alertmanager:
 
     unit: str
     smarthost: str | None
-    sender: str
+    sender: str | None
     starttls: bool
     contacts: tuple[Contact, ...]
 
@@ -166,14 +166,12 @@ def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
     if not monitored(cluster) or not monitoring.alertmanager:
         return None
     contacts = tuple(_contact(name, receiver) for name, receiver in monitoring.receivers.items())
-    host = cluster.hosts("monitoring")[0]
-    domain = cluster.manifest.networks.management.domain
-    smarthost = monitoring.smtp or "localhost:25"
+    smarthost = monitoring.smtp if any(contact.email for contact in contacts) else None
     return Alertmanager(
         unit=os.fact("alertmanager_unit"),
-        smarthost=smarthost if any(contact.email for contact in contacts) else None,
-        sender=monitoring.mail_from or f"alertmanager@{host}{'.' + domain if domain else ''}",
-        starttls=not smarthost.startswith(("localhost:", "127.")),
+        smarthost=smarthost,
+        sender=monitoring.mail_from,
+        starttls=not (smarthost or "").startswith(("localhost:", "127.")),
         contacts=contacts,
     )
 

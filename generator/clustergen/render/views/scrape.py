@@ -8,7 +8,7 @@ alerts of one node from different exporters can be told to belong together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.hostlist import expand
@@ -56,11 +56,9 @@ def cluster_label(cluster: Cluster) -> str:
 
 
 def jobs(cluster: Cluster) -> dict[str, Job]:
-    """All jobs by name; the manifest's own targets join one of ours where they have its name."""
-    found = {job.name: job for job in _own_jobs(cluster)}
-    for name, extra in cluster.manifest.monitoring.targets.items():
-        found[name] = replace(found[name], extra=extra) if name in found else Job(name, extra=extra, hosts=False)
-    return found
+    """All jobs by name, the manifest's own among them."""
+    own = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
+    return {job.name: job for job in (*_own_jobs(cluster), *own)}
 
 
 def _own_jobs(cluster: Cluster) -> Iterator[Job]:

@@ -1,0 +1,207 @@
+"""What Ansible reads: the inventory with its variables, its settings, and the playbook.
+
+A host has one line; groups name node types where they hold all nodes of them, and ranges of hosts otherwise, so that
+one more node changes its own line and one range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.hostlist import ansible_ranges
+from clustergen.render.groups import group_name, mount_group, mounts
+from clustergen.render.registry import File
+from clustergen.render.tree import Outline
+from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.secrets import secrets
+from clustergen.render.views.units import units_by_group
+
+_MOST_FORKS = 100
+Value = str | int | bool | float | list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group: whole groups in it, and patterns of hosts."""
+
+    name: str
+    children: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """hosts.ini: a line per host, then the groups."""
+
+    hosts: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """group_vars/all.yml, in sections; then lists of units by group."""
+
+    sections: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
+    file_systems: tuple[dict[str, Value], ...]
+    secrets: tuple[dict[str, Value], ...]
+    units: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """group_vars of an operating system."""
+
+    facts: tuple[tuple[str, str], ...]
+    packages: tuple[tuple[str, list[str]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """ansible.cfg."""
+
+    forks: int
+
+
+def os_group(name: str) -> str:
+    return "os_" + group_name(name)
+
+
+def inventory(cluster: Cluster, outline: Outline) -> Inventory:
+    lines = tuple(line for group in cluster.groups for line in _host_lines(group))
+    found = [_group(cluster, name, members) for name, members in outline.groups.items() if name != "all"]
+    systems: dict[str, list[str]] = {}
+    for kind in cluster.node_types:
+        systems.setdefault(os_group(kind.os.id), []).append(kind.group)
+    found += [Group(name, tuple(types), ()) for name, types in systems.items()]
+    return Inventory(lines, tuple(found))
+
+
+def _host_lines(group: NodeGroup) -> Iterator[str]:
+    width = max(map(len, group.hosts))
+    columns: dict[str, tuple[str, ...]] = {
+        "ansible_host": group.addresses,
+        "bmc_address": group.bmc,
+        "storage_address": group.storage,
+        "fabric_addresses": tuple(map(",".join, zip(*group.fabric, strict=False))),  # by rail
+    }
+    given = [(name, values) for name, values in columns.items() if values]
+    for index, host in enumerate(group.hosts):
+        words = [f"{name}={values[index]}" for name, values in given]
+        yield " ".join([host.ljust(width), *words]).rstrip()
+
+
+def _group(cluster: Cluster, name: str, members: tuple[NodeGroup, ...]) -> Group:
+    children, hosts = [], []
+    for kind in cluster.node_types:
+        inside = [group for group in members if group.type.name == kind.name]
+        everywhere = [group for group in cluster.groups if group.type.name == kind.name]
+        if inside and len(inside) == len(everywhere) and kind.name != SERVICE and name != kind.group:
+            children.append(kind.group)
+        else:
+            hosts += [pattern for group in inside for pattern in ansible_ranges(group.hosts)]
+    return Group(name, tuple(children), tuple(hosts))
+
+
+def variables(cluster: Cluster, outline: Outline) -> Variables:
+    manifest = cluster.manifest
+    connection = manifest.ansible
+    slurm = manifest.slurm
+    sections: dict[str, dict[str, Value]] = {
+        "How the nodes are reached": {
+            "ansible_user": connection.user,
+            "ansible_port": connection.port,
+            "ansible_become": connection.user != "root" if connection.become is None else connection.become,
+            "ansible_ssh_common_args": f"-o ProxyJump={connection.jump}" if connection.jump else None,
+            "ansible_python_interpreter": connection.python,
+        },
+        "The cluster": {
+            "cluster_name": cluster.name,
+            "cluster_domain": manifest.networks.management.domain,
+            "cluster_timezone": manifest.host.timezone,
+            "bmc_protocol": manifest.networks.bmc.protocol if manifest.networks.bmc else None,
+        },
+        "Slurm": {
+            "slurm_release": str(cluster.release),
+            "slurm_build": slurm.build,
+            "slurm_cluster_name": cluster.slurm_name,
+            "slurm_controllers": list(cluster.controllers),
+            "slurm_accounting_hosts": list(cluster.accounting_hosts),
+            "slurm_user": slurm.user,
+            "slurm_uid": slurm.uid,
+            "slurm_auth": slurm.auth,
+            "slurm_configless": slurm.configless,
+            "slurm_database_host": slurm.accounting.database_host if cluster.accounting_hosts else None,
+            "slurm_database_name": slurm.accounting.database_name if cluster.accounting_hosts else None,
+            "slurm_database_user": slurm.accounting.database_user if cluster.accounting_hosts else None,
+            "slurm_pyxis": slurm.pyxis.enabled,
+        },
+        "GPUs": {
+            "nvidia_driver_branch": manifest.gpu.driver,
+            "nvidia_kernel_modules": manifest.gpu.kernel_modules,
+            "dcgm_release": manifest.monitoring.dcgm.version,
+            "nccl_release": manifest.nccl.version,
+        }
+        if cluster.gpu_types
+        else {},
+        "The site's own": dict(manifest.ansible.variables),
+    }
+    own = sections["The site's own"]
+    for section in list(sections.values())[:-1]:
+        for name in section.keys() & own.keys():
+            section[name] = own.pop(name)
+    shown = {
+        title: tuple((name, value) for name, value in section.items() if value is not None)
+        for title, section in sections.items()
+    }
+    return Variables(
+        tuple((title, section) for title, section in shown.items() if section),
+        tuple(_file_systems(cluster)),
+        tuple({**asdict(secret), "groups": list(secret.groups)} for secret in secrets(cluster)),
+        tuple(units_by_group(cluster, outline).items()),
+    )
+
+
+def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
+    for name, entry in cluster.manifest.storage.items():
+        group = mount_group(name)
+        if any(name in mounts(cluster, member) for member in cluster.groups):
+            found: dict[str, Value] = {
+                "name": name,
+                "type": entry.type,
+                "release": getattr(entry, "version", None),
+                "mount": entry.mount,
+                "group": group,
+                "required": entry.required,
+            }
+            yield {key: value for key, value in found.items() if value is not None}
+
+
+def systems(cluster: Cluster) -> Mapping[str, System]:
+    """The catalogue's facts of each operating system in use, by group."""
+    found = {}
+    for os in {kind.os.id: kind.os for kind in cluster.node_types}.values():
+        facts = {name: text for name, text in os.facts.items() if not name.startswith("package_")}
+        packages = {name.removeprefix("package_"): text.split() for name, text in os.facts.items() if name not in facts}
+        found[os_group(os.id)] = System(tuple(facts.items()), tuple(packages.items()))
+    return found
+
+
+def settings(cluster: Cluster) -> Settings:
+    """As many forks as hosts, up to a number that one controller bears."""
+    return Settings(cluster.manifest.ansible.forks or min(_MOST_FORKS, max(5, cluster.host_count)))
+
+
+def playbook(_cluster: Cluster) -> Fixed:
+    return Fixed()
+
+
+FILES = (
+    File("tree/inventory/hosts.ini", inventory, per="tree"),
+    File("tree/inventory/group_vars/all.yml", variables, per="tree"),
+    File("tree/inventory/group_vars/{group}.yml", systems, source="tree/inventory/group_vars/os.yml"),
+    File("tree/ansible.cfg", settings),
+    File("tree/site.yml", playbook),
+)

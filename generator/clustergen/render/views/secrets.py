@@ -1,0 +1,51 @@
+"""Secrets that nodes need and the tree never holds: where each lies, whose it is, and who makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.storage import Beegfs, Cephfs
+from clustergen.render.groups import mount_group, mounts
+from clustergen.render.views.scrape import monitored
+from clustergen.render.views.slurm.slurmdbd import SECRET, is_local
+from clustergen.render.views.storage.beegfs import beegfs_secret
+from clustergen.render.views.storage.cephfs import cephfs_secret
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One file. `origin`: made at random when the tree is applied, or given by the site (Ansible Vault)."""
+
+    name: str
+    path: str
+    groups: tuple[str, ...]
+    owner: str
+    mode: str
+    origin: Literal["made", "given"]
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    """All of them, in the order in which they are needed."""
+    slurm = cluster.manifest.slurm
+    members = ("slurm_node", "slurm_accounting") if cluster.accounting_hosts else ("slurm_node",)
+    if slurm.auth == "munge":
+        yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
+    else:
+        yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
+    if cluster.accounting_hosts and not is_local(cluster):
+        yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given")
+    for name, entry in cluster.manifest.storage.items():
+        if not any(name in mounts(cluster, group) for group in cluster.groups):
+            continue
+        if isinstance(entry, Beegfs) and entry.authentication:
+            yield Secret(name, beegfs_secret(cluster, name), (mount_group(name),), "root", "0400", "given")
+        elif isinstance(entry, Cephfs):
+            yield Secret(name, cephfs_secret(name), (mount_group(name),), "root", "0600", "given")
+    if monitored(cluster) and cluster.manifest.monitoring.alertmanager:
+        for name, receiver in cluster.manifest.monitoring.receivers.items():
+            for path in (receiver.webhook_url_file, receiver.slack_url_file):
+                if path:
+                    yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
