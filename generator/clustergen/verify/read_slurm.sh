@@ -14,7 +14,8 @@ fi
 while read -r what path owner; do
   case $what in
     account) id "$path" >/dev/null 2>&1 || echo "$path:x:${owner}:${owner}::/nonexistent:/bin/false" >>/etc/passwd ;;
-    folder) mkdir -p "$path" && chown "$owner" "$path" ;;
+    folder) [ -d "$path" ] || { mkdir -p "$path" && chown "$owner" "$path"; } ;;
+    state) mkdir -p "$path" && chown -R "$owner" "$path" ;;
     program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
     secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
       chown "$owner" "$path" && chmod 600 "$path" ;;
@@ -50,25 +51,30 @@ if [ "$ACCOUNTING" = yes ]; then
     --bind-address=0.0.0.0 --port="$DB_PORT" --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
     --innodb-undo-tablespaces=0 --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-buffer-pool-size=16M \
     --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2 --loose-innodb-snapshot-isolation=OFF \
-    --skip-name-resolve --performance-schema=OFF >"$out/mariadbd.log" 2>&1 &
+    --skip-name-resolve --skip-ssl --performance-schema=OFF >"$out/mariadbd.log" 2>&1 &
   wait_for 'ready for connections' "$out/mariadbd.log" $!
   slurmdbd_starts() {
     # shellcheck disable=SC2016  # expanded by the inner shell
     unshare --uts sh -c 'hostname "$1"; exec slurmdbd -D -v' sh "$DBD_HOST" >"$1" 2>&1 &
     wait_for 'slurmdbd version .* started' "$1" $!
   }
-  # What is wrong with slurmdbd.conf is known by then; slurmctld is asked all the same, with one that works.
-  slurmdbd_starts "$out/slurmdbd.log" || {
+  # Where slurmdbd.conf is missing or wrong, slurmctld is asked all the same, beside a slurmdbd that works.
+  if [ ! -e /etc/slurm/slurmdbd.conf ] || ! slurmdbd_starts "$out/slurmdbd.log"; then
     install -m 600 -o "$DBD_USER" "$out/spare-slurmdbd.conf" /etc/slurm/slurmdbd.conf
     slurmdbd_starts /run/spare-slurmdbd.log
-  }
-  if [ -s "$out/qos" ]; then sacctmgr -i add qos "$(paste -sd, "$out/qos")" >"$out/sacctmgr.log" 2>&1; fi
+  fi
+  if [ -s "$out/qos" ]; then sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1; fi
 fi
 
 slurmctld -D -v >"$out/slurmctld.log" 2>&1 &
 controller=$!
 if wait_for 'Running as primary controller' "$out/slurmctld.log" $controller; then
   # An answer to a request shows that it serves, and gives it the time to say more.
+  # Until its port is open scontrol would sleep for whole seconds.
+  for _ in {1..100}; do
+    if grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$CONTROLLER_PORT") [0-9A-F:]+ 0A" /proc/net/tcp; then break; fi
+    sleep 0.02
+  done
   scontrol -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
 fi
 

@@ -28,12 +28,13 @@ class Sandbox:
     """A root to look at, and what of the node's surroundings to put into it.
 
     `files` are (folder here, folder inside) pairs, laid over the root in order; a pair that ends in "/" keeps symbolic
-    links, any other follows them. `hosts` is the text of /etc/hosts, `addresses` are the machine's own (without a
-    prefix length), `devices` are device files that must exist.
+    links, any other follows them. `empty` are folders whose content in the root is hidden first. `hosts` is the text of
+    /etc/hosts, `addresses` are the machine's own (without a prefix length), `devices` are device files that must exist.
     """
 
     root: Path
     files: tuple[tuple[Path, str], ...] = ()
+    empty: tuple[str, ...] = ()
     hosts: str = ""
     hostname: str = "localhost"
     addresses: tuple[str, ...] = ()
@@ -122,6 +123,7 @@ def _describe(sandbox: Sandbox, work: Path) -> None:
         (work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     put("copy", [f"{here.absolute()}\t{there}\t{'P' if there.endswith('/') else 'L'}" for here, there in sandbox.files])
+    put("empty", sandbox.empty)
     put("devices", sandbox.devices)
     put("addresses", [f"{address}/{128 if ':' in address else 32}" for address in sandbox.addresses])
     put("hostname", [sandbox.hostname])

@@ -1,6 +1,7 @@
 # sandbox.sh WORK ROOT PROGRAM…: runs a program in a copy-on-write view of ROOT; called inside fresh namespaces.
-# WORK/copy lists "folder here<TAB>folder there<TAB>L or P" (follow links or keep them); WORK/devices names device files;
-# WORK/hosts becomes /etc/hosts; WORK/addresses are this machine's, beside loopback; WORK/out is /run/clustergen inside.
+# WORK/empty lists folders whose own content is hidden; WORK/copy lists "folder here<TAB>folder there<TAB>L or P" (links
+# are followed or kept); WORK/devices names device files; WORK/hosts becomes /etc/hosts; WORK/addresses are this
+# machine's, beside loopback; WORK/out is /run/clustergen inside.
 set -eu
 work=$1 root=$2
 shift 2
@@ -38,6 +39,10 @@ done <"$work/devices"
 rm -f "$new/etc/resolv.conf" "$new/etc/hosts"
 : >"$new/etc/resolv.conf"
 printf 'passwd: files\ngroup: files\nshadow: files\nhosts: files\n' >"$new/etc/nsswitch.conf"
+while read -r at; do
+  mkdir -p "$new$at"
+  mount -t tmpfs -o mode=755 empty "$new$at"
+done <"$work/empty"
 while IFS='	' read -r here there links; do
   mkdir -p "$new$there"
   cp -r "-$links" --preserve=mode "$here/." "$new$there/" || [ "$links" = L ] # a dangling link is not ours to mend

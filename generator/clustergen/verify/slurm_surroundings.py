@@ -50,6 +50,7 @@ class Surroundings:
     """What the sandbox needs for one folder; `lines` are orders to read_slurm.sh: "folder PATH OWNER" and the like."""
 
     controller: str
+    controller_port: str
     accounting: bool
     dbd_host: str
     dbd_user: str
@@ -76,9 +77,10 @@ def of_folder(folder: Path) -> Surroundings:
            slurm.get("accountingstoragehost")]
     return Surroundings(
         controller=name,
+        controller_port=slurm.get("slurmctldport", default="6817").partition("-")[0],
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
         dbd_host=dbd_host,
-        dbd_user=dbd.get("slurmuser", default="root"),
+        dbd_user=dbd.get("slurmuser", default=slurm.get("slurmuser", default="root")),
         dbd_port=slurm.get("accountingstorageport", default="6819"),
         database=dbd.get("storageloc", default="slurm_acct_db"),
         database_port=dbd.get("storageport", default="3306"),
@@ -112,9 +114,8 @@ def _orders(slurm: Settings, dbd: Settings, has_dbd: bool) -> Iterator[str]:
     for number, user in enumerate(dict.fromkeys(users)):
         yield f"account {user} {64100 + number}"
     owner = users[0] if users else "root"
-    for path in slurm.all("statesavelocation", "jobcomploc"):
-        if path.startswith("/"):
-            yield f"folder {path if 'state' in path or '.' not in path else Path(path).parent} {owner}"
+    for path in slurm.all("statesavelocation"):
+        yield f"state {path} {owner}"
     for path in slurm.all("slurmdspooldir"):
         yield f"folder {path.partition('%')[0]} root"
     for key_file in (*slurm.all(*_LOG_KEYS), *dbd.all("logfile", "pidfile")):
