@@ -12,6 +12,7 @@ from clustergen.diagnostics.model import (
     Finding,
     ManifestPath,
     Place,
+    Problem,
     exit_code,
     in_file_order,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Finding",
     "ManifestPath",
     "Place",
+    "Problem",
     "Severity",
     "did_you_mean",
     "exit_code",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from clustergen.diagnostics.codes import CODES, Severity
 
@@ -12,8 +12,7 @@ ManifestPath: TypeAlias = tuple[str | int, ...]
 """Keys and list indices from the top of a manifest to one value: `("nodes", 0, "type")`."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A span of one line of a file.
 
     `line` and `column` count from 1, in characters; `end_column` is the first column behind the span, and equal to
@@ -60,6 +59,17 @@ class Finding:
     hint: str | None = None
     key: bool = False
     at: tuple[int, int] | None = None
+
+
+class Problem(NamedTuple):
+    """Something wrong with the text: a span in characters from its start. `other` is a second span that matters."""
+
+    code: str
+    start: int
+    length: int
+    message: str
+    hint: str | None = None
+    other: tuple[int, int] | None = None
 
 
 class ClustergenError(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,12 +10,12 @@ from clustergen.diagnostics.model import ManifestPath
 
 _LONGEST_QUOTE = 60
 # Control, bidirectional-override and zero-width characters: a message must not move the cursor or reorder the line.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+_UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
 
 
 def printable(text: str) -> str:
     """The text with every character that a terminal would act on replaced by a visible one of the same length."""
-    return _UNPRINTABLE.sub(_visible, text)
+    return re.sub(_UNPRINTABLE, _visible, text)
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -50,6 +49,8 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
         folded.setdefault(_plain(candidate), candidate)
     if plain in folded:
         return folded[plain]
+    import difflib
+
     # Comparing is the slow part, and a guess never differs much in length.
     slack = max(2, len(plain) // 2)
     near = [candidate for candidate in folded if abs(len(candidate) - len(plain)) <= slack]

@@ -11,23 +11,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from clustergen.diagnostics.model import Problem
 from clustergen.diagnostics.words import did_you_mean, quote
 
 _LONGEST_HINT = 60
 _LINE_END = re.compile(r"[\n\r]|$")
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong with the text: a span in characters from its start. `other` is a second span that matters."""
-
-    code: str
-    start: int
-    length: int
-    message: str
-    hint: str | None = None
-    other: tuple[int, int] | None = None
 
 
 def explain_key(text: str, start: int) -> Problem:

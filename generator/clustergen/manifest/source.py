@@ -15,20 +15,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Place, did_you_mean, in_file_order, quote
+from clustergen.diagnostics import (
+    Diagnostic,
+    Finding,
+    ManifestPath,
+    Place,
+    Problem,
+    did_you_mean,
+    in_file_order,
+    quote,
+)
 from clustergen.diagnostics.secrets import find_secrets, mask, mask_lines
-from clustergen.diagnostics.yaml_words import Problem
 from clustergen.manifest.yaml_load import Node, parse
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
 MAX_BYTES = 8_000_000
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_SINGLE = re.compile("''|[^'\n]")
-_DOUBLE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^\n])|[^\\\"\n]")
+_LINE_END = r"\r\n|\n|\r"
+_SINGLE = "''|[^'\n]"
+_DOUBLE = r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^\n])|[^\\\"\n]"
 _PRINTABLE_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
 class Source:
@@ -94,7 +102,7 @@ class Source:
             self.diagnostics.append(self._not_utf8(err))
             return
         # Almost every manifest is printable ASCII, which is quickly seen.
-        bad = _UNPRINTABLE.search(self.text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
+        bad = re.search(_UNPRINTABLE, self.text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
         if bad:
             problems = [_unprintable(bad)]
         else:
@@ -130,7 +138,7 @@ class Source:
         before = self.raw[: err.start].decode("utf-8-sig", "replace")
         line_start = max(before.rfind("\n"), before.rfind("\r")) + 1
         column = len(before) - line_start + 1
-        place = Place(self.name, len(_LINE_END.findall(before)) + 1, column, column + 1)
+        place = Place(self.name, len(re.findall(_LINE_END, before)) + 1, column, column + 1)
         self.text = self._text = self.raw.decode("utf-8-sig", "replace")
         byte = self.raw[err.start]
         return Diagnostic.of(
@@ -142,15 +150,15 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+        return [0, *(match.end() for match in re.finditer(_LINE_END, self._text))]
 
     def _span(self, start: int, end: int) -> Place:
         starts = self._line_starts
         line = bisect_right(starts, start)
         column = start - starts[line - 1] + 1
         shown = self._text[start:end]
-        if _LINE_END.search(shown):  # of several lines the first, without its comment
-            shown = _LINE_END.split(shown, maxsplit=1)[0].split(" #")[0].rstrip()
+        if re.search(_LINE_END, shown):  # of several lines the first, without its comment
+            shown = re.split(_LINE_END, shown, maxsplit=1)[0].split(" #")[0].rstrip()
         return Place(self.name, line, column, column + len(shown))
 
     def _node(self, path: ManifestPath) -> Node | None:
@@ -196,7 +204,9 @@ def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
         starts = list(range(len(written) + 1))
     elif node.style in ("'", '"'):
         token = _SINGLE if node.style == "'" else _DOUBLE
-        starts = [match.start() for match in token.finditer(written, 1, len(written) - 1)] + [len(written) - 1]
+        starts = [match.start() for match in re.compile(token).finditer(written, 1, len(written) - 1)] + [
+            len(written) - 1
+        ]
     else:
         starts = []
     if len(starts) != len(node.value) + 1:
@@ -245,7 +255,7 @@ def _unreadable(name: str, path: str | Path, reason: str) -> Diagnostic:
 def _advice(path: Path) -> str | None:
     if path.is_dir():
         inside = path / "manifest.yaml"
-        return f"did you mean {quote(inside)}?" if inside.is_file() else None
+        return f"did you mean '{inside}'?" if inside.is_file() else None
     if path.is_symlink() and not path.exists():
         return f"it is a link to {quote(path.readlink())}, which does not exist"
     if not path.exists() and path.parent.is_dir():

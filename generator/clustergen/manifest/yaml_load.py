@@ -26,8 +26,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from clustergen.diagnostics.words import quote
-from clustergen.diagnostics.yaml_words import Complaint, Problem, explain_alias, explain_error, explain_key, explain_tag
+from clustergen.diagnostics import Problem, quote
 
 MAX_DEPTH = 50
 MAX_VALUES = 300_000
@@ -35,10 +34,11 @@ MAX_ALIASED = 100_000
 MAX_PROBLEMS = 1000
 
 _CORE = "tag:yaml.org,2002:"
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
-_BASED = re.compile(r"0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}")
-_FLOAT = re.compile(r"(?=.*[.eE])[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+# Patterns stay text until one is needed: compiling them all would slow every run.
+_INTEGER = r"[-+]?(0|[1-9][0-9]{0,300})"
+_BASED = r"0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}"
+_FLOAT = r"(?=.*[.eE])[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+_NOT_FINITE = r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -46,16 +46,17 @@ _CONSTANTS = {
 }
 _TAGGED = {f"{_CORE}int": int, f"{_CORE}float": float, f"{_CORE}bool": bool, f"{_CORE}null": type(None)}
 _NUMBER_STARTS = frozenset("0123456789+-.")
-_TAB_INDENT = re.compile(r"\n *\t[ \t]*[^\s#]")
-_TAG_DIRECTIVE = re.compile(r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)")
-_AFTER_DOCUMENT = re.compile(r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+")
+_TAB_INDENT = r"\n *\t[ \t]*[^\s#]"
+_TAG_DIRECTIVE = r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)"
+_AFTER_DOCUMENT = r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+"
 
 
 class Node:
     """A value with its span in the text, in characters from the start.
 
-    `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a collection has `children`. `style` of a scalar
-    is `'`, `"`, `|`, `>`, `*` for an alias or empty for a plain one; of a collection `{`, `[` or empty.
+    `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a
+    collection has `children`. `style` of a scalar is `'`, `"`, `|`, `>`, `*` for an alias, or empty for a plain one;
+    of a collection `{`, `[` or empty.
     """
 
     __slots__ = ("children", "end", "height", "keys", "start", "style", "value")
@@ -92,6 +93,8 @@ def parse(text: str) -> tuple[Node | None, list[Problem]]:
     except _RefusedError as refused:
         composer.problems.append(refused.problem)
     except yaml.MarkedYAMLError as err:
+        from clustergen.diagnostics.yaml_words import Complaint, explain_error
+
         mark, context = err.problem_mark or err.context_mark, err.context_mark
         node = composer.last
         last = (node.start, node.end, node.style) if node else None
@@ -141,11 +144,11 @@ class _Composer:
         self.last: Node | None = None
         self._anchors: dict[str, tuple[Node, int] | None] = {}
         self._aliased = 0
-        self._tab_indent = _TAB_INDENT.search(text) is not None
+        self._tab_indent = re.compile(_TAB_INDENT) if "\t" in text else None
 
     def document(self) -> Node | None:
         """Reads to the end of the first document; raises _RefusedError or a YAMLError where it cannot."""
-        directive = _TAG_DIRECTIVE.match(self.text)
+        directive = re.match(_TAG_DIRECTIVE, self.text) if "%" in self.text else None
         if directive:
             start, end = directive.span(1)
             raise _RefusedError(Problem("yaml-tag", start, end - start, "a manifest has no use for YAML directives"))
@@ -221,13 +224,15 @@ class _Composer:
             return Node(start, end, self._tagged(event, start), event.style or "")
         if not event.implicit[0]:
             return Node(start, end, text, event.style or "")
-        if self._tab_indent and (tab := _TAB_INDENT.search(self.text, start, end)):
+        if self._tab_indent and (tab := self._tab_indent.search(self.text, start, end)):
             at = self.text.index("\t", tab.start())
             self.problems.append(Problem("yaml-tab", at, 1, "a tab cannot indent a line", "use spaces"))
         return Node(start, end, plain_value(text))
 
     def _tagged(self, event: Any, start: int) -> Any:
         """The value of a scalar with a tag: `!!str 5` is text."""
+        from clustergen.diagnostics.yaml_words import explain_tag
+
         tag, text = event.tag, event.value
         if tag == f"{_CORE}str":
             return text
@@ -244,10 +249,12 @@ class _Composer:
     def _opened(self, event: Any, mapping: bool, top: _Frame | None, depth: int, count: int) -> _Frame:
         start = event.start_mark.index
         if top is not None and top.mapping and top.key is None:
-            raise _RefusedError(explain_key(self.text, start))
+            raise _no_key(self.text, start)
         if depth >= MAX_DEPTH:
             raise _too_deep(start)
         if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+            from clustergen.diagnostics.yaml_words import explain_tag
+
             self.problems.append(explain_tag(self.text, start))
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -261,8 +268,10 @@ class _Composer:
         """The node that an alias stands for, and how many values that adds."""
         start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
         if top is not None and top.mapping and top.key is None:
-            raise _RefusedError(explain_key(self.text, start))
+            raise _no_key(self.text, start)
         if name not in self._anchors:
+            from clustergen.diagnostics.yaml_words import explain_alias
+
             raise _RefusedError(explain_alias(start, end, name, self._anchors))
         found = self._anchors[name]
         if found is None:
@@ -282,7 +291,9 @@ class _Composer:
 
     def _check_rest(self, end: int, next_event: Callable[[], Any]) -> None:
         """Refuses a second document without reading it; asks the parser what is wrong with anything else."""
-        rest = _AFTER_DOCUMENT.match(self.text, end)
+        if end == len(self.text):
+            return
+        rest = re.compile(_AFTER_DOCUMENT).match(self.text, end)
         at = rest.end() if rest else end
         if self.text.startswith(("---", "%"), at):
             hint = "one file describes one cluster: move the rest to a file of its own"
@@ -298,15 +309,23 @@ def plain_value(text: str) -> Any:
         return _CONSTANTS[text]
     if text[0] not in _NUMBER_STARTS:
         return text
-    if _INTEGER.fullmatch(text):
+    if text.isdecimal() and text.isascii() and len(text) < 300 and (text[0] != "0" or text == "0"):
         return int(text)
-    if _BASED.fullmatch(text):
+    if re.fullmatch(_INTEGER, text):
+        return int(text)
+    if re.fullmatch(_BASED, text):
         return int(text, 0)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         return float(text)
-    if _NOT_FINITE.fullmatch(text):
+    if re.fullmatch(_NOT_FINITE, text):
         return float(text.lower().replace(".", ""))
     return text
+
+
+def _no_key(text: str, start: int) -> _RefusedError:
+    from clustergen.diagnostics.yaml_words import explain_key
+
+    return _RefusedError(explain_key(text, start))
 
 
 def _too_deep(start: int) -> _RefusedError:
