@@ -5,12 +5,6 @@ out=/run/clustergen
 export SLURM_CONF=/etc/slurm/slurm.conf
 exec </dev/null
 
-# With one user id to use (an unprivileged user's name space), every service account has to be that one.
-touch /run/probe
-if ! chown munge /run/probe 2>/dev/null; then
-  sed -i -E "s/^($SERVICES):([^:]*):[0-9]+:[0-9]+:/\1:\2:0:0:/" /etc/passwd
-fi
-
 while read -r what path owner; do
   case $what in
     account) id "$path" >/dev/null 2>&1 || echo "$path:x:${owner}:${owner}::/nonexistent:/bin/false" >>/etc/passwd ;;

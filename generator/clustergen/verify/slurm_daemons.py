@@ -138,7 +138,6 @@ def _environment(install: SlurmInstall, around: Surroundings, accounting: bool) 
         "DB_PORT": around.database_port,
         # Up to 23.02 there is no 'disabled'; v1 looks at nothing until a job starts.
         "CGROUP": "disabled" if (year, month) >= (23, 11) else "cgroup/v1",
-        "SERVICES": "|".join(("munge", *(line.split()[1] for line in around.lines if line.startswith("account ")))),
     }
 
 
