@@ -1,6 +1,6 @@
 """File formats: how comments look, and which texts may stand in them unquoted.
 
-A template's `{{ … }}` is refused unless its text cannot leave its place; filters (`sh`, `yaml`, `slurm` …) quote what is
+A template's `{{ … }}` is refused unless its text cannot leave its place; filters (`sh`, `yaml` …) quote what is
 free text and give back `Safe`. So a forgotten filter is an error at render time, never an injection.
 """
 
@@ -24,7 +24,7 @@ class Safe(str):
 
 
 class RenderError(Exception):
-    """A template tried to print what cannot stand there: a defect of a template or view, or a value that needs refusing."""
+    """A template tried to print what cannot stand there: a defect of ours, or a value that needs refusing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,12 @@ def markdown_text(value: object) -> Safe:
     return Safe(re.sub(r"([\\`*_{}\[\]<>|#!])", r"\\\1", one_line(str(value))))
 
 
+def markdown_code(value: object) -> Safe:
+    """Names for machines, in code type; a text that cannot stand in it is escaped instead."""
+    text = one_line(str(value))
+    return Safe(f"`{text}`") if text and not re.search(r"[`|\\]|^ | $", text) else markdown_text(text)
+
+
 def mermaid_label(value: object) -> Safe:
     """A quoted label of a Mermaid diagram; its `<br/>` is the view's own line break."""
     parts = one_line(str(value)).split("<br/>")
@@ -171,6 +177,7 @@ FILTERS: dict[str, Callable[..., Safe]] = {
     "unit": unit_value,
     "xml": xml_text,
     "md": markdown_text,
+    "code": markdown_code,
     "mermaid": mermaid_label,
     "comment": comment_text,
 }

@@ -1,0 +1,115 @@
+"""The cluster as a Mermaid diagram: boxes for entries of the manifest, not for nodes, so that it stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from clustergen.cluster.model import Cluster, Switch
+from clustergen.hostlist import fold
+from clustergen.render.groups import mounts
+
+MOST_BOXES = 12
+"""Boxes of one kind; more become one box per node type, or per level of switches."""
+_NAMED_HOSTS = 40  # characters of a folded list
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node of the diagram; what it is decides its shape."""
+
+    id: str
+    label: str
+    kind: Literal["nodes", "switches", "storage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes, and lines between them."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[tuple[str, str], ...]
+
+
+def diagram(cluster: Cluster) -> Diagram:
+    nodes = _node_boxes(cluster)
+    switches = _switch_boxes(cluster)
+    boxes = [Box(f"n{i}", label, "nodes") for i, (label, _) in enumerate(nodes)]
+    edges: dict[tuple[str, str], None] = {}
+    number = {host: f"n{i}" for i, (_, hosts) in enumerate(nodes) for host in hosts}
+    place = {switch.name: f"s{i}" for i, group in enumerate(switches) for switch in group}
+    for i, group in enumerate(switches):
+        label = "<br/>".join(filter(None, (_names([switch.name for switch in group]), group[0].model)))
+        boxes.append(Box(f"s{i}", label, "switches"))
+        for switch in group:
+            for top in switch.uplinks:
+                if top in place and place[top] != f"s{i}":
+                    edges[f"s{i}", place[top]] = None
+            for host in switch.nodes:
+                if host in number:
+                    edges[number[host], f"s{i}"] = None
+    if not switches and cluster.manifest.networks.fabric:
+        fabric = cluster.manifest.networks.fabric
+        boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
+        for i, (_, hosts) in enumerate(nodes):
+            if any(group.type.fabric_ports() and group.hosts[0] in hosts for group in cluster.groups):
+                edges[f"n{i}", "fabric"] = None
+    for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
+        clients = {number[group.hosts[0]] for group in cluster.groups if name in mounts(cluster, group)}
+        if clients:
+            boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))
+            edges |= {(client, f"f{i}"): None for client in sorted(clients, key=lambda box: int(box[1:]))}
+    return Diagram(tuple(boxes), tuple(edges))
+
+
+def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
+    """Label and hosts: an entry of the manifest each, or a node type each where there are many."""
+    if len(cluster.groups) <= MOST_BOXES:
+        parts = [(list(group.hosts), group.type, group.roles) for group in cluster.groups]
+    else:
+        parts = [
+            ([host for group in cluster.groups if group.type is kind for host in group.hosts], kind, ())
+            for kind in cluster.node_types
+        ]
+    found = []
+    for hosts, kind, roles in parts:
+        gpus = f"{kind.gpus.count} × {kind.gpus.model.nvml_name}" if kind.gpus else ""
+        what = ", ".join(role for role in roles if role != "slurm-compute")
+        found.append(("<br/>".join(filter(None, (_names(hosts), gpus, what))), hosts))
+    return found
+
+
+def _switch_boxes(cluster: Cluster) -> list[list[Switch]]:
+    """Switches by entry of the manifest, or by level where there are many."""
+    by_entry: dict[int, list[Switch]] = {}
+    for switch in cluster.switches:
+        by_entry.setdefault(switch.index, []).append(switch)
+    if len(by_entry) <= MOST_BOXES:
+        return list(by_entry.values())
+    by_level: dict[int, list[Switch]] = {}
+    for switch, level in _levels(cluster):
+        by_level.setdefault(level, []).append(switch)
+    return [by_level[level] for level in sorted(by_level)]
+
+
+def _levels(cluster: Cluster) -> Iterator[tuple[Switch, int]]:
+    """Steps from a switch down to the leaves; a loop of uplinks ends after as many rounds as there are switches."""
+    level = {switch.name: 0 for switch in cluster.switches}
+    for _ in cluster.switches:
+        moved = False
+        for switch in cluster.switches:
+            for top in switch.uplinks:
+                if top in level and level[top] <= level[switch.name] < len(level):
+                    level[top] = level[switch.name] + 1
+                    moved = True
+        if not moved:
+            break
+    for switch in cluster.switches:
+        yield switch, level[switch.name]
+
+
+def _names(hosts: list[str]) -> str:
+    folded = fold(hosts)
+    text = folded if len(folded) <= _NAMED_HOSTS else f"{hosts[0]} … {hosts[-1]}"
+    return text if len(hosts) == 1 else f"{text} ({len(hosts)})"

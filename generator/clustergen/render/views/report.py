@@ -1,0 +1,269 @@
+"""README.md of the tree: the cluster at a glance, for whoever reviews a change of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.hostlist import fold
+from clustergen.render.effects import Effect
+from clustergen.render.groups import mounts
+from clustergen.render.registry import File
+from clustergen.render.tree import Outline
+from clustergen.render.views.diagram import Diagram, diagram
+from clustergen.units import Bytes, Duration, Watts
+
+_EFFECTS = {
+    "none": "nothing",
+    "daemon-reload": "systemctl daemon-reload",
+    "reload": "reload {unit}",
+    "restart": "restart {unit}",
+    "run": "run {unit}",
+    "sysctl": "sysctl --system",
+    "reconfigure": "scontrol reconfigure",
+    "restart-slurmctld": "restart slurmctld",
+    "restart-slurmdbd": "restart slurmdbd",
+    "restart-slurmd": "restart slurmd",
+    "restart-slurm": "restart slurmctld and slurmd",
+    "load-accounts": "load accounts with sacctmgr",
+    "remount": "drain and remount",
+    "drain": "drain and run {unit}",
+    "reboot": "drain and reboot",
+    "refuse": "not while jobs run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; cells are plain text, in `code` columns names for machines. Empty columns are not in it."""
+
+    title: str
+    intro: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    code: frozenset[str] = frozenset({"Nodes", "Addresses", "Partition", "QOS", "Mounted at", "On", "File", "From"})
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The page."""
+
+    name: str
+    description: str | None
+    facts: tuple[tuple[str, str], ...]
+    tables: tuple[Table, ...]
+    diagram: Diagram
+    files: tuple[Table, ...]
+
+
+def report(cluster: Cluster, outline: Outline) -> Report:
+    tables = (
+        _table("Nodes", "", _nodes(cluster)),
+        _table("Hardware", "", _hardware(cluster)),
+        _table("Partitions", "", _partitions(cluster)),
+        _table("Qualities of service", "", _qos(cluster)),
+        _table("File systems", "", _storage(cluster)),
+        _table("Networks", "", _networks(cluster)),
+        _table(
+            "Power", "The most that the nodes draw at the wall, switches and storage servers left out.", _power(cluster)
+        ),
+    )
+    return Report(
+        name=cluster.name,
+        description=cluster.manifest.description,
+        facts=tuple(_facts(cluster, outline)),
+        tables=tuple(table for table in tables if table.rows),
+        diagram=diagram(cluster),
+        files=tuple(_files(outline)),
+    )
+
+
+def _table(title: str, intro: str, rows: Iterator[dict[str, str]]) -> Table:
+    """Rows by column name; a column in which nothing stands is left out."""
+    found = list(rows)
+    columns = [name for name in (found[0] if found else ()) if any(row[name] for row in found)]
+    return Table(title, intro, tuple(columns), tuple(tuple(row[name] for name in columns) for row in found))
+
+
+def memory(mib: int) -> str:
+    return str(Bytes(mib << 20))
+
+
+def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
+    manifest = cluster.manifest
+    yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} of them run jobs"
+    if cluster.gpu_count:
+        yield "GPUs", str(cluster.gpu_count)
+    yield "Operating system", ", ".join(dict.fromkeys(kind.os.id for kind in cluster.node_types))
+    yield "Slurm", f"{cluster.release}, topology {cluster.topology}"
+    for name, roles in {
+        "Controllers": "slurm-controller",
+        "Accounting": "slurm-accounting",
+        "Monitoring": "monitoring",
+    }.items():
+        if hosts := cluster.folded(roles):
+            yield name, hosts
+    if manifest.networks.fabric:
+        fabric = manifest.networks.fabric
+        yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
+    yield "Files", f"{sum(file.group is not None for file in outline.files.values())} for nodes, in overlays/"
+
+
+def _nodes(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for group in cluster.groups:
+        yield {
+            "Nodes": group.folded,
+            "Count": str(len(group.hosts)),
+            "Type": group.type.name,
+            "Roles": ", ".join(group.roles),
+            "Addresses": fold(group.addresses) if group.addresses else "",
+            "State": "" if group.state == "UNKNOWN" else group.state,
+        }
+
+
+def _hardware(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for kind in cluster.node_types:
+        if kind.name == SERVICE:
+            continue
+        gpus = kind.gpus
+        yield {
+            "Type": kind.name,
+            "System": kind.title if kind.title != kind.name else "",
+            "CPUs": f"{kind.sockets} × {kind.cores_per_socket} cores, {kind.cpus} threads",
+            "Memory": memory(kind.memory_mib),
+            "GPUs": f"{gpus.count} × {gpus.model.nvml_name}" if gpus else "",
+            "NVLink": gpus.nvlink if gpus and gpus.nvlink != "none" else "",
+            "MIG": _mig(kind),
+            "Fabric ports": str(len(kind.fabric_ports()) or ""),
+            "OS": kind.os.id,
+        }
+
+
+def _mig(kind: NodeType) -> str:
+    if not kind.gpus:
+        return ""
+    return ", ".join(dict.fromkeys(layout.plan for layout in kind.gpus.mig if layout))
+
+
+def minutes(count: int | None) -> str:
+    return "unlimited" if count is None else Duration(count * 60).slurm()
+
+
+def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for partition in cluster.partitions:
+        spec = partition.spec
+        yield {
+            "Partition": partition.name,
+            "Nodes": "all" if partition.nodes == "ALL" else partition.nodes,
+            "Count": str(len(partition.hosts)),
+            "Default": "yes" if partition.default else "",
+            "Longest job": minutes(partition.max_time_minutes),
+            "Unless stated": minutes(partition.default_time_minutes),
+            "Tier": "" if spec.priority_tier is None else str(spec.priority_tier),
+            "Preempted": spec.preempt or "",
+            "Limits of": spec.qos or "",
+            "Accounts": ", ".join(spec.allow_accounts),
+        }
+
+
+def _qos(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, qos in cluster.manifest.slurm.qos.items():
+        limits = {"per user": qos.max_tres_per_user, "per job": qos.max_tres_per_job, "together": qos.group_tres}
+        yield {
+            "QOS": name,
+            "Priority": str(qos.priority),
+            "Longest job": qos.max_wall.slurm() if qos.max_wall else "",
+            "Limits": "; ".join(
+                f"{', '.join(f'{count} {what}' for what, count in limit.items())} {whose}"
+                for whose, limit in limits.items()
+                if limit
+            ),
+            "Preempts": ", ".join(qos.preempt),
+            "Description": qos.description or "",
+        }
+
+
+def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, entry in cluster.manifest.storage.items():
+        clients = [host for group in cluster.groups if name in mounts(cluster, group) for host in group.hosts]
+        yield {
+            "Name": name,
+            "Type": entry.type,
+            "Mounted at": entry.mount,
+            "On": fold(clients) if clients else "",
+            "Without it": "Slurm does not start" if entry.required else "jobs run",
+        }
+
+
+def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
+    networks = cluster.manifest.networks
+    for name in ("management", "bmc", "fabric", "storage"):
+        network = getattr(networks, name)
+        if network is not None:
+            yield {
+                "Network": name,
+                "Kind": getattr(network, "type", "ethernet"),
+                "Addresses": ", ".join(filter(None, (network.cidr, *getattr(network, "rails", ())))),
+                "Domain": network.domain or "",
+                "Rate": network.rate or "",
+                "MTU": str(network.mtu or ""),
+                "VLAN": str(network.vlan or ""),
+                "Switches": str(len(cluster.switches) or "") if name == "fabric" else "",
+            }
+
+
+def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
+    total = 0
+    counts: dict[str, int] = {}
+    for group in cluster.groups:
+        counts[group.type.name] = counts.get(group.type.name, 0) + len(group.hosts)
+    known = [kind for kind in cluster.node_types if kind.power_max_w]
+    for kind in known:
+        each = kind.power_max_w or 0
+        total += counts[kind.name] * each
+        yield {
+            "Type": kind.name,
+            "Count": str(counts[kind.name]),
+            "Each": str(Watts(each)),
+            "Together": kilowatts(counts[kind.name] * each),
+        }
+    if len(known) > 1:
+        yield {
+            "Type": "all",
+            "Nodes": str(sum(counts[kind.name] for kind in known)),
+            "Each": "",
+            "Together": kilowatts(total),
+        }
+
+
+def kilowatts(watts: int) -> str:
+    return f"{watts / 1000:.1f} kW"
+
+
+def phrase(effect: Effect) -> str:
+    """What an administrator does when a file changes."""
+    return _EFFECTS[effect.kind].format(unit=(effect.unit or "").removesuffix(".service"))
+
+
+def _files(outline: Outline) -> Iterator[Table]:
+    for group in dict.fromkeys([*outline.groups, *(file.group for file in outline.files.values() if file.group)]):
+        members = outline.groups.get(group, ())
+        rows = (
+            {
+                "File": file.target or "",
+                "Mode": f"{file.mode:04o}",
+                "Owner": f"{file.owner}:{file.owner_group}",
+                "When it changes": phrase(file.effect),
+                "From": file.source if not file.source.startswith("templates/") else "",
+            }
+            for file in outline.files.values()
+            if file.group == group
+        )
+        table = _table(group, fold([host for member in members for host in member.hosts]), rows)
+        if table.rows:
+            yield table
+
+
+FILES = (File("tree/README.md", report, per="tree"),)
