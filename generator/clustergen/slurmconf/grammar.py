@@ -36,7 +36,7 @@ PAIR = re.compile(
 
 
 class ProblemKind(StrEnum):
-    """What is wrong with a line. Slurm refuses a file for the first ones; the others it reads otherwise than meant."""
+    """What is wrong with a line: Slurm refuses the file (`fatal`), or reads the line otherwise than it was meant."""
 
     NOT_A_PAIR = "not-a-pair"
     VALUE_MISSING = "value-missing"
@@ -50,11 +50,11 @@ class ProblemKind(StrEnum):
 
     @property
     def fatal(self) -> bool:
-        """Whether Slurm refuses the file for it."""
+        """Whether Slurm refuses the file for it, and with it every daemon and command."""
         return self in _FATAL
 
 
-_FATAL = frozenset(list(ProblemKind)[:5])
+_FATAL = frozenset(ProblemKind) - {ProblemKind.VALUE_SWALLOWED, ProblemKind.STRAY_QUOTE, ProblemKind.NUL_BYTE}
 
 
 class Span(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from posixpath import normpath
+from posixpath import dirname, join, normpath
 
 from clustergen.slurmconf.grammar import KeyTables, Line, Problem, ProblemKind
 from clustergen.slurmconf.parse import decode, parse
@@ -17,12 +17,15 @@ _MOST_FILES = 10_000
 _DEEPEST = 100
 
 
-def read_config(main: str, read: Reader, *, key_tables: KeyTables | None = None) -> list[Line]:
+def read_config(
+    main: str, read: Reader, *, key_tables: KeyTables | None = None, beside_includer: bool = False
+) -> list[Line]:
     """The lines of `main` in the order in which Slurm sees them: behind each Include line those of the file it names.
 
-    Names are relative to the folder of slurm.conf, also inside included files. `%c` is the cluster's name in lower
-    case, from the last ClusterName above it. A file that cannot be read, a loop, a pattern with `*`, a
-    `%c` before any name: problems of the Include line. OSError where `main` itself cannot be read.
+    Names are relative to the folder of slurm.conf, also inside included files; before Slurm 23.02 to that of the file
+    that includes, which is `beside_includer`. `%c` is the cluster's name in lower case, from the last ClusterName above
+    it. A file that cannot be read, a loop, a pattern with `*`, a `%c` before any name: problems of the Include line.
+    OSError where `main` itself cannot be read.
     """
     lines: list[Line] = []
     clusters: list[str] = []
@@ -38,6 +41,8 @@ def read_config(main: str, read: Reader, *, key_tables: KeyTables | None = None)
             if line.include is None:
                 continue
             name = line.include.replace("%c", clusters[-1].lower()) if clusters else line.include
+            if beside_includer:
+                name = join(dirname(file), name)
             content: bytes | None = None
             reason = _refusal(name, above)
             if opened >= _MOST_FILES or len(above) >= _DEEPEST:

@@ -120,7 +120,7 @@ def _include(file: str, logical: _Text, named: re.Match[str], last: int, problem
     if not name:
         problems.append(Problem(ProblemKind.INCLUDE_FAILED, "Include names no file", None, at))
     elif end == len(body) and (logical.commented or at.line == last):
-        message = "no blank or newline ends this name: Slurm reads on behind it, in what it read before"
+        message = "no blank or newline ends this name: Slurm stumbles over what it read before, behind it"
         hint = "end the line with a newline, and put a comment on a line of its own"
         problems.append(Problem(ProblemKind.INCLUDE_UNTERMINATED, message, hint, at))
     elif rest := body[end:].strip(BLANKS):

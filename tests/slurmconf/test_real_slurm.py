@@ -1,0 +1,184 @@
+"""The real parser reads the same keys and values out of a file, and stumbles over the same lines.
+
+A command of Slurm's reads slurm.conf first and says on stderr what it makes of it: a number's key repeats a value that
+is no number, an unknown key is named, and a line that cannot be read is given with its number.
+"""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from clustergen.slurmconf import Line, comment, decode, folder_reader, include, line, parse, read_config
+from clustergen.verify import sandbox, slurm_roots
+
+pytestmark = pytest.mark.real
+RELEASES = ("22.05", "24.11", "26.05")
+HEAD = "ClusterName=Big\nSlurmctldHost=localhost\n"
+NUMBER, TEXT = "SlurmctldTimeout", "MailDomain"
+TABLES = {"": ["ClusterName", "SlurmctldHost", NUMBER, TEXT]}
+_SAID = re.compile(
+    rf'(?m)error: {NUMBER} value "(?P<value>.*)" is not a valid number$'
+    r"|error: (?:_parse_next_key: )?Parsing error at unrecognized key: (?P<key>\S+)$"
+    r'|error: (?P<what>Parse error|"Include" failed) in file /etc/slurm/(?P<file>\S+) line (?P<line>\d+)'
+)
+
+Event = tuple[str, str]
+
+
+def slurm_says(release: str, conf: Path) -> list[Event]:
+    """What a program of that release says about a folder of files."""
+    install = slurm_roots.for_release(release)
+    assert install is not None, f"no Slurm {release} here: tools/setup-parsers builds one"
+    box = sandbox.Sandbox(install.path, files=((conf, "/etc/slurm"),))
+    said = sandbox.run(box, ["sinfo"], timeout=60).stderr
+    events: list[Event] = []
+    for found in _SAID.finditer(said):
+        if found["value"] is not None:
+            events.append(("value", found["value"]))
+        elif found["key"] is not None:
+            events.append(("unknown", found["key"]))
+        else:
+            kind = "unreadable" if found["what"] == "Parse error" else "include"
+            events.append((kind, f"{found['file']}:{found['line']}"))
+    return events
+
+
+def we_say(lines: list[Line]) -> list[Event]:
+    """The same, from what we read: Slurm leaves a line at its first unknown key or bad number."""
+    events: list[Event] = []
+    for read in lines:
+        if read.key == NUMBER.lower() and read.pairs[0].value:  # an empty one is 0
+            events.append(("value", read.pairs[0].value))
+        elif read.pairs and any(problem.kind == "key-unknown" for problem in read.problems):
+            events.append(("unknown", read.pairs[0].key))
+        elif any(problem.kind == "include-failed" for problem in read.problems) and read.include:
+            events.append(("include", f"{read.file}:{read.number}"))
+        elif any(problem.kind.fatal for problem in read.problems):
+            events.append(("unreadable", f"{read.file}:{read.number}"))
+    return events
+
+
+def random_lines(dice: random.Random, how_many: int) -> str:
+    """Lines that try every corner of the grammar. Their numbers are never valid ones."""
+    keys = (NUMBER, NUMBER.upper(), TEXT, "Foo", "include")
+    pieces = (
+        "a",
+        "/b",
+        "=",
+        '"',
+        '"',
+        " ",
+        "  ",
+        "\t",
+        "#",
+        "\\",
+        "\\\\",
+        "\\#",
+        "\r",
+        "\x0b",
+        "\u00e9",
+        "\u2003",
+        "x y",
+        "A=b",
+    )
+
+    def some(most: int) -> str:
+        return "".join(dice.choice(pieces) for _ in range(dice.randrange(most)))
+
+    def one() -> str:
+        operator = dice.choice(("=", "=", "=", "+=", "/=", " = ", "=\t", " ", "\\=", "#="))
+        value = dice.choice((some(7), some(7), f'"{some(5)}"', f'"{some(5)}"{some(3)}', "\0" + some(3)))
+        return (
+            dice.choice(("", "", " ", "\t", "\\", "#")) + dice.choice(keys) + operator + "x" * dice.randrange(2) + value
+        )
+
+    lines = (one() for _ in range(how_many))
+    # What a file names with Include would have to be there.
+    return "".join(f"{text}\n" for text in lines if not re.match(r"\\?include\s|include\\", text, re.IGNORECASE))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_any_lines(release: str, tmp_path: Path) -> None:
+    text = HEAD + random_lines(random.Random(1), 1500) + f"{NUMBER}=\\"
+    (tmp_path / "slurm.conf").write_bytes(text.encode())
+    ours = we_say(parse(text, "slurm.conf", key_tables=TABLES))
+    assert len(ours) > 1000
+    assert slurm_says(release, tmp_path) == ours
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_printed_values(release: str, tmp_path: Path) -> None:
+    dice = random.Random(2)
+    alphabet = "ab /\\#=,[]'\t\u00e9\u2003$%`;&"
+    values = ["x" + "".join(dice.choice(alphabet) for _ in range(dice.randrange(12))) for _ in range(500)]
+    text = HEAD + "".join(f"{comment(value)}\n{line([(NUMBER, value)])}\n" for value in values)
+    (tmp_path / "slurm.conf").write_bytes(text.encode())
+    assert slurm_says(release, tmp_path) == [("value", value) for value in values]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_included_files(release: str, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    main = [
+        HEAD,
+        f"{NUMBER}=one",
+        include("more/a#1.conf"),
+        f"{NUMBER}=four",
+        include("%c.conf"),
+        "INCLUDE\t/etc/slurm/more/b.conf ",
+        "",
+    ]
+    (tmp_path / "slurm.conf").write_text("\n".join(main))
+    (tmp_path / "more/a#1.conf").write_text(f"{NUMBER}=two\r\nInclude b.conf\r\n")
+    (tmp_path / "b.conf").write_text(f"{NUMBER}=three")
+    (tmp_path / "more/b.conf").write_text(f"{NUMBER}=six\nFoo=1\nMailDomain=a b\n")
+    (tmp_path / "big.conf").write_text(f"{NUMBER}=five\n")
+    older = release < "23.02"
+    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES, beside_includer=older)
+    ours = we_say(lines)
+    third = ["six"] if older else ["three"]
+    assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
+    # What is wrong in a file is an error of every line that includes it, too.
+    said = [(kind, value) for kind, value in slurm_says(release, tmp_path) if kind != "include"]
+    assert [(kind, value.removeprefix("/etc/slurm/")) for kind, value in ours] == said
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        (" Include big.conf\n", ["unreadable"]),
+        ("# a line that is longer\nInclude a", ["unreadable"]),
+        ("Include a# a comment\n", ["unreadable"]),
+        ("\ufeffMailDomain=a\n", ["unreadable"]),
+        ("NodeName=n1 Foo=2\n", ["unknown", "unreadable"]),
+        ("NodeName=n1 Reason=a b\n", ["unreadable"]),
+        ("NodeName=n1 Gres=\n", ["unreadable"]),
+        ("NodeName=n1 MailDomain=x\n", ["unknown", "unreadable"]),
+    ],
+)
+def test_what_slurm_refuses(release: str, text: str, events: list[str], tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_bytes((HEAD + text).encode())
+    (tmp_path / "a").write_text("MailDomain=x\n")
+    assert [kind for kind, _ in slurm_says(release, tmp_path)] == events
+    tables = TABLES | {"": [*TABLES[""], "NodeName"], "NodeName": ["Reason", "Gres"]}
+    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=tables)
+    assert any(problem.kind.fatal for read in lines for problem in read.problems)
+
+
+@pytest.mark.parametrize("release", RELEASES[1:])  # 22.05 waits a minute for a file of that very name
+def test_patterns_are_not_included(release: str, tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(HEAD + "Include *.conf\n")
+    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES)
+    assert slurm_says(release, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_bytes_of_any_encoding(release: str, tmp_path: Path) -> None:
+    data = HEAD.encode() + b"%b=x\xe9\xff y\n%b=\xc3\xa9\n" % (NUMBER.encode(), NUMBER.encode())
+    (tmp_path / "slurm.conf").write_bytes(data)
+    ours = we_say(parse(decode(data), "slurm.conf", key_tables=TABLES))
+    shown = [(kind, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for kind, value in ours]
+    assert slurm_says(release, tmp_path) == shown
