@@ -13,7 +13,12 @@ def command() -> None:
 
     Save it as clustergen.schema.json beside the manifest; editors find it by the manifest's first line.
     """
+    click.echo(document(), nl=False)
+
+
+def document() -> str:
+    """The schema's text."""
     from clustergen.manifest.model import Manifest
 
-    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
-    click.echo(json.dumps(document, indent=1))
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
+    return json.dumps(schema, indent=1) + "\n"
