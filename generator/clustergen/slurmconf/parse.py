@@ -12,7 +12,6 @@ _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*+#")
 _INCLUDE = re.compile(rf"include[{BLANKS}]+([^{BLANKS}]*)", re.IGNORECASE)
 _LATE_INCLUDE = re.compile(rf"[\ufeff{BLANKS}]*(include[{BLANKS}])", re.IGNORECASE)
 _NO_VALUE = re.compile(rf"[{BLANKS}]*([A-Za-z0-9_.]+[{BLANKS}]*[-*+/]?=)[{BLANKS}]*\Z")
-_STARTS_LIKE_A_PAIR = re.compile(r"[A-Za-z0-9_.]+=")
 
 Blocks = dict[str, frozenset[str]]
 
@@ -147,8 +146,8 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
             pair = Pair(key, operator, run or value, not run, number, found.start(1) + 1, number, start + 1, pos + 1)
         pairs.append(pair)
         pos = found.end()
-        if run and ('"' in run or "=" in run):
-            problems.extend(_doubts(pair, logical.commented, body[start - 1] in BLANKS))
+        if run and '"' in run:
+            problems.append(_stray_quote(pair, logical.commented))
         if blocks is None:
             continue
         name = key.lower()
@@ -161,23 +160,24 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
             alone = allowed is None
         else:
             problems.append(Problem(ProblemKind.KEY_UNKNOWN, f"no key is called '{key}'", None, pair.key_at))
+        if run and allowed and "=" in run and body[start - 1] in BLANKS and run.partition("=")[0].lower() in allowed:
+            problems.append(_swallowed(pair))
     if body[pos:].strip(BLANKS):
         problems.append(_leftover(logical, pos, pairs, alone))
     return tuple(pairs)
 
 
-def _doubts(pair: Pair, commented: bool, blank_before: bool) -> Iterator[Problem]:
-    """Unquoted values that Slurm takes as they stand, and that were hardly meant so."""
-    if '"' in pair.value:
-        message = f"this quote does not enclose the value: Slurm takes it as part of {pair.key}"
-        hint = 'quotes stand around a whole value: Key="a value"'
-        if commented and pair.value.count('"') % 2:
-            hint = r"# starts a comment inside quotes too; write \#"
-        yield Problem(ProblemKind.STRAY_QUOTE, message, hint, pair.value_at)
-    if blank_before and _STARTS_LIKE_A_PAIR.match(pair.value):
-        message = f"{pair.key} has no value of its own: Slurm takes '{pair.value[:40]}' for it"
-        hint = f'write {pair.key}="" or leave it out'
-        yield Problem(ProblemKind.VALUE_SWALLOWED, message, hint, pair.value_at)
+def _stray_quote(pair: Pair, commented: bool) -> Problem:
+    message = f"this quote does not enclose the value: Slurm takes it as part of {pair.key}"
+    hint = 'quotes stand around a whole value: Key="a value"'
+    if commented and pair.value.count('"') % 2:
+        hint = r"# starts a comment inside quotes too; write \#"
+    return Problem(ProblemKind.STRAY_QUOTE, message, hint, pair.value_at)
+
+
+def _swallowed(pair: Pair) -> Problem:
+    message = f"{pair.key} has no value of its own: Slurm takes '{pair.value[:40]}' for it"
+    return Problem(ProblemKind.VALUE_SWALLOWED, message, f'write {pair.key}="" or leave it out', pair.value_at)
 
 
 def _leftover(logical: _Text, pos: int, pairs: list[Pair], alone: bool) -> Problem:
