@@ -32,9 +32,8 @@ def _hostlist(value: str) -> str:
     except HostlistError as err:
         from pydantic_core import PydanticCustomError
 
-        raise PydanticCustomError(
-            "hostlist-syntax", "{message}", {"message": err.message, "offset": err.offset, "length": err.length}
-        ) from None
+        context = {"message": err.message, "hint": err.hint, "offset": err.offset, "length": err.length}
+        raise PydanticCustomError("hostlist-syntax", "{message}", context) from None
     return value
 
 
