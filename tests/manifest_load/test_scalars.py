@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.manifest.source import Source
-from clustergen.manifest.yaml_load import plain_value
+from clustergen.manifest.yaml_scalars import plain_value
 
 
 def value(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from clustergen.diagnostics.model import ManifestPath
@@ -43,6 +44,11 @@ def one_of(choices: Iterable[object], most: int = 12) -> str:
 
 def suggest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that was probably meant, or None. Case, `-`, `_` and spaces do not count as differences."""
+    return _suggest(word, tuple(candidates))
+
+
+@lru_cache(maxsize=64)  # the same slip is often made in many entries
+def _suggest(word: str, candidates: tuple[str, ...]) -> str | None:
     plain = _plain(word)
     folded: dict[str, str] = {}
     for candidate in candidates:

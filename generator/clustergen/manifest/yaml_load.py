@@ -1,11 +1,8 @@
-"""YAML text → plain data with marks: PyYAML's events, YAML 1.2's scalars, and bounds on everything.
+"""YAML text → plain data with marks: PyYAML's events, and bounds on everything.
 
 Built on events and not on PyYAML's constructor, so that one pass makes data and marks, nothing recurses, and a document
 that nests or multiplies without end is refused before anything grows. What is refused: tags beyond the core schema,
 merge keys, a key twice in one mapping, keys that are not scalars, a second document.
-
-Scalars are those of the YAML 1.2 core schema (yaml.org/spec/1.2.2, 10.3), so `yes`, `off`, `24:00:00` and `2026-01-01`
-are text. One difference: a number with a leading zero (`0755`, octal in YAML 1.1 and decimal in 1.2) is text too.
 """
 
 from __future__ import annotations
@@ -27,25 +24,14 @@ from yaml.events import (
 )
 
 from clustergen.diagnostics import Problem, quote
+from clustergen.manifest.yaml_scalars import CONSTANTS, CORE, is_core, plain_value, tagged_value
 
 MAX_DEPTH = 50
 MAX_VALUES = 300_000
 MAX_ALIASED = 100_000
 MAX_PROBLEMS = 1000
 
-_CORE = "tag:yaml.org,2002:"
 # Patterns stay text until one is needed: compiling them all would slow every run.
-_INTEGER = r"[-+]?(0|[1-9][0-9]{0,300})"
-_BASED = r"0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}"
-_FLOAT = r"(?=.*[.eE])[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
-_NOT_FINITE = r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-_CONSTANTS = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_TAGGED = {f"{_CORE}int": int, f"{_CORE}float": float, f"{_CORE}bool": bool, f"{_CORE}null": type(None)}
-_NUMBER_STARTS = frozenset("0123456789+-.")
 _TAB_INDENT = r"\n *\t[ \t]*[^\s#]"
 _TAG_DIRECTIVE = r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)"
 _AFTER_DOCUMENT = r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+"
@@ -206,7 +192,7 @@ class _Composer:
         size = end - start
         if event.tag is not None or event.anchor is not None:
             self.problems.append(Problem("yaml-tag", start, size, "a key cannot have a tag or an anchor"))
-        elif not text or (event.implicit[0] and text in _CONSTANTS and _CONSTANTS[text] is None):
+        elif not text or (event.implicit[0] and text in CONSTANTS and CONSTANTS[text] is None):
             self.problems.append(Problem("yaml-syntax", start, size, "a key is empty"))
         elif text == "<<":
             hint = "repeat the keys, or put what several entries share into a node type"
@@ -231,20 +217,13 @@ class _Composer:
 
     def _tagged(self, event: Any, start: int) -> Any:
         """The value of a scalar with a tag: `!!str 5` is text."""
-        from clustergen.diagnostics.yaml_words import explain_tag
+        try:
+            return tagged_value(event.tag, event.value, plain=not event.style)
+        except ValueError:
+            from clustergen.diagnostics.yaml_words import explain_tag
 
-        tag, text = event.tag, event.value
-        if tag == f"{_CORE}str":
-            return text
-        value = text if event.style else plain_value(text)
-        wanted = _TAGGED.get(tag)
-        if wanted is None:
-            self.problems.append(explain_tag(self.text, start))
-        elif wanted is float and type(value) is int:
-            return float(value)
-        elif type(value) is not wanted:
-            self.problems.append(explain_tag(self.text, start, text))
-        return value
+            self.problems.append(explain_tag(self.text, start, event.value if is_core(event.tag) else None))
+        return event.value
 
     def _opened(self, event: Any, mapping: bool, top: _Frame | None, depth: int, count: int) -> _Frame:
         start = event.start_mark.index
@@ -252,7 +231,7 @@ class _Composer:
             raise _no_key(self.text, start)
         if depth >= MAX_DEPTH:
             raise _too_deep(start)
-        if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+        if event.tag not in (None, "!", CORE + ("map" if mapping else "seq")):
             from clustergen.diagnostics.yaml_words import explain_tag
 
             self.problems.append(explain_tag(self.text, start))
@@ -301,25 +280,6 @@ class _Composer:
         if at < len(self.text):
             next_event()
             raise _RefusedError(Problem("yaml-syntax", at, 1, "the manifest is over before this"))
-
-
-def plain_value(text: str) -> Any:
-    """What a plain (unquoted) scalar means: None, a bool, an int, a float, or the text itself."""
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if text[0] not in _NUMBER_STARTS:
-        return text
-    if text.isdecimal() and text.isascii() and len(text) < 300 and (text[0] != "0" or text == "0"):
-        return int(text)
-    if re.fullmatch(_INTEGER, text):
-        return int(text)
-    if re.fullmatch(_BASED, text):
-        return int(text, 0)
-    if re.fullmatch(_FLOAT, text):
-        return float(text)
-    if re.fullmatch(_NOT_FINITE, text):
-        return float(text.lower().replace(".", ""))
-    return text
 
 
 def _no_key(text: str, start: int) -> _RefusedError:
