@@ -124,3 +124,16 @@ def test_a_guessed_layout_says_so() -> None:
     for system in REAL:
         measured = bool(system.gpus) and bool(system.gpus[0].source)
         assert measured or "layout" in system.unverified
+
+
+@pytest.mark.parametrize("system", ALL, ids=lambda s: s.id)
+def test_marks_name_parts_of_a_system(system: systems.System) -> None:
+    parts = {*systems.System._fields, "layout", "assumed_nics", *(f"cpu.{field}" for field in systems.Cpu._fields)}
+    assert system.unverified <= parts
+
+
+@pytest.mark.parametrize("system", ALL, ids=lambda s: s.id)
+def test_power_supplies_carry_the_system_when_the_redundant_ones_fail(system: systems.System) -> None:
+    if system.psu is not None and system.psu.redundant is not None and system.power_max_w is not None:
+        left = (system.psu.installed - system.psu.redundant) * system.psu.watt
+        assert left >= system.power_max_w or {"power_max_w", "psu"} & system.unverified
