@@ -8,6 +8,7 @@ from clustergen.manifest.base import Device, HostList, Name, Options, Section, S
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
+PciAddress = Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")]
 OsName = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
 
 
@@ -29,6 +30,9 @@ class Gpus(Section):
     gres_type: SlurmName | None = field(None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports.")
     numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(
         None, "NUMA node of each GPU, in /dev/nvidia order."
+    )
+    pci: tuple[PciAddress, ...] | None = field(
+        None, "PCI address of each GPU, in /dev/nvidia order; for NCCL's topology file."
     )
     autodetect: Literal["nvml", "nvidia", "off"] | None = field(
         None,
@@ -62,9 +66,7 @@ class Nic(Section):
     network: Literal["fabric", "storage", "management"] = field("fabric", "Network that the port is plugged into.")
     rail: Annotated[int, Field(ge=0, le=63)] | None = field(None, "Rail; default: its place among the fabric's ports.")
     numa: Annotated[int, Field(ge=0, le=255)] | None = field(None, "NUMA node that it hangs on.")
-    pci: Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")] | None = field(
-        None, "PCI address."
-    )
+    pci: PciAddress | None = field(None, "PCI address.")
 
 
 class Disk(Section):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.manifest.networks import Fabric
 
+_RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")
 Layout = Literal["single", "fat-tree", "rail"]
 
 
@@ -52,8 +54,8 @@ def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
 
 
 def rdma_device(port: Port, fabric: Fabric) -> str | None:
-    """None for a port that is known by its interface only."""
-    if port.device == port.interface or (fabric.type == "ethernet" and port.interface is None):
+    """None for a port that is known by its interface only, as ports that speak TCP may be."""
+    if port.device == port.interface or (fabric.type == "ethernet" and not _RDMA_NAME.match(port.device)):
         return None
     return port.device
 

@@ -10,8 +10,6 @@ from clustergen.render.formats import Safe
 from clustergen.render.views.fabric.rails import rail_suffix
 from clustergen.render.views.fixed import Fixed
 
-_WIDTH = 15
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -50,17 +48,17 @@ def _sections(cluster: Cluster) -> Iterator[Section]:
             yield Section(f"Fabric, rail {rail}", _lines(members, rail_suffix(fabric, rail), fabric.domain))
     yield Section("BMCs", _lines(((g, g.bmc) for g in groups), "-bmc", networks.bmc.domain if networks.bmc else None))
     extra = cluster.manifest.host.extra_hosts
-    yield Section(
-        "Others", Safe("\n".join(f"{address:<{_WIDTH}} {' '.join(names)}" for address, names in extra.items()))
-    )
+    yield Section("Others", Safe("\n".join(f"{address:<15} {' '.join(names)}" for address, names in extra.items())))
 
 
 def _lines(members: Iterable[tuple[NodeGroup, tuple[str, ...]]], suffix: str, domain: str | None) -> Safe:
     """Full name first where there is a domain, so that `hostname -f` prints it."""
-    full = f".{domain} " if domain else ""
+    full = f"{suffix}.{domain} " if domain else ""
     lines = []
     for group, addresses in members:
-        for host, address in zip(group.hosts, addresses, strict=False):
-            name = host + suffix
-            lines.append(f"{address:<{_WIDTH}} {name}{full}{name}" if full else f"{address:<{_WIDTH}} {name}")
+        named = zip(group.hosts, addresses, strict=False)
+        if full:
+            lines += [f"{address:<15} {host}{full}{host}{suffix}" for host, address in named]
+        else:
+            lines += [f"{address:<15} {host}{suffix}" for host, address in named]
     return Safe("\n".join(lines))

@@ -1,0 +1,53 @@
+"""What jobs find: NCCL's, UCX's and Open MPI's settings on the node, and the way of NCCL's into containers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.effects import DAEMON_RELOAD, run
+from clustergen.render.formats import CONF, SHELL
+from clustergen.render.registry import File
+from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.nccl.mpi import mpi, ucx
+from clustergen.render.views.nccl.settings import nccl_conf
+from clustergen.render.views.nccl.topology import TOPOLOGY, topology
+
+
+@dataclass(frozen=True, slots=True)
+class Mounts:
+    """Files of the node that a container is to see at the same place."""
+
+    files: tuple[str, ...]
+
+
+def enroot_mounts(cluster: Cluster, kind: NodeType) -> Mounts | None:
+    """A container has its own /etc, so the settings are mounted into it."""
+    if not cluster.manifest.slurm.pyxis.enabled:
+        return None
+    files = ["/etc/nccl.conf"] if nccl_conf(cluster, kind) else []
+    files += [TOPOLOGY] if topology(cluster, kind) else []
+    return Mounts(tuple(files)) if files else None
+
+
+def acs_off(cluster: Cluster) -> Fixed | None:
+    return Fixed() if cluster.manifest.gpu.acs == "off" else None
+
+
+FILES: tuple[File, ...] = (
+    File("gpu_node/etc/nccl.conf", nccl_conf, per="type", format=CONF),
+    File("gpu_node/etc/nccl-topo.xml", topology, per="type"),
+    File("gpu_node/etc/enroot/mounts.d/50-clustergen.fstab", enroot_mounts, per="type"),
+    File("slurm_compute/etc/ucx/ucx.conf", ucx, per="type"),
+    File(
+        "slurm_compute/{os.openmpi_params}", mpi, per="os", source="slurm_compute/etc/openmpi/openmpi-mca-params.conf"
+    ),
+    File(
+        "gpu_node/usr/local/sbin/clustergen-acs-off",
+        acs_off,
+        run("clustergen-acs-off.service"),
+        mode=0o755,
+        format=SHELL,
+    ),
+    File("gpu_node/etc/systemd/system/clustergen-acs-off.service", acs_off, DAEMON_RELOAD),
+)

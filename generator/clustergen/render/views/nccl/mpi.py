@@ -1,0 +1,115 @@
+"""UCX and Open MPI: the same devices and networks as NCCL, for what jobs do beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.formats import Safe
+from clustergen.render.views.fabric.rails import fabric_of
+from clustergen.render.views.fabric.roce import traffic_class
+from clustergen.render.views.nccl.devices import (
+    are_guessed,
+    management_interface,
+    rdma_devices,
+    tcp_interfaces,
+)
+from clustergen.render.views.nccl.settings import plain
+
+_STATED = "Stated in the manifest."
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    value: Safe
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    parameters: tuple[Parameter, ...]
+
+
+def ucx(cluster: Cluster, kind: NodeType) -> Parameters | None:
+    """ucx.conf by node type. Grace keeps the one of its package, which holds the tuning of that CPU."""
+    if not cluster.manifest.ucx.enabled or "grace" in kind.cpu_model.lower():
+        return None
+    return _merged([*_devices(cluster, kind), *_marks(cluster, kind)], cluster.manifest.ucx.env)
+
+
+def _devices(cluster: Cluster, kind: NodeType) -> list[Parameter]:
+    if devices := rdma_devices(cluster, kind):
+        if are_guessed(cluster, kind):
+            return []
+        ports = ",".join(f"{device}:1" for device in devices)
+        return [
+            Parameter("UCX_NET_DEVICES", Safe(ports), "The fabric's ports, and not those of storage and management.")
+        ]
+    interface = management_interface(cluster, kind)
+    names = tcp_interfaces(cluster, kind) or ((interface,) if interface else ())
+    if cluster.host_count < 2 or not names:
+        return []
+    return [Parameter("UCX_NET_DEVICES", Safe(",".join(names)), "The network that the nodes share.")]
+
+
+def _marks(cluster: Cluster, kind: NodeType) -> list[Parameter]:
+    fabric = fabric_of(cluster)
+    if fabric is None or not rdma_devices(cluster, kind):
+        return []
+    found = []
+    if fabric.type == "roce" and fabric.roce.trust == "dscp":
+        value = Safe(str(traffic_class(fabric.roce)))
+        found.append(
+            Parameter("UCX_IB_TRAFFIC_CLASS", value, f"DSCP {fabric.roce.dscp}: the switches know RDMA by it.")
+        )
+    level = (
+        fabric.service_level
+        if fabric.type == "infiniband"
+        else fabric.roce.priority
+        if fabric.roce.trust == "pcp"
+        else None
+    )
+    if level is not None:
+        found.append(Parameter("UCX_IB_SL", Safe(str(level)), "Service level, as NCCL's."))
+    key = fabric.subnet_manager.pkey if fabric.type == "infiniband" else None
+    if key and int(key, 16) & 0x7FFF != 0x7FFF:
+        found.append(Parameter("UCX_IB_PKEY", Safe(f"0x{int(key, 16) | 0x8000:04x}"), "The partition of the jobs."))
+    return found
+
+
+def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
+    """Open MPI's parameters; the file that the distribution ships at that place keeps UCX off."""
+    if not cluster.manifest.ucx.enabled or cluster.host_count < 2:
+        return None
+    networks = cluster.manifest.networks
+    fabric = networks.fabric
+    if fabric is not None and fabric.type != "ethernet":
+        ours = [
+            Parameter("pml", Safe("ucx"), "Messages go by UCX: RDMA between nodes, shared memory within."),
+            Parameter("osc", Safe("ucx"), "The same for one-sided communication."),
+        ]
+    else:
+        ours = [
+            Parameter("pml", Safe("^ucx"), "No RDMA here: plain TCP between nodes."),
+            Parameter("mtl", Safe("^ofi"), "The same, for libfabric."),
+        ]
+    ours.append(Parameter("btl", Safe("^openib,uct,ofi"), "Older ways to RDMA; openib breaks programs that fork."))
+    data = fabric.cidr if fabric is not None and fabric.type == "ethernet" else networks.management.cidr
+    if data:
+        ours.append(Parameter("btl_tcp_if_include", Safe(data), "TCP on a network that all nodes share."))
+    if networks.management.cidr:
+        ours.append(Parameter("oob_tcp_if_include", Safe(networks.management.cidr), "The same for mpirun itself."))
+    ours.append(Parameter("btl_base_warn_component_unused", Safe("0"), "Says nothing of nodes without RDMA."))
+    return _merged(ours, cluster.manifest.ucx.mca)
+
+
+def _merged(ours: list[Parameter], stated: dict[str, str | int | float]) -> Parameters | None:
+    left = dict(stated)
+    merged = [
+        Parameter(item.name, plain(item.name, left.pop(item.name)), _STATED) if item.name in left else item
+        for item in ours
+    ]
+    merged += [Parameter(name, plain(name, value), _STATED) for name, value in left.items()]
+    return Parameters(tuple(merged)) if merged else None

@@ -1,0 +1,191 @@
+"""nccl.conf by node type: what the fabric asks for and the manifest adds, and nothing that NCCL finds out by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clustergen.catalogue.nccl import nccl_param
+from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.hardware import gbit
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.manifest.accelerators import Override
+from clustergen.manifest.networks import Fabric
+from clustergen.render.formats import RenderError, Safe, one_line
+from clustergen.render.views.fabric.rails import fabric_of, layout, rails_are_joined, rdma_device
+from clustergen.render.views.fabric.roce import traffic_class
+from clustergen.render.views.nccl.devices import (
+    are_guessed,
+    management_interface,
+    rdma_devices,
+    several_gpu_nodes,
+    tcp_interfaces,
+)
+from clustergen.render.views.nccl.topology import TOPOLOGY, topology
+
+_LONGEST = 1023  # characters of a value that NCCL keeps
+_FINDS_GID = NcclVersion("2.21")
+_FAST_TCP = 100  # Gb/s
+# Made by hypervisors and container engines, or leading to the BMC: nothing that another node can reach.
+_NO_NETWORK = ("lo", "docker", "podman", "virbr", "cni", "veth", "br-", "usb", "bmc", "idrac")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One variable with its reason; a remark has neither name nor value."""
+
+    why: str
+    name: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NcclConf:
+    settings: tuple[Setting, ...]
+    version: str
+
+
+def nccl_conf(cluster: Cluster, kind: NodeType) -> NcclConf | None:
+    """None where there is nothing to say, as on a single machine."""
+    version = NcclVersion(cluster.manifest.nccl.version)
+    env = dict(cluster.manifest.nccl.env)
+    settings = []
+    for setting in _ours(cluster, kind, version):
+        if setting.name and not _known(setting.name, version):
+            continue
+        given = env.pop(setting.name, None) if setting.name else None
+        settings.append(setting if given is None else _stated(setting.name, given))
+    settings += [_stated(name, given) for name, given in env.items()]
+    return NcclConf(tuple(settings), str(version)) if settings else None
+
+
+def _known(name: str, version: NcclVersion) -> bool:
+    found = nccl_param(name)
+    return found is not None and found.known_in(version)
+
+
+def _stated(name: str, given: str | int | float | Override) -> Setting:
+    if isinstance(given, Override):
+        return Setting(given.reason, name, plain(name, given.value))
+    return Setting("Stated in the manifest.", name, plain(name, given))
+
+
+def plain(name: str, value: str | int | float) -> Safe:
+    """The value of a line NAME=VALUE that knows no quotes: blanks and quotes would count. RenderError for those."""
+    text = one_line(str(value))
+    if text != text.strip() or len(text) > _LONGEST or text[:1] in ("'", '"'):
+        raise RenderError(f"{name}: {text!r} cannot stand in a line without quotes")
+    return Safe(text)
+
+
+def _ours(cluster: Cluster, kind: NodeType, version: NcclVersion) -> Iterator[Setting]:
+    if several_gpu_nodes(cluster):
+        yield from _network(cluster, kind, version)
+    if topology(cluster, kind):
+        yield Setting("The nodes' PCIe tree, which a virtual machine does not show.", "NCCL_TOPO_FILE", Safe(TOPOLOGY))
+    if debug := cluster.manifest.nccl.debug:
+        yield Setting("What NCCL prints on standard output.", "NCCL_DEBUG", Safe(debug))
+
+
+def _network(cluster: Cluster, kind: NodeType, version: NcclVersion) -> Iterator[Setting]:
+    fabric = fabric_of(cluster)
+    if fabric is None or not kind.fabric_ports():
+        yield _bootstrap(cluster, kind)
+    elif fabric.type == "ethernet":
+        yield from _tcp(cluster, kind, fabric)
+    else:
+        yield _bootstrap(cluster, kind)
+        yield _hcas(cluster, kind)
+        yield from _infiniband(fabric) if fabric.type == "infiniband" else _roce(cluster, fabric, version)
+        yield from _cross_nic(cluster, kind)
+
+
+def _bootstrap(cluster: Cluster, kind: NodeType) -> Setting:
+    name = "NCCL_SOCKET_IFNAME"
+    if interface := management_interface(cluster, kind):
+        return Setting(
+            "Processes find each other on the management network: this interface and no other.",
+            name,
+            Safe(f"={interface}"),
+        )
+    return Setting(
+        "Processes find each other on any network but these. "
+        "networks.management.interface in the manifest names the right one.",
+        name,
+        Safe("^" + ",".join(_NO_NETWORK)),
+    )
+
+
+def _hcas(cluster: Cluster, kind: NodeType) -> Setting:
+    devices = rdma_devices(cluster, kind)
+    if not devices or are_guessed(cluster, kind):
+        return Setting(
+            "Nobody told which RDMA devices are the fabric's, so NCCL takes all that are up. "
+            f"node_types.{kind.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
+        )
+    return Setting(
+        "The fabric's ports by their exact names: without the first sign, mlx5_1 would take mlx5_10 as well.",
+        "NCCL_IB_HCA",
+        Safe("=" + ",".join(f"{device}:1" for device in devices)),
+    )
+
+
+def _infiniband(fabric: Fabric) -> Iterator[Setting]:
+    if fabric.service_level is not None:
+        yield Setting("Service level of NCCL's traffic.", "NCCL_IB_SL", Safe(str(fabric.service_level)))
+    manager = fabric.subnet_manager
+    if manager.pkey and manager.where != "node" and int(manager.pkey, 16) & 0x7FFF != 0x7FFF:
+        yield Setting(
+            f"Jobs use partition {manager.pkey}. NCCL_IB_PKEY takes its place in a port's table, 0 unless stated in "
+            "nccl.env; /sys/class/infiniband/DEVICE/ports/1/pkeys shows the table."
+        )
+    if fabric.sharp:
+        yield Setting(
+            "Reductions in the switches. Needs the plugin of HPC-X and the aggregation manager.",
+            "NCCL_COLLNET_ENABLE",
+            Safe("1"),
+        )
+
+
+def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Setting]:
+    roce = fabric.roce
+    if roce.trust == "pcp":
+        yield Setting("Priority of RDMA packets in their VLAN tag.", "NCCL_IB_SL", Safe(str(roce.priority)))
+    else:
+        marked = ", and that ECN may mark it" if roce.ecn else ""
+        yield Setting(
+            f"Every packet carries DSCP {roce.dscp}{marked}: the switches know RDMA by it.",
+            "NCCL_IB_TC",
+            Safe(str(traffic_class(roce))),
+        )
+    gid = cluster.manifest.nccl.gid_index
+    if gid is not None and version < _FINDS_GID:
+        yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
+
+
+def _cross_nic(cluster: Cluster, kind: NodeType) -> Iterator[Setting]:
+    """Said where the wiring leaves one answer; elsewhere NCCL weighs it up."""
+    if len(kind.fabric_ports()) < 2 or not cluster.switches:
+        return
+    if layout(cluster) == "rail" and not rails_are_joined(cluster):
+        yield Setting("A rail meets no other: stay on it.", "NCCL_CROSS_NIC", Safe("0"))
+    elif layout(cluster) == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
+        yield Setting("All ports of a node end at one switch: any may talk to any.", "NCCL_CROSS_NIC", Safe("1"))
+
+
+def _tcp(cluster: Cluster, kind: NodeType, fabric: Fabric) -> Iterator[Setting]:
+    interfaces = tcp_interfaces(cluster, kind)
+    if interfaces:
+        yield Setting(
+            "Data goes by TCP over the fabric's interfaces, by these and no others.",
+            "NCCL_SOCKET_IFNAME",
+            Safe("=" + ",".join(interfaces)),
+        )
+    else:
+        yield _bootstrap(cluster, kind)
+    if any(rdma_device(port, fabric) for port in kind.fabric_ports()):
+        yield Setting("The cards can do RDMA, this network is not made for it.", "NCCL_NET", Safe("Socket"))
+    rate = gbit(fabric.rate) if fabric.rate else None
+    if rate and rate >= _FAST_TCP:
+        yield Setting("One connection does not fill the link: four threads …", "NCCL_SOCKET_NTHREADS", Safe("4"))
+        yield Setting("… with four connections each.", "NCCL_NSOCKS_PERTHREAD", Safe("4"))

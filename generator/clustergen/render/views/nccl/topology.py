@@ -1,0 +1,106 @@
+"""NCCL's topology file: which GPU and which NIC share a PCIe switch, for machines that do not show it.
+
+Made of PCI addresses of the catalogue or the manifest. What NCCL can read off the machine (CPU model, affinity, NVLink)
+is left out and filled in by it. Its parser is no XML parser: no declaration, one blank between attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clustergen.catalogue import hardware as parts
+from clustergen.catalogue.systems import System, system
+from clustergen.cluster.model import Cluster, NodeType, Port
+
+TOPOLOGY = "/etc/nccl-topo.xml"
+_SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
+_GPU, _INFINIBAND, _ETHERNET = "0x030200", "0x020700", "0x020000"
+_MOST_SWITCHES = 31  # device numbers of one PCI bus, which the made-up addresses are on
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU or NIC."""
+
+    busid: str
+    kind: str  # PCI class
+    speed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A PCIe switch with what hangs below it; its address is made up."""
+
+    busid: str
+    speed: str
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Numa:
+    numa: int
+    switches: tuple[Switch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    nodes: tuple[Numa, ...]
+
+
+def topology(cluster: Cluster, kind: NodeType) -> Topology | None:
+    """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
+    if cluster.manifest.nccl.topology_file != "auto" or kind.gpus is None:
+        return None
+    found = system(kind.system) if kind.system and kind.system not in cluster.manifest.catalogue.systems else None
+    addresses = _gpu_addresses(cluster, kind, found)
+    speed = _SPEEDS.get(kind.gpus.model.pcie_gen or 0)
+    ports = kind.fabric_ports()
+    if not addresses or not speed or len(kind.gpus.numa) != kind.gpus.count or kind.gpus.count > _MOST_SWITCHES:
+        return None
+    if any(port.pci is None or port.numa is None for port in ports):
+        return None
+    near = _near(kind, ports, found)
+    below: dict[int, list[Switch]] = {}
+    for number, (address, numa) in enumerate(zip(addresses, kind.gpus.numa, strict=True)):
+        devices = [Device(address, _GPU, speed)]
+        devices += [_nic(cluster, kind, port, found, speed) for port in ports if near[port.device] == number]
+        below.setdefault(numa, []).append(Switch(f"ffff:ff:{number + 1:02x}.0", speed, tuple(devices)))
+    return Topology(tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items())))
+
+
+def _gpu_addresses(cluster: Cluster, kind: NodeType, found: System | None) -> tuple[str, ...]:
+    written = cluster.manifest.node_types.get(kind.name)
+    assert kind.gpus is not None
+    if written is not None and written.gpus.pci is not None:
+        return written.gpus.pci if len(written.gpus.pci) == kind.gpus.count else ()
+    if found is None or found.gpu_count != kind.gpus.count or not all(gpu.pci for gpu in found.gpus):
+        return ()
+    return tuple(gpu.pci for gpu in found.gpus)
+
+
+def _near(kind: NodeType, ports: tuple[Port, ...], found: System | None) -> dict[str, int]:
+    """Port → the GPU that it shares a switch with: as the catalogue says, else the next free one of its NUMA node."""
+    assert kind.gpus is not None
+    told = {nic.rdma: nic.gpus[0] for nic in found.nics_of("compute") if nic.gpus} if found else {}
+    free = list(range(kind.gpus.count))
+    near = {}
+    for port in ports:
+        gpu = told.get(port.device)
+        if gpu is None or gpu not in free:
+            same = [number for number in free if kind.gpus.numa[number] == port.numa]
+            gpu = same[0] if same else kind.gpus.numa.index(port.numa) if port.numa in kind.gpus.numa else 0
+        near[port.device] = gpu
+        if gpu in free:
+            free.remove(gpu)
+    return near
+
+
+def _nic(cluster: Cluster, kind: NodeType, port: Port, found: System | None, gpu_speed: str) -> Device:
+    fabric = cluster.manifest.networks.fabric
+    written = cluster.manifest.node_types.get(kind.name)
+    models = {nic.device: nic.model or "" for nic in (written.nics or ())} if written else {}
+    models |= {nic.rdma: nic.nic for nic in found.nics_of("compute") if nic.rdma not in models} if found else {}
+    model = parts.nic(models.get(port.device, ""))
+    speed = _SPEEDS.get(model.pcie_gen or 0, gpu_speed) if model else gpu_speed
+    infiniband = fabric is not None and fabric.type == "infiniband"
+    return Device(port.pci or "", _INFINIBAND if infiniband else _ETHERNET, speed)
