@@ -4,12 +4,13 @@ from collections.abc import Callable
 from itertools import chain
 from typing import TypeVar
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clustergen.hostlist import HostlistError, ansible_ranges, contains, count, expand, fold, validate_for_slurm
 
 T = TypeVar("T")
+SETTINGS = settings(deadline=None)
 # Few letters and digits, so that neighbours, paddings and equal prefixes come up often.
 NAME = st.from_regex(r"[ab.:-]{0,2}[0-9]{1,3}([ab.-]{1,2}[0-9]{0,2})?|[abz_]{1,3}", fullmatch=True)
 RUN = st.builds(
@@ -31,11 +32,11 @@ NAMES = st.lists(st.one_of(NAME.map(lambda name: [name]), RUN, GRID), max_size=6
 RANGE = st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(1, 3)).map(
     lambda t: f"{t[0]:0{t[2]}d}-{t[0] + t[1]:0{t[2]}d}"
 )
-BRACKET = st.lists(st.one_of(RANGE, st.from_regex("[0-9]{1,3}", fullmatch=True)), min_size=1, max_size=3).map(
+BRACKET = st.lists(st.one_of(RANGE, st.from_regex("[0-9]{1,3}", fullmatch=True)), min_size=1, max_size=2).map(
     lambda ranges: "[" + ",".join(ranges) + "]"
 )
-ITEM = st.lists(st.one_of(st.sampled_from(["a", "b1", ".", "-x"]), BRACKET), min_size=1, max_size=4).map("".join)
-LIST = st.lists(ITEM, min_size=1, max_size=4).map(",".join)
+ITEM = st.lists(st.one_of(st.sampled_from(["a", "b1", ".", "-x"]), BRACKET), min_size=1, max_size=3).map("".join)
+LIST = st.lists(ITEM, min_size=1, max_size=3).map(",".join)
 NOISE = st.text(alphabet="ab01[]-,:. \t\n*/é%", max_size=30)
 
 
@@ -47,6 +48,7 @@ def attempt(call: Callable[[], T]) -> tuple[T | None, HostlistError | None]:
         return None, error
 
 
+@SETTINGS
 @given(NAMES, st.booleans())
 @example(["n9", "n10", "n011"], False)
 @example(["a" + "9" * 17, "a1" + "0" * 17], False)
@@ -55,6 +57,7 @@ def test_fold_keeps_every_name_and_their_order(names: list[str], suffixes: bool)
     assert (expand(text) if names else []) == names
 
 
+@SETTINGS
 @given(LIST)
 def test_folding_is_canonical(text: str) -> None:
     names = expand(text)
@@ -63,12 +66,14 @@ def test_folding_is_canonical(text: str) -> None:
     assert count(text) == len(names) == count(folded)
 
 
+@SETTINGS
 @given(NAMES)
 def test_sorting_keeps_every_name(names: list[str]) -> None:
     text = fold(names, sort=True)
     assert sorted(expand(text) if text else []) == sorted(names)
 
 
+@SETTINGS
 @given(LIST, NAME)
 def test_contains_agrees_with_expand(text: str, name: str) -> None:
     names = expand(text)
@@ -76,6 +81,7 @@ def test_contains_agrees_with_expand(text: str, name: str) -> None:
     assert contains(text, names[-1])
 
 
+@SETTINGS
 @given(st.one_of(NOISE, st.text(max_size=20), st.tuples(LIST, NOISE, LIST).map("".join)))
 def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
     names, error = attempt(lambda: expand(text))
@@ -87,6 +93,7 @@ def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
             assert 0 <= problem.offset < problem.offset + problem.length <= len(text)
 
 
+@SETTINGS
 @given(NAMES.filter(lambda names: not any(":" in name for name in names)))
 def test_ansible_patterns_stand_for_the_same_hosts(names: list[str]) -> None:
     from ansible.plugins.inventory import detect_range, expand_hostname_range

@@ -6,23 +6,21 @@ import re
 import pytest
 
 from clustergen.hostlist import HostlistError, expand, fold, validate_for_slurm
-from clustergen.verify import sandbox, slurm_roots
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import SlurmInstall
 
 pytestmark = pytest.mark.real
-RELEASES = ("22.05", "24.11", "26.05")
 REFUSED: list[str] = []
 
 
-def scontrol(release: str, commands: list[str]) -> list[list[str]]:
-    """What one scontrol of that release answers to each command; nothing where it refuses a list."""
-    install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release} here: tools/setup-parsers builds one"
+def scontrol(slurm: SlurmInstall, commands: list[str]) -> list[list[str]]:
+    """What one scontrol answers to each command; nothing where it refuses a list."""
     notes = {
         "slurm.conf": "ClusterName=c\nSlurmctldHost=localhost\nNodeName=localhost\n",
         "commands": "".join(f"{command}\nversion\n" for command in commands),
     }
     script = "cd /run/clustergen; SLURM_CONF=$PWD/slurm.conf exec scontrol <commands"
-    done = sandbox.run(sandbox.Sandbox(install.path), ["sh", "-c", script], timeout=60, notes=notes)
+    done = sandbox.run(sandbox.Sandbox(slurm.path), ["sh", "-c", script], timeout=60, notes=notes)
     *answers, _ = re.split(r"(?m)^slurm-wlm \S+\n", done.stdout)
     assert len(answers) == len(commands), done.stderr
     # The program echoes each command behind its prompt; it says on stderr why it refuses one, and prints no name.
@@ -49,8 +47,7 @@ def some_lists(dice: random.Random, how_many: int) -> list[str]:
     return [",".join(item() for _ in range(dice.randrange(1, 4))) for _ in range(how_many)]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_same_names(release: str) -> None:
+def test_the_same_names(slurm: SlurmInstall) -> None:
     texts = [
         "compute[01-08,10],login1",
         "n[9-11]",
@@ -62,17 +59,16 @@ def test_the_same_names(release: str) -> None:
         "n[3,1,2,2]",
         *some_lists(random.Random(1), 500),
     ]
-    for text, answer in zip(texts, scontrol(release, [f"show hostnames {text}" for text in texts]), strict=True):
-        if release < "23.11" and re.search(r"\][^],[]+(,|$)", text):
+    for text, answer in zip(texts, scontrol(slurm, [f"show hostnames {text}" for text in texts]), strict=True):
+        if slurm.release < "23.11" and re.search(r"\][^],[]+(,|$)", text):
             with pytest.raises(HostlistError):
-                validate_for_slurm(text, release)
+                validate_for_slurm(text, slurm.release)
             assert answer == REFUSED, text
             continue
         assert answer == expand(text), text
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_same_folding_of_one_number(release: str) -> None:
+def test_the_same_folding_of_one_number(slurm: SlurmInstall) -> None:
     dice = random.Random(2)
     lists = [
         [
@@ -82,23 +78,21 @@ def test_the_same_folding_of_one_number(release: str) -> None:
         for _ in range(300)
     ]
     lists += [["n9", "n10"], ["n08", "n09", "n010"], ["a", "b1"], [f"n{i}" for i in range(98, 103)]]
-    answers = scontrol(release, [f"show hostlist {','.join(names)}" for names in lists])
+    answers = scontrol(slurm, [f"show hostlist {','.join(names)}" for names in lists])
     for names, answer in zip(lists, answers, strict=True):
         assert answer == [fold(names)], names
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_two_brackets_stand_for_the_same_names(release: str) -> None:
+def test_two_brackets_stand_for_the_same_names(slurm: SlurmInstall) -> None:
     names = expand("rack[0-63]n[1-8],gpu[001-320]")
     text = fold(names)
     assert text == "rack[0-63]n[1-8],gpu[001-320]"
-    assert scontrol(release, [f"show hostnames {text}"]) == [names]
+    assert scontrol(slurm, [f"show hostnames {text}"]) == [names]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_what_slurm_refuses_is_refused_here(release: str) -> None:
+def test_what_slurm_refuses_is_refused_here(slurm: SlurmInstall) -> None:
     texts = ["n[5-1]", "n[a]", "n[1-9/2]", "n[1:9]", "n[0-65536]", "a,n[1-2]m[]"]
-    assert scontrol(release, [f"show hostnames {text}" for text in texts]) == [REFUSED] * len(texts)
+    assert scontrol(slurm, [f"show hostnames {text}" for text in texts]) == [REFUSED] * len(texts)
     for text in texts:
         with pytest.raises(HostlistError):
             expand(text)

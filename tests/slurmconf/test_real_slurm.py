@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from clustergen.slurmconf import Line, comment, decode, folder_reader, include, line, parse, read_config
-from clustergen.verify import sandbox, slurm_roots
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import SlurmInstall
 
 pytestmark = pytest.mark.real
-RELEASES = ("22.05", "24.11", "26.05")
 HEAD = "ClusterName=Big\nSlurmctldHost=localhost\n"
 NUMBER, TEXT = "SlurmctldTimeout", "MailDomain"
 TABLES = {"": ["ClusterName", "SlurmctldHost", NUMBER, TEXT]}
@@ -27,11 +27,9 @@ _SAID = re.compile(
 Event = tuple[str, str]
 
 
-def slurm_says(release: str, conf: Path) -> list[Event]:
-    """What a program of that release says about a folder of files."""
-    install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release} here: tools/setup-parsers builds one"
-    box = sandbox.Sandbox(install.path, files=((conf, "/etc/slurm"),))
+def slurm_says(slurm: SlurmInstall, conf: Path) -> list[Event]:
+    """What a program of Slurm's says about a folder of files."""
+    box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
     said = sandbox.run(box, ["sinfo"], timeout=60).stderr
     events: list[Event] = []
     for found in _SAID.finditer(said):
@@ -99,27 +97,24 @@ def random_lines(dice: random.Random, how_many: int) -> str:
     return "".join(f"{text}\n" for text in lines if not re.match(r"\\?include\s|include\\", text, re.IGNORECASE))
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_any_lines(release: str, tmp_path: Path) -> None:
+def test_any_lines(slurm: SlurmInstall, tmp_path: Path) -> None:
     text = HEAD + random_lines(random.Random(1), 1500) + f"{NUMBER}=\\"
     (tmp_path / "slurm.conf").write_bytes(text.encode())
     ours = we_say(parse(text, "slurm.conf", key_tables=TABLES))
     assert len(ours) > 1000
-    assert slurm_says(release, tmp_path) == ours
+    assert slurm_says(slurm, tmp_path) == ours
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_printed_values(release: str, tmp_path: Path) -> None:
+def test_printed_values(slurm: SlurmInstall, tmp_path: Path) -> None:
     dice = random.Random(2)
     alphabet = "ab /\\#=,[]'\t\u00e9\u2003$%`;&"
     values = ["x" + "".join(dice.choice(alphabet) for _ in range(dice.randrange(12))) for _ in range(500)]
     text = HEAD + "".join(f"{comment(value)}\n{line([(NUMBER, value)])}\n" for value in values)
     (tmp_path / "slurm.conf").write_bytes(text.encode())
-    assert slurm_says(release, tmp_path) == [("value", value) for value in values]
+    assert slurm_says(slurm, tmp_path) == [("value", value) for value in values]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_included_files(release: str, tmp_path: Path) -> None:
+def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     main = [
         HEAD,
@@ -135,17 +130,16 @@ def test_included_files(release: str, tmp_path: Path) -> None:
     (tmp_path / "b.conf").write_text(f"{NUMBER}=three")
     (tmp_path / "more/b.conf").write_text(f"{NUMBER}=six\nFoo=1\nMailDomain=a b\n")
     (tmp_path / "big.conf").write_text(f"{NUMBER}=five\n")
-    older = release < "23.02"
+    older = slurm.release < "23.02"
     lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES, beside_includer=older)
     ours = we_say(lines)
     third = ["six"] if older else ["three"]
     assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
     # What is wrong in a file is an error of every line that includes it, too.
-    said = [(kind, value) for kind, value in slurm_says(release, tmp_path) if kind != "include"]
+    said = [(kind, value) for kind, value in slurm_says(slurm, tmp_path) if kind != "include"]
     assert [(kind, value.removeprefix("/etc/slurm/")) for kind, value in ours] == said
 
 
-@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     ("text", "events"),
     [
@@ -159,26 +153,25 @@ def test_included_files(release: str, tmp_path: Path) -> None:
         ("NodeName=n1 MailDomain=x\n", ["unknown", "unreadable"]),
     ],
 )
-def test_what_slurm_refuses(release: str, text: str, events: list[str], tmp_path: Path) -> None:
+def test_what_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_bytes((HEAD + text).encode())
     (tmp_path / "a").write_text("MailDomain=x\n")
-    assert [kind for kind, _ in slurm_says(release, tmp_path)] == events
+    assert [kind for kind, _ in slurm_says(slurm, tmp_path)] == events
     tables = TABLES | {"": [*TABLES[""], "NodeName"], "NodeName": ["Reason", "Gres"]}
     lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=tables)
     assert any(problem.kind.fatal for read in lines for problem in read.problems)
 
 
-@pytest.mark.parametrize("release", RELEASES[1:])  # 22.05 waits a minute for a file of that very name
-def test_patterns_are_not_included(release: str, tmp_path: Path) -> None:
+def test_patterns_are_not_included(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+    # 22.05 waits a minute for a file of that very name.
     (tmp_path / "slurm.conf").write_text(HEAD + "Include *.conf\n")
     lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES)
-    assert slurm_says(release, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
+    assert slurm_says(current_slurm, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_bytes_of_any_encoding(release: str, tmp_path: Path) -> None:
+def test_bytes_of_any_encoding(slurm: SlurmInstall, tmp_path: Path) -> None:
     data = HEAD.encode() + b"%b=x\xe9\xff y\n%b=\xc3\xa9\n" % (NUMBER.encode(), NUMBER.encode())
     (tmp_path / "slurm.conf").write_bytes(data)
     ours = we_say(parse(decode(data), "slurm.conf", key_tables=TABLES))
     shown = [(kind, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for kind, value in ours]
-    assert slurm_says(release, tmp_path) == shown
+    assert slurm_says(slurm, tmp_path) == shown

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clustergen.units import BitRate, ByteRate, Bytes, Duration, Percent, UnitError, Watts
+
+SETTINGS = settings(deadline=None)
 
 TYPES = (Bytes, BitRate, ByteRate, Watts, Percent, Duration)
 
@@ -138,16 +140,19 @@ def test_sums_and_multiples() -> None:
     assert sum([Bytes.parse("1GiB"), Bytes.parse("512MiB")], Bytes(0)) == Bytes.parse("1.5GiB")
 
 
+@SETTINGS
 @given(st.sampled_from([Bytes, BitRate, ByteRate, Watts]), st.integers(0, 2**60))
 def test_canonical_texts_parse_to_the_same_value(kind: Any, value: int) -> None:
     assert kind.parse(str(kind(value))) == kind(value)
 
 
+@SETTINGS
 @given(st.integers(0, 2**31 - 1))
 def test_slurm_form_parses_to_the_same_duration(seconds: int) -> None:
     assert Duration.parse(Duration(seconds).slurm()) == Duration(seconds)
 
 
+@SETTINGS
 @given(
     st.sampled_from(TYPES),
     st.one_of(st.text(max_size=30), st.from_regex(r"[0-9.,:-]{1,12} ?[kMGTPdhms%]?i?[bB]?(/s)?")),
