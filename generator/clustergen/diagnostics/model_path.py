@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.model import ManifestPath
 
+_FAR = 8
 _LISTS = (list, tuple, set, frozenset, Sequence)
 
 
@@ -37,24 +38,35 @@ class Located:
 
 def follow(model: type[BaseModel], loc: Sequence[str | int]) -> Located:
     """The place that a location of `model`'s ValidationError means."""
-    path: list[str | int] = []
+    # Ten thousand entries go the same way; an index only matters in a tuple of a few different types.
+    shape = tuple(min(part, _FAR) if isinstance(part, int) else part for part in loc)
+    kept, found = _resolve(model, shape)
+    path = tuple(loc[index] for index in kept)
+    branch = found.branch and (path[: len(found.branch[0])], found.branch[1])
+    return Located(path, found.kind, found.owner, found.is_key, branch)
+
+
+@lru_cache(maxsize=1024)
+def _resolve(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[tuple[int, ...], Located]:
+    """Which parts of a location are the path, and what stands there."""
+    kept: list[int] = []
     kind: Any = model
     owner: type[BaseModel] | None = None
     branch: tuple[ManifestPath, str] | None = None
-    for part in loc:
-        kind, tags = _plain(kind)
+    for index, part in enumerate(loc):
+        kind, discriminator = _plain(kind)
         if part == "[key]":
-            return Located(tuple(path), None, owner, True, branch)
-        if tags is not None:
-            kind = _tagged(kind, tags, part)
+            return tuple(kept), Located((), None, owner, True, branch)
+        if discriminator is not None:
+            kind = _tagged(kind, discriminator, part)
         elif len(_branches(kind)) > 1:
-            branch = branch or (tuple(path), str(part))
+            branch = branch or (tuple(loc[done] for done in kept), str(part))
             kind = next((inner for inner in _branches(kind) if _has_label(inner, str(part))), None)
         else:
             owner = kind if _is_model(kind) else None
             kind = _inner(kind, part)
-            path.append(part)
-    return Located(tuple(path), _plain(kind)[0], owner, False, branch)
+            kept.append(index)
+    return tuple(kept), Located((), _plain(kind)[0], owner, False, branch)
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:

@@ -16,6 +16,8 @@ _UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069
 
 def printable(text: str) -> str:
     """The text with every character that a terminal would act on replaced by a visible one of the same length."""
+    if text.isprintable():
+        return text
     return re.sub(_UNPRINTABLE, _visible, text)
 
 
