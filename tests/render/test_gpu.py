@@ -1,0 +1,333 @@
+"""GPU nodes: what the driver, MIG and IMEX read, and scripts that notice when a setting does not hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.render.formats import RenderError
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import (
+    COMPUTE,
+    GPU,
+    HEAD,
+    calls,
+    codes_of,
+    lay_out,
+    manifest,
+    node_files,
+    run_script,
+    text_of,
+    tree_of,
+)
+
+UNITS = "/etc/systemd/system"
+SETTINGS = "/usr/local/sbin/clustergen-gpu-settings"
+MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
+
+
+def with_gpus(folder: Path, gpu: dict[str, Any] | None = None, kind: dict[str, Any] | None = None, **gpus: Any) -> Any:
+    types = {"gpu": {**GPU, **(kind or {}), "gpus": {**GPU["gpus"], **gpus}}}
+    return tree_of(manifest(node_types=types, gpu=gpu or {}), folder)
+
+
+# --- kernel modules ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.real
+def test_modprobe_reads_the_options(tmp_path: Path) -> None:
+    root = root_with("modprobe")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100", "NVreg_Text": "two words"}
+    tree = with_gpus(tmp_path, gpu={"profiling": "everybody", "modprobe": options})
+    box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
+    told = sandbox.run(box, ["modprobe", "--showconfig"], timeout=30)
+    assert {
+        "options nvidia NVreg_RestrictProfilingToAdminUsers=0",
+        "options nvidia NVreg_RegistryDwords=RMUseSwI2c=0x01;RMI2cSpeed=100",
+        'options nvidia NVreg_Text="two words"',
+        "blacklist nouveau",
+    } <= set(told.stdout.splitlines())
+
+
+def test_an_option_of_the_manifest_takes_the_place_of_ours(tmp_path: Path) -> None:
+    tree = with_gpus(tmp_path, gpu={"modprobe": {"NVreg_RestrictProfilingToAdminUsers": 0}})
+    text = text_of(tree, "c1", "/etc/modprobe.d/clustergen-nvidia.conf")
+    assert re.findall(r"RestrictProfiling\w+=(\d)", text) == ["0"]
+
+
+@pytest.mark.parametrize("value", ['a"b', "a\nblacklist mlx5_core", "a'b", "a\\", "é"])
+def test_an_option_that_breaks_out_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises((RenderError, AssertionError)):
+        with_gpus(tmp_path, gpu={"modprobe": {"NVreg_X": value}})
+
+
+@pytest.mark.parametrize(
+    ("system", "gpu", "wanted", "unwanted"),
+    [
+        ("dgx-h100", {}, {"nvidia", "nvidia_uvm"}, {"ib_umad", "nvidia_peermem"}),
+        ("dgx-b200", {"peermem": True}, {"nvidia_peermem", "ib_umad"}, set()),
+        ("gb200-nvl72-tray", {}, {"nvidia"}, {"ib_umad"}),
+    ],
+)
+def test_modules_of_each_system(
+    tmp_path: Path, system: str, gpu: dict[str, Any], wanted: set[str], unwanted: set[str]
+) -> None:
+    tree = tree_of(manifest(node_types={"gpu": {"system": system}}, gpu=gpu), tmp_path)
+    text = text_of(tree, "c1", "/etc/modules-load.d/clustergen-nvidia.conf")
+    found = {line for line in text.splitlines() if line and not line.startswith("#")}
+    assert wanted <= found
+    assert not unwanted & found
+
+
+# --- power, clocks, compute mode --------------------------------------------------------------------------------------
+
+# Eight GPUs whose state is in files; what it is asked for it does, unless the file `refuses` names it.
+SMI = """
+cd "$(dirname "$0")/.."
+case $1 in
+  --query-gpu=index) seq 0 $(($(cat count) - 1)) ;;
+  --query-gpu=power.limit) for ((i = 0; i < $(cat count); i++)); do echo "$(cat power).00"; done ;;
+  --query-gpu=compute_mode) for ((i = 0; i < $(cat count); i++)); do cat mode; done ;;
+  --query-supported-clocks=graphics) printf '1980\\n1965\\n210\\n' ;;
+  --power-limit=*) grep -q power refuses && exit 1; grep -q silent refuses || echo "${1#*=}" >power ;;
+  --lock-gpu-clocks=*) echo "${1#*=}" >clocks ;;
+  --compute-mode=EXCLUSIVE_PROCESS) echo Exclusive_Process >mode ;;
+  *) exit 9 ;;
+esac
+"""
+
+
+def apply_settings(folder: Path, tree: Any, *, count: int = 8, refuses: str = "") -> Any:
+    for name, text in {"count": str(count), "power": "700", "mode": "Default", "refuses": refuses}.items():
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+    programs = {"nvidia-smi": SMI, "logger": f'echo "$*" >>"{folder}/said"'}
+    return run_script(text_of(tree, "c1", SETTINGS), programs, folder)
+
+
+def test_settings_hold(tmp_path: Path) -> None:
+    tree = with_gpus(tmp_path, {"compute_mode": "exclusive-process"}, power_limit="500W", graphics_clock="max")
+    assert apply_settings(tmp_path, tree).returncode == 0
+    assert (tmp_path / "power").read_text(encoding="utf-8") == "500\n"
+    assert (tmp_path / "clocks").read_text(encoding="utf-8") == "1980,1980\n"
+    assert (tmp_path / "mode").read_text(encoding="utf-8") == "Exclusive_Process\n"
+    assert "set on 8 GPUs" in (tmp_path / "said").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "machine", "reason"),
+    [
+        ({"power_limit": "500W"}, {"refuses": "power"}, "refuses a power limit of 500 W"),
+        ({"power_limit": "500W"}, {"refuses": "silent"}, "another power limit than 500 W"),
+        ({"power_limit": "500W"}, {"count": 7}, "7 GPUs answer, 8 are fitted"),
+        ({"graphics_clock": 1000}, {}, "1000 MHz is no clock of these GPUs"),
+    ],
+)
+def test_settings_that_do_not_hold_are_told(
+    tmp_path: Path, gpus: dict[str, Any], machine: dict[str, Any], reason: str
+) -> None:
+    done = apply_settings(tmp_path, with_gpus(tmp_path, **gpus), **machine)
+    assert done.returncode == 1
+    assert reason in (tmp_path / "said").read_text(encoding="utf-8")
+
+
+def test_a_driver_that_does_not_answer(tmp_path: Path) -> None:
+    text = text_of(with_gpus(tmp_path, power_limit="500W"), "c1", SETTINGS)
+    done = run_script(text, {"nvidia-smi": "exit 9", "logger": ""}, tmp_path)
+    assert done.returncode == 1
+    assert not any("--power-limit" in call for call in calls(tmp_path))
+
+
+def test_nothing_is_set_that_nobody_wants(tmp_path: Path) -> None:
+    files = node_files(with_gpus(tmp_path), "c1")
+    assert SETTINGS not in files
+    assert f"{UNITS}/clustergen-gpu-settings.service" not in files
+
+
+# --- MIG --------------------------------------------------------------------------------------------------------------
+
+PLANS = {"small": {"profiles": {"1g.10gb": 7}}, "mixed": {"profiles": {"3g.40gb": 1, "2g.20gb": 1, "1g.10gb+me": 1}}}
+
+
+def mig_specification(text: str) -> dict[str, list[dict[str, Any]]]:
+    """The file as nvidia-mig-parted reads it: a version, entries, no other keys, MIG devices only with MIG on."""
+    document = yaml.safe_load(text)
+    assert set(document) == {"version", "mig-configs"}
+    assert document["version"] == "v1"
+    assert document["mig-configs"]
+    for entries in document["mig-configs"].values():
+        assert entries
+        for entry in entries:
+            assert {"devices", "mig-enabled"} <= set(entry) <= {"devices", "mig-enabled", "mig-devices"}
+            devices = entry["devices"]
+            assert devices == "all" or all(type(device) is int for device in devices)
+            assert type(entry["mig-enabled"]) is bool
+            profiles = entry.get("mig-devices")
+            if entry["mig-enabled"]:
+                assert profiles
+                assert all(re.fullmatch(r"[1-9]g\.\d+gb([+-][a-z.]+)?", name) for name in profiles)
+                assert all(type(number) is int and number > 0 for number in profiles.values())
+            else:
+                assert not profiles
+    configs: dict[str, list[dict[str, Any]]] = document["mig-configs"]
+    return configs
+
+
+def test_every_gpu_has_one_layout(tmp_path: Path) -> None:
+    tree = with_gpus(tmp_path, {"mig_plans": PLANS}, mig={0: "small", 1: "mixed", 5: "small"})
+    (entries,) = mig_specification(text_of(tree, "c1", MIG)).values()
+    by_gpu = {device: entry.get("mig-devices") for entry in entries for device in entry["devices"]}
+    assert sorted(by_gpu) == list(range(8))
+    assert sum(len(entry["devices"]) for entry in entries) == 8
+    assert by_gpu[0] == by_gpu[5] == {"1g.10gb": 7}
+    assert by_gpu[1] == {"3g.40gb": 1, "2g.20gb": 1, "1g.10gb+me": 1}
+    assert by_gpu[2] is None
+
+
+def test_one_plan_is_for_all(tmp_path: Path) -> None:
+    tree = with_gpus(tmp_path, {"mig_plans": PLANS}, mig="small")
+    (entries,) = mig_specification(text_of(tree, "c1", MIG)).values()
+    assert entries == [{"devices": "all", "mig-enabled": True, "mig-devices": {"1g.10gb": 7}}]
+
+
+def test_the_drop_in_selects_what_the_file_has(tmp_path: Path) -> None:
+    tree = with_gpus(tmp_path, {"mig_plans": PLANS}, mig="small")
+    places = [path for path in node_files(tree, "c1") if "nvidia-mig-manager.service.d" in path]
+    assert len(places) == 1
+    # The package's own drop-in, override.conf, selects all-disabled; of two that set a variable the later name wins.
+    assert Path(places[0]).name > "override.conf"
+    found = re.search(r"MIG_PARTED_CONFIG_FILE=(\S+) MIG_PARTED_SELECTED_CONFIG=(\S+)", text_of(tree, "c1", places[0]))
+    assert found
+    assert found[1] == MIG
+    assert found[2] in mig_specification(text_of(tree, "c1", found[1]))
+
+
+def test_mig_is_only_where_it_is_planned(tmp_path: Path) -> None:
+    types = {"gpu": GPU, "split": {**GPU, "gpus": {**GPU["gpus"], "mig": "small"}}}
+    nodes = [HEAD, COMPUTE, {**COMPUTE, "name": "m[1-2]", "type": "split", "address": "10.0.0.[21-22]"}]
+    tree = tree_of(manifest(node_types=types, nodes=nodes, gpu={"mig_plans": PLANS}), tmp_path)
+    assert MIG not in node_files(tree, "c1")
+    drop_in = f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf"
+    assert "Requires=nvidia-mig-manager.service\n" in text_of(tree, "m1", drop_in)
+    assert "mig-manager" not in text_of(tree, "c1", drop_in)
+
+
+# --- units ------------------------------------------------------------------------------------------------------------
+
+PACKAGES = ("nvidia-persistenced", "nvidia-fabricmanager", "nvidia-mig-manager", "nvidia-imex", "nvidia-dcgm")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", [{"system": "dgx-h100"}, {"system": "gb200-nvl72-tray"}])
+def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[str, Any]) -> None:
+    root = root_with("systemd-analyze")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    plan = {"mig": "small"} if kind["system"] == "dgx-h100" else {}
+    types = {"gpu": {**kind, "gpus": {**plan, "power_limit": "600W"}}}
+    tree = tree_of(manifest(node_types=types, gpu={"mig_plans": PLANS}), tmp_path)
+    stands = tmp_path / "stands"
+    (stands / "usr/lib/systemd/system").mkdir(parents=True)
+    (stands / "usr/bin").mkdir()
+    for name in PACKAGES:
+        text = "[Service]\nType=oneshot\nExecStart=/usr/bin/true\n"
+        (stands / f"usr/lib/systemd/system/{name}.service").write_text(text, encoding="utf-8")
+    (stands / "usr/bin/nvidia-smi").write_text("#!/bin/sh\n", encoding="utf-8")
+    (stands / "usr/bin/nvidia-smi").chmod(0o755)
+    ours = [path for path in node_files(tree, "c1") if path.startswith(UNITS)]
+    kept = {path: file for path, file in node_files(tree, "c1").items() if "dcgm" not in path}
+    assert f"{UNITS}/clustergen-gpu-settings.service" in ours
+    folder = tmp_path / "node"
+    for path, file in kept.items():
+        if path.startswith((UNITS, "/usr/local/sbin")) and file.source.startswith("templates/gpu_node"):
+            place = folder / path.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.content)
+            place.chmod(file.mode)
+    units = ["clustergen-gpu-settings.service", "slurmd.service", *(f"{name}.service" for name in PACKAGES)]
+    box = sandbox.Sandbox(root, files=((stands, "/"), (folder, "/")))
+    told = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    said = [line for line in told.stderr.splitlines() if not line.startswith("/usr/lib/systemd/system/systemd-")]
+    assert (told.code, said) == (0, [])
+
+
+def test_slurmd_waits_for_the_switches_where_they_are(tmp_path: Path) -> None:
+    drop_in = f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf"
+    dgx = tree_of(manifest(node_types={"gpu": {"system": "dgx-h100"}}), tmp_path)
+    assert "nvidia-fabricmanager.service" in text_of(dgx, "c1", drop_in)
+    tray = text_of(tree_of(manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}), tmp_path), "c1", drop_in)
+    assert "nvidia-imex.service" in tray
+    assert "nvidia-fabricmanager" not in tray
+    assert "nvidia-fabricmanager" not in text_of(with_gpus(tmp_path), "c1", drop_in)
+
+
+def test_without_persistence_and_settings_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
+    files = node_files(with_gpus(tmp_path, {"persistence": False}), "c1")
+    assert f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf" not in files
+    assert f"{UNITS}/nvidia-persistenced.service.d/50-clustergen.conf" not in files
+
+
+# --- IMEX -------------------------------------------------------------------------------------------------------------
+
+FOLDER = "/etc/nvidia-imex/clustergen"
+
+
+def racks(folder: Path, **changes: Any) -> Any:
+    nodes = [HEAD, {"name": "t[01-40]", "type": "gpu", "address": "10.0.0.[101-140]"}]
+    return tree_of(manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, nodes=nodes, **changes), folder)
+
+
+def domains(tree: Any) -> dict[str, list[str]]:
+    files = {path: file for path, file in node_files(tree, "t01").items() if path.startswith(FOLDER)}
+    return {
+        Path(path).stem: [line for line in file.content.decode().splitlines() if not line.startswith("#")]
+        for path, file in files.items()
+    }
+
+
+def test_domains_are_as_large_as_a_rack(tmp_path: Path) -> None:
+    found = domains(racks(tmp_path))
+    assert {name: len(members) for name, members in found.items()} == {"gpu-1": 18, "gpu-2": 18, "gpu-3": 4}
+    assert found["gpu-2"][0] == "10.0.0.119"
+    assert len({member for members in found.values() for member in members}) == 40
+
+
+def test_racks_of_the_manifest_are_the_domains(tmp_path: Path) -> None:
+    found = domains(racks(tmp_path, racks={"r1": {"nodes": "t[01-10]"}, "r2": {"nodes": "t[11-28]"}}))
+    assert {name: len(members) for name, members in found.items()} == {"r1": 10, "r2": 18, "gpu-1": 12}
+    assert found["r2"] == [f"10.0.0.{number}" for number in range(111, 129)]
+
+
+@pytest.mark.parametrize(
+    ("address", "code"), [("10.0.0.119 192.168.0.1", 0), ("10.9.9.9", 1), ("10.0.0.101 10.0.0.119", 1)]
+)
+def test_a_node_finds_its_own_domain(tmp_path: Path, address: str, code: int) -> None:
+    tree = racks(tmp_path)
+    node = lay_out(tree, "t19", tmp_path / "node")
+    text = text_of(tree, "t19", "/usr/local/sbin/clustergen-imex-nodes").replace(
+        "/etc/nvidia-imex", f"{node}/etc/nvidia-imex"
+    )
+    programs = {"hostname": f'case $1 in -I) echo "{address} " ;; *) echo t19 ;; esac', "logger": ""}
+    done = run_script(text, programs, tmp_path)
+    assert done.returncode == code, done
+    target = node / "etc/nvidia-imex/nodes_config.cfg"
+    assert target.exists() == (code == 0)
+    if code == 0:
+        assert target.read_text(encoding="utf-8").split() == [f"10.0.0.{number}" for number in range(119, 137)]
+
+
+def test_the_first_channel_is_made_unless_slurm_makes_them(tmp_path: Path) -> None:
+    place = "/etc/modprobe.d/clustergen-nvidia.conf"
+    assert "NVreg_CreateImexChannel0=1" in text_of(racks(tmp_path), "t01", place)
+    slurm = {"version": "24.11", "build": "schedmd", "options": {"SwitchType": "switch/nvidia_imex"}}
+    assert "CreateImexChannel0" not in text_of(racks(tmp_path, slurm=slurm), "t01", place)
+
+
+def test_a_profile_that_breaks_out_is_refused(tmp_path: Path) -> None:
+    plans = {"small": {"profiles": {"1g.10gb\n      x": 1}}}
+    types = {"gpu": {**GPU, "gpus": {**GPU["gpus"], "mig": "small"}}}
+    assert codes_of(manifest(node_types=types, gpu={"mig_plans": plans}), tmp_path)

@@ -1,0 +1,101 @@
+"""Renders small manifests, lays files out as on a node, runs scripts with stand-ins for programs that need hardware."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from clustergen import compile as compiler
+from clustergen.render.tree import RenderedFile, Tree
+
+HEAD = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]}
+COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"}
+GPU = {
+    "cpu": {"sockets": 2, "cores_per_socket": 32, "threads_per_core": 2},
+    "memory": "1TiB",
+    "gpus": {"model": "h100-sxm", "count": 8, "numa": [0, 0, 0, 0, 1, 1, 1, 1]},
+    "nics": [
+        {"device": "mlx5_0", "interface": "ibp24s0", "model": "cx7", "numa": 0},
+        {"device": "mlx5_1", "interface": "ibp64s0", "model": "cx7", "numa": 1},
+    ],
+}
+MANIFEST: dict[str, Any] = {
+    "name": "small",
+    "os": "debian-13",
+    "networks": {
+        "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
+        "fabric": {"type": "infiniband", "rate": "NDR"},
+    },
+    "node_types": {"gpu": GPU},
+    "nodes": [HEAD, COMPUTE],
+    "slurm": {"version": "24.11"},
+}
+
+
+def manifest(**changes: Any) -> dict[str, Any]:
+    """The small manifest with other sections."""
+    return {**MANIFEST, **changes}
+
+
+def tree_of(data: Mapping[str, Any], folder: Path) -> Tree:
+    """Its tree; AssertionError with the diagnostics where it is not valid."""
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    compiled = compiler.validate(path)
+    assert compiled.ok, compiled.diagnostics
+    tree, found = compiler.render(compiled, path)
+    assert tree is not None, found
+    return tree
+
+
+def codes_of(data: Mapping[str, Any], folder: Path) -> list[str]:
+    """The codes of what is wrong with a manifest."""
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return [found.code for found in compiler.validate(path).diagnostics]
+
+
+def node_files(tree: Tree, host: str) -> dict[str, RenderedFile]:
+    """Path on the node → file, of one host."""
+    groups = {name for name, hosts in tree.groups.items() if host in hosts}
+    return {file.target: file for file in tree if file.group in groups and file.target is not None}
+
+
+def text_of(tree: Tree, host: str, target: str) -> str:
+    return node_files(tree, host)[target].content.decode()
+
+
+def lay_out(tree: Tree, host: str, folder: Path) -> Path:
+    """The files of a host below a folder, with their modes."""
+    for target, file in node_files(tree, host).items():
+        place = folder / target.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.content)
+        place.chmod(file.mode)
+    return folder
+
+
+def run_script(
+    text: str, programs: Mapping[str, str], folder: Path, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a rendered script, with shell texts in place of programs; what it calls of them is in `calls`."""
+    place = folder / "bin"
+    place.mkdir(exist_ok=True)
+    for name, body in programs.items():
+        (place / name).write_text(f'#!/bin/bash\necho "{name} $*" >>"{folder}/calls"\n{body}\n', encoding="utf-8")
+        (place / name).chmod(0o755)
+    script = folder / "script"
+    assert "\nPATH=/usr/sbin:" in text
+    script.write_text(text.replace("\nPATH=", f"\nPATH={place}:", 1), encoding="utf-8")
+    return subprocess.run(
+        ["bash", str(script), *arguments], capture_output=True, text=True, timeout=20, check=False, cwd=folder
+    )
+
+
+def calls(folder: Path) -> list[str]:
+    """What the script ran of the stand-ins, in order."""
+    log = folder / "calls"
+    return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
