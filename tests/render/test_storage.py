@@ -11,6 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clustergen.catalogue.storage import beegfs_keys, mount_option
+from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.manifest.storage import ZfsPool
 from clustergen.render.formats import RenderError
 from clustergen.render.unit_names import escape_path, mount_unit
@@ -129,6 +131,36 @@ def test_rdma_replaces_tcp_and_its_port(tmp_path: Path) -> None:
     assert {"proto=rdma", "port=20049"} <= set(found)
     assert "proto=tcp" not in found
     assert "rpcrdma" in text_of(tree, "c1", "/etc/modules-load.d/clustergen-nfs-client.conf").splitlines()
+
+
+def test_an_ipv6_server_stands_in_brackets(tmp_path: Path) -> None:
+    text = text_of(stored(tmp_path, home={**NFS, "server": "fd00::1"}), "c1", f"{UNITS}/home.mount")
+    assert "What=[fd00::1]:/export/home\n" in text
+    assert "proto=tcp6" in options(text)
+
+
+def test_our_options_are_known_to_the_catalogue(tmp_path: Path) -> None:
+    entries = {
+        "lus": LUSTRE,
+        "home": NFS,
+        "weka": WEKA,
+        "bee": BEEGFS,
+        "ceph": CEPH,
+        "more": {**NFS, "mount": "/more", "rdma": True},
+    }
+    tree = stored(tmp_path, **entries)
+    kinds = set()
+    for target, file in node_files(tree, "c1").items():
+        if target.endswith(".mount"):
+            text = file.content.decode()
+            kind = re.findall(r"^Type=(\w+)$", text, re.MULTILINE)[0]
+            kinds.add(kind)
+            for option in options(text):
+                known = mount_option(kind, option)
+                assert known is not None, (kind, option)
+                assert known.takes_value == ("=" in option), (kind, option)
+                assert not known.ignored, (kind, option)
+    assert kinds == {"lustre", "nfs", "wekafs", "beegfs", "ceph"}
 
 
 @pytest.mark.parametrize("option", ["a,b", "a b", 'a"', "a\nb", "a=%i\n", "a=$(x)", "{{x}}"])
@@ -331,6 +363,16 @@ def test_each_release_has_its_own_port_keys(tmp_path: Path) -> None:
     assert old["connMgmtdPortTCP"] == old["connMgmtdPortUDP"] == "9008"
     assert not {"connMgmtdPort", "connClientPort"} & set(old)
     assert "/etc/beegfs/beegfs-helperd.conf" in node_files(tree, "c1")
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.0", "8.1", "8.2", "8.3"])
+def test_every_release_knows_its_keys(tmp_path: Path, version: str) -> None:
+    entry = {**BEEGFS, "version": version, "interfaces": ["ibp24s0"], "net_filter": ["10.0.0.0/8"], "quota": True}
+    files = node_files(stored(tmp_path, bee=entry), "c1")
+    for name in ("beegfs-client.conf", "beegfs-helperd.conf"):
+        if (file := files.get(f"/etc/beegfs/{name}")) is not None:
+            known = {key.key for key in beegfs_keys(name, BeegfsVersion(version))}
+            assert known >= set(beegfs_conf(file.content.decode())), name
 
 
 def test_mount_helper_finds_the_management_host(tmp_path: Path) -> None:

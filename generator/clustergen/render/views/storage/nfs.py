@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import serves
 from clustergen.manifest.storage import Mount, Nfs
-from clustergen.render.effects import reload, restart
+from clustergen.render.effects import DAEMON_RELOAD, reload, restart
 from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
@@ -17,12 +17,13 @@ _RETRY_MINUTES = 10
 
 
 def nfs_mount(_: Cluster, name: str, entry: Nfs, __: NodeType) -> dict[str, MountUnit]:
-    server = f"[{entry.server}]" if ":" in entry.server else entry.server
+    family = "6" if ":" in entry.server else ""
+    server = f"[{entry.server}]" if family else entry.server
     options = [f"vers={entry.version}"]
     if entry.rdma:
-        options += ["proto=rdma", f"port={entry.port or _RDMA_PORT}"]
+        options += [f"proto=rdma{family}", f"port={entry.port or _RDMA_PORT}"]
     else:
-        options += ["proto=tcp", *([f"port={entry.port}"] if entry.port else [])]
+        options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port else [])]
         options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
     options += ["soft" if entry.soft else "hard", f"retry={_RETRY_MINUTES}"]
     return remote_mount(
@@ -174,7 +175,7 @@ FILES: tuple[File, ...] = (
     File("export/etc/exports.d/clustergen-{name}.exports", export, reload(_NFSD)),
     File(f"export/{_MOUNT}", server_view, remount_unit, source=f"mount/{_MOUNT}"),
     File("nfs_server/etc/nfs.conf.d/50-clustergen.conf", server_conf, restart(_NFSD)),
-    File("nfs_server/etc/systemd/system/nfs-server.service.d/50-clustergen.conf", zfs_first),
+    File("nfs_server/etc/systemd/system/nfs-server.service.d/50-clustergen.conf", zfs_first, DAEMON_RELOAD),
     File("nfs_server/etc/modules-load.d/clustergen-nfs-server.conf", server_modules, _MODULES),
     File("nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf", server_idmap, restart("nfs-idmapd.service")),
     File("nfs_client/etc/idmapd.conf.d/50-clustergen-client.conf", client_idmap),
