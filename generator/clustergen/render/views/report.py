@@ -27,6 +27,7 @@ _EFFECTS = {
     "restart-slurmdbd": "restart slurmdbd",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld and slurmd",
+    "create": "make accounts and folders",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",
     "drain": "drain and run {unit}",
@@ -187,12 +188,11 @@ def _qos(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name, entry in cluster.manifest.storage.items():
-        clients = [host for group in cluster.groups if name in mounts(cluster, group) for host in group.hosts]
         yield {
             "Name": name,
             "Type": entry.type,
             "Mounted at": entry.mount,
-            "On": fold(clients) if clients else "",
+            "On": ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group)),
             "Without it": "Slurm does not start" if entry.required else "jobs run",
         }
 
@@ -261,7 +261,7 @@ def _files(outline: Outline) -> Iterator[Table]:
             for file in outline.files.values()
             if file.group == group
         )
-        table = _table(group, fold([host for member in members for host in member.hosts]), rows)
+        table = _table(group, ",".join(member.folded for member in members), rows)
         if table.rows:
             yield table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.tree import Outline
 from clustergen.render.views.dcgm import exported
+from clustergen.render.views.gpu import nvlink_domain_nodes
 
 _UNIT_FOLDER = "/etc/systemd/system/"
 _BY_GROUP = {
@@ -23,6 +24,8 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
     if "slurm_accounting" in found and cluster.manifest.slurm.accounting.database_host == "localhost":
         found["slurm_accounting"]["mariadb.service"] = None
     for kind in cluster.gpu_types:
+        if kind.gpus and kind.gpus.nvlink == "nvswitch" and nvlink_domain_nodes(kind) == 1:
+            found[kind.group]["nvidia-fabricmanager.service"] = None
         if exported(cluster, kind):
             found[kind.group]["nvidia-dcgm.service"] = None
     for name, daemon in _BY_GROUP.items():

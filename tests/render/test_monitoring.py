@@ -1,0 +1,486 @@
+"""Monitoring: Prometheus and Alertmanager accept their files, alerts fire when they should and at no other time."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.catalogue.dcgm import dcgm_name_known
+from clustergen.catalogue.metrics import slurm_metrics
+from clustergen.catalogue.versions import DcgmVersion
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
+
+PROMETHEUS = "/etc/prometheus"
+COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
+EXPORTER = "/etc/systemd/system/nvidia-dcgm-exporter.service.d/50-clustergen.conf"
+METRICS = "/usr/local/sbin/clustergen-slurm-metrics"
+UNIT_TESTS = Path(__file__).parent / "promtool"
+PAIR = {**GPU, "gpus": {"model": "h100-sxm", "count": 2, "numa": [0, 1]}}
+LINKED = {"system": "ws-2xa6000", "memory": "1TiB", "nics": GPU["nics"]}  # two GPUs with an NVLink bridge
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
+SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
+HOME = {
+    "type": "nfs",
+    "server": "head",
+    "path": "/export/home",
+    "mount": "/home",
+    "export": {"zfs": {"disks": ["/dev/sda", "/dev/sdb"], "layout": "mirror"}},
+}
+
+
+def monitored(**changes: Any) -> dict[str, Any]:
+    return manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes})
+
+
+def box(tree: Any, folder: Path, host: str = "mon") -> sandbox.Sandbox:
+    root = root_with("promtool")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
+
+
+def told(tree: Any, folder: Path, script: str, host: str = "mon") -> str:
+    """What a shell script says on the node; it must end well."""
+    done = sandbox.run(box(tree, folder, host), ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"], timeout=60)
+    assert done.code == 0, done
+    return done.stdout + done.stderr
+
+
+def loaded(tree: Any, target: str, host: str = "mon") -> Any:
+    return yaml.safe_load(text_of(tree, host, target))
+
+
+def rules(tree: Any) -> dict[str, dict[str, Any]]:
+    """All rules by name, those of one name together."""
+    found: dict[str, dict[str, Any]] = {}
+    for target in node_files(tree, "mon"):
+        if target.startswith(f"{PROMETHEUS}/rules/"):
+            for group in loaded(tree, target)["groups"]:
+                found |= {rule.get("alert") or rule["record"]: rule for rule in group["rules"]}
+    return found
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "everything": {
+        "nodes": [HEAD, MONITOR, {**MONITOR, "name": "mon2", "address": "10.0.0.4"}, LOGIN, COMPUTE],
+        "racks": {"r1": {"nodes": "c[1-2]"}},
+        "monitoring": {
+            "receivers": {
+                "mail": {"email": "ops@example.org", "severities": ["critical"]},
+                "hook": {"webhook": "https://hooks.example.org/x?y=1&z=%20"},
+                "chat": {"slack_url_file": "/etc/prometheus/secrets/slack", "slack_channel": "#gpu-alerts"},
+            },
+            "smtp": "mail.example.org:587",
+            "mail_from": "cluster@example.org",
+            "targets": {"ipmi": ["bmc1:9290", "10.0.9.2:9290"]},
+            "labels": {"site": "hall 3: row #2 {{ x }}", "cluster": "other"},
+            "remote_write": ["https://store.example.org/api/v1/push"],
+            "retention_size": "100GiB",
+            "scrape_interval": 5,
+        },
+        "storage": {"home": HOME | {"server": "10.0.0.9", "export": {}}},
+    },
+    "openmetrics": {
+        "slurm": {"version": "25.11"},
+        "monitoring": {"scrape_interval": 120, "dcgm": {"interval": 120000}},
+    },
+    "no gpus": {"node_types": {"gpu": {key: value for key, value in GPU.items() if key != "gpus"}}},
+    "roce": {
+        "networks": {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "200Gb/s"}},
+        "monitoring": {"alertmanager": False, "dcgm": {"version": "3.1"}},
+    },
+    "ethernet": {
+        "networks": {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "ethernet", "rate": "100Gb/s"}},
+        "monitoring": {"node_exporter": {"port": 9101, "collectors": ["ethtool"]}, "dcgm": {"enabled": False}},
+    },
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: Path) -> None:
+    tree = tree_of(monitored(**VARIANTS[variant]), tmp_path)
+    script = "promtool check config prometheus.yml"
+    if f"{PROMETHEUS}/alertmanager.yml" in node_files(tree, "mon"):
+        script += " && amtool check-config alertmanager.yml"
+    said = told(tree, tmp_path, script)
+    assert "FAILED" not in said
+    assert said.count("rules found") == sum("/rules/" in target for target in node_files(tree, "mon"))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("gpu", {"node_types": {"gpu": LINKED}}),
+        ("gpu-dcgm3", {"monitoring": {"dcgm": {"version": "3.1"}}}),
+        ("node", {}),
+        ("slurm", {}),
+        ("fabric", {}),
+        ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
+        ("meta", {}),
+    ],
+)
+def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    tree = tree_of(monitored(**changes), tmp_path)
+    assert "SUCCESS" in told(tree, tmp_path, f"promtool test rules {name}.yml")
+
+
+@pytest.mark.parametrize("topic", ["gpu", "node", "fabric", "storage", "meta", "slurm"])
+def test_every_alert_has_a_test_in_which_it_fires(topic: str, tmp_path: Path) -> None:
+    nodes = [SERVER, MONITOR, LOGIN, COMPUTE]
+    tree = tree_of(monitored(node_types={"gpu": LINKED}, storage={"home": HOME}, nodes=nodes), tmp_path)
+    made = {
+        rule["alert"]
+        for rule in loaded(tree, f"{PROMETHEUS}/rules/{topic}.yml")["groups"][0]["rules"]
+        if "alert" in rule
+    }
+    fired = re.findall(r'alertname="(\w+)"', (UNIT_TESTS / f"{topic}.yml").read_text(encoding="utf-8"))
+    assert made == set(fired)
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.3", "4.0", "4.2", "4.5", "4.6"])
+@pytest.mark.parametrize("gpus", [PAIR, LINKED])
+def test_whatever_an_alert_reads_is_exported_and_known_to_the_release(
+    version: str, gpus: dict[str, Any], tmp_path: Path
+) -> None:
+    spec = {"dcgm": {"version": version, "counters": ["DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_GPU_TEMP"]}}
+    tree = tree_of(monitored(node_types={"gpu": gpus}, monitoring=spec), tmp_path)
+    lines = [line for line in text_of(tree, "c1", COUNTERS).splitlines() if line and line[0] != "#"]
+    rows = list(csv.reader(lines, skipinitialspace=True, strict=True))
+    assert all(len(row) == 3 and '"' not in "".join(row) for row in rows)
+    names = [row[0] for row in rows]
+    assert len(names) == len(set(names))
+    assert {row[1] for row in rows} <= {"gauge", "counter", "label"}
+    assert all(dcgm_name_known(name, DcgmVersion(version)) for name in names), version
+    read = {name for rule in rules(tree).values() for name in re.findall(r"DCGM_[A-Z0-9_]+", rule["expr"])}
+    assert read
+    assert read <= set(names)
+    assert "DCGM_FI_DEV_FAN_SPEED" in names
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "expected"),
+    [
+        ("h100-sxm", {}, True),
+        ("h100-sxm", {"profiling": False}, False),
+        ("rtx-a6000", {}, False),
+        ("rtx-3090", {"enabled": True}, False),
+    ],
+)
+def test_profiling_counters_only_where_the_gpu_has_them(
+    model: str, changes: dict[str, Any], expected: bool, tmp_path: Path
+) -> None:
+    kind = {**GPU, "gpus": {"model": model, "count": 2}}
+    tree = tree_of(monitored(node_types={"gpu": kind}, monitoring={"dcgm": changes}), tmp_path)
+    assert ("DCGM_FI_PROF_" in text_of(tree, "c1", COUNTERS)) is expected
+
+
+def test_geforce_is_left_to_itself_unless_the_manifest_says_otherwise(tmp_path: Path) -> None:
+    kind = {**GPU, "gpus": {"model": "rtx-3090", "count": 2}}
+    tree = tree_of(monitored(node_types={"gpu": kind}), tmp_path)
+    assert COUNTERS not in node_files(tree, "c1")
+    assert f"{PROMETHEUS}/sd/dcgm.yml" not in node_files(tree, "mon")
+    assert not any("DCGM" in rule["expr"] for rule in rules(tree).values())
+
+
+def test_types_with_other_counters_get_files_of_their_own(tmp_path: Path) -> None:
+    kinds = {"gpu": GPU, "old": {**GPU, "gpus": {"model": "rtx-a6000", "count": 4}}}
+    nodes = [HEAD, MONITOR, COMPUTE, {"name": "o1", "type": "old", "address": "10.0.0.31"}]
+    tree = tree_of(monitored(node_types=kinds, nodes=nodes), tmp_path)
+    assert "DCGM_FI_PROF_" in text_of(tree, "c1", COUNTERS)
+    assert "DCGM_FI_PROF_" not in text_of(tree, "o1", COUNTERS)
+    counts = {
+        found[1]: found[2]
+        for rule in _all_rules(tree, "gpu")
+        if (found := re.search(r'GPU_TEMP\{.*node_type="(\w+)".*?\) < (\d)$', rule, re.DOTALL))
+    }
+    assert counts == {"gpu": "8", "old": "4"}
+
+
+def _all_rules(tree: Any, topic: str) -> list[str]:
+    return [rule["expr"] for rule in loaded(tree, f"{PROMETHEUS}/rules/{topic}.yml")["groups"][0]["rules"]]
+
+
+def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
+    tree = tree_of(monitored(**VARIANTS["everything"]), tmp_path)
+    groups = loaded(tree, f"{PROMETHEUS}/sd/node.yml")
+    hosts = [target for group in groups for target in group["targets"]]
+    assert hosts == ["head:9100", "mon:9100", "mon2:9100", "login1:9100", *(f"c{i}:9100" for i in range(1, 5))]
+    racks = {target: group["labels"].get("rack") for group in groups for target in group["targets"]}
+    assert racks["c2:9100"] == "r1"
+    assert racks["c3:9100"] is None
+    assert all(group["labels"]["cluster"] == "other" for group in groups)
+    assert groups[0]["labels"]["roles"] == "slurm-controller,slurm-accounting"
+    gpus = loaded(tree, f"{PROMETHEUS}/sd/dcgm.yml")
+    assert {target for group in gpus for target in group["targets"]} == {f"c{i}:9400" for i in range(1, 5)}
+    assert loaded(tree, f"{PROMETHEUS}/sd/ipmi.yml")[0]["targets"] == ["bmc1:9290", "10.0.9.2:9290"]
+
+
+def test_one_more_node_is_one_more_line_of_each_target_file(tmp_path: Path) -> None:
+    def target_lines(count: int) -> dict[str, set[str]]:
+        nodes = [HEAD, MONITOR, {"name": f"c[001-{count:03}]", "type": "gpu", "address": f"10.0.0.[11-{count + 10}]"}]
+        tree = tree_of(monitored(nodes=nodes), tmp_path)
+        files = node_files(tree, "mon").items()
+        return {target: set(file.content.decode().splitlines()) for target, file in files}
+
+    before, after = target_lines(200), target_lines(201)
+    changed = {target: after[target] ^ lines for target, lines in before.items() if after[target] != lines}
+    assert changed == {
+        f"{PROMETHEUS}/sd/node.yml": {"    - c201:9100"},
+        f"{PROMETHEUS}/sd/dcgm.yml": {"    - c201:9400"},
+        "/etc/hosts": changed["/etc/hosts"],
+    }
+
+
+def test_prometheus_reads_no_more_often_than_dcgm_samples(tmp_path: Path) -> None:
+    spec = {"dcgm": {"interval": 30500}, "scrape_interval": 10}
+    tree = tree_of(monitored(monitoring=spec), tmp_path)
+    config = loaded(tree, f"{PROMETHEUS}/prometheus.yml")
+    jobs = {job["job_name"]: job for job in config["scrape_configs"]}
+    assert jobs["dcgm"]["scrape_interval"] == "31s"
+    assert "scrape_interval" not in jobs["node"]
+    assert config["global"]["scrape_timeout"] == "10s"
+    assert "[5m]" in rules(tree)["GpuPcieReplays"]["expr"]
+
+
+def test_rates_span_at_least_four_samples(tmp_path: Path) -> None:
+    tree = tree_of(monitored(monitoring={"scrape_interval": 300}), tmp_path)
+    assert "[20m]" in rules(tree)["GpuPcieReplays"]["expr"]
+
+
+def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: Path) -> None:
+    old = tree_of(monitored(), tmp_path)
+    assert METRICS in node_files(old, "head")
+    assert not any("slurm" in job["job_name"] for job in loaded(old, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"])
+    new = tree_of(monitored(slurm={"version": "25.11", "ports": {"slurmctld": 7817}}), tmp_path)
+    assert METRICS not in node_files(new, "head")
+    jobs = {job["job_name"]: job for job in loaded(new, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"]}
+    assert jobs["slurm-nodes"]["metrics_path"] == "/metrics/nodes"
+    assert loaded(new, f"{PROMETHEUS}/sd/slurm-nodes.yml")[0]["targets"] == ["head:7817"]
+    hidden = {"version": "25.11", "accounting": {"private": ["jobs"]}}
+    private = tree_of(monitored(slurm=hidden), tmp_path)
+    assert METRICS in node_files(private, "head")
+
+
+def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
+    tree = tree_of(monitored(slurm={"version": "25.11"}), tmp_path)
+    read = {name for expr in _all_rules(tree, "slurm") for name in re.findall(r"\bslurm_\w+", expr)}
+    assert len(read) >= 4
+    assert read <= slurm_metrics().keys()
+
+
+SCONTROL = """cat <<'END'
+NodeName=c1 Arch=x86_64 CoresPerSocket=32 State=IDLE ThreadsPerCore=2 Weight=1
+NodeName=c2 State=DOWN*+DRAIN+INVALID_REG ThreadsPerCore=2 NextState=RESUME
+NodeName=c3 State=MIXED+DRAIN ThreadsPerCore=2
+NodeName=c4 State=ALLOCATED ThreadsPerCore=2
+END"""
+SDIAG = """cat <<'END'
+Server thread count:  1
+Agent queue size:     3
+DBD Agent queue size: 42
+END"""
+
+
+def metrics_run(tree: Any, folder: Path, **programs: str) -> tuple[int, Path]:
+    own = {"scontrol": SCONTROL, "squeue": "printf 'PENDING\\nPENDING\\nRUNNING\\n'", "sdiag": SDIAG, **programs}
+    text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(folder))
+    done = run_script(text, own, folder)
+    return done.returncode, folder / "slurm.prom"
+
+
+@pytest.mark.real
+def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
+    tree = tree_of(monitored(), tmp_path)
+    code, out = metrics_run(tree, tmp_path)
+    assert code == 0
+    values = dict(line.split() for line in out.read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    assert values == {
+        "slurm_nodes": "4", "slurm_nodes_noresp": "1", "slurm_nodes_alloc": "1", "slurm_nodes_mixed": "1",
+        "slurm_nodes_idle": "1", "slurm_nodes_down": "1", "slurm_nodes_drain": "2", "slurm_nodes_fail": "0",
+        "slurm_nodes_maint": "0", "slurm_nodes_invalid_reg": "1", "slurm_jobs_pending": "2", "slurm_jobs_running": "1",
+        "slurm_agent_queue_size": "3", "slurm_slurmdbd_queue_size": "42",
+    }  # fmt: skip
+    assert values.keys() <= slurm_metrics().keys()
+    node = tmp_path / "node/tmp"
+    node.mkdir(parents=True)
+    (node / "slurm.prom").write_bytes(out.read_bytes())
+    assert "error" not in told(tree, tmp_path, "promtool check metrics </tmp/slurm.prom || [ $? = 3 ]")
+
+
+@pytest.mark.parametrize("dead", ["scontrol", "squeue", "sdiag"])
+def test_a_silent_slurmctld_leaves_the_last_file_to_grow_old(dead: str, tmp_path: Path) -> None:
+    tree = tree_of(monitored(), tmp_path)
+    (tmp_path / "slurm.prom").write_text("old\n", encoding="utf-8")
+    code, out = metrics_run(tree, tmp_path, **{dead: "exit 1"})
+    assert code != 0
+    assert out.read_text(encoding="utf-8") == "old\n"
+    assert [path.name for path in tmp_path.glob("slurm.prom*")] == ["slurm.prom"]
+
+
+@pytest.mark.real
+def test_a_node_that_is_down_silences_what_follows_from_it(tmp_path: Path) -> None:
+    """A real Alertmanager, told of alerts as Prometheus would tell it."""
+    spec = {"receivers": {"hook": {"webhook": "http://127.0.0.1:9/x", "severities": ["critical"]}}}
+    tree = tree_of(monitored(monitoring=spec), tmp_path)
+    script = """
+set -u
+prometheus-alertmanager --config.file=alertmanager.yml --storage.path=/tmp/am --cluster.listen-address= >/tmp/log 2>&1 &
+am="amtool --alertmanager.url=http://127.0.0.1:9093"
+for _ in $(seq 50); do $am cluster show >/dev/null 2>&1 && break; sleep 0.1; done
+add() { $am alert add "$@" cluster=small || { cat /tmp/log; exit 1; }; }
+add alertname=NodeDown severity=critical topic=node instance=c1
+add alertname=GpuMissing severity=critical topic=gpu instance=c1
+add alertname=GpuMissing severity=critical topic=gpu instance=c2
+add alertname=SlurmNodesDown severity=warning topic=slurm instance=c1
+add alertname=GpuVeryHot severity=critical topic=gpu instance=c3 gpu=1
+add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=1
+add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=2
+sleep 1
+labels() { tr '{' '\\n' | grep -oE '"alertname":"[^"]+".*"instance":"[^"]+"' | sed "s/^/$1 /"; }
+$am --output=json alert query --inhibited | labels inhibited
+$am --output=json alert query | labels active
+amtool config routes test --config.file=alertmanager.yml severity=critical
+amtool config routes test --config.file=alertmanager.yml severity=warning
+kill %1
+"""
+    said = told(tree, tmp_path, script)
+    seen = {
+        kind: sorted(re.findall(rf'^{kind} "alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"', said, re.MULTILINE))
+        for kind in ("inhibited", "active")
+    }
+    assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1")], said
+    assert seen["active"] == [
+        ("GpuHot", "2", "c3"), ("GpuMissing", "", "c2"), ("GpuVeryHot", "1", "c3"), ("NodeDown", "", "c1"),
+        ("SlurmNodesDown", "", "c1"),
+    ], said  # fmt: skip
+    assert "\nhook\nNobody\n" in said
+
+
+def test_secrets_stay_in_files_and_free_text_stays_in_its_place(tmp_path: Path) -> None:
+    tree = tree_of(monitored(**VARIANTS["everything"]), tmp_path)
+    labels = loaded(tree, f"{PROMETHEUS}/prometheus.yml")["global"]["external_labels"]
+    assert labels == {"cluster": "other", "site": "hall 3: row #2 {{ x }}"}
+    receivers = {one["name"]: one for one in loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["receivers"]}
+    assert receivers["chat"]["slack_configs"][0] == {
+        "api_url_file": "/etc/prometheus/secrets/slack", "channel": "#gpu-alerts", "send_resolved": True,
+    }  # fmt: skip
+    assert receivers["hook"]["webhook_configs"] == [{"url": "https://hooks.example.org/x?y=1&z=%20"}]
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"labels": {"site": 'a"b'}},
+        {"labels": {"site": "a\nb"}},
+        {"targets": {"ipmi": ["bmc 1:9290"]}},
+        {"targets": {"ipmi": ["bmc]\n- x"]}},
+        {"remote_write": ["https://x/\nqueue_config: {}"]},
+        {"dcgm": {"counters": ["DCGM_X,gauge,boo"]}},
+        {"dcgm": {"job_map": "/run/a b"}},
+        {"node_exporter": {"collectors": ['x" --web.config.file=y']}},
+        {"retention": "30d --x"},
+        {"receivers": {"x": {"webhook": "http://x/$(id)"}}},
+        {"receivers": {"x": {"slack_url_file": "/a", "slack_channel": "#a: b"}}},
+    ],
+)
+def test_values_that_would_leave_their_place_are_refused(section: dict[str, Any], tmp_path: Path) -> None:
+    assert codes_of(monitored(monitoring=section), tmp_path)
+
+
+def test_without_a_monitoring_node_nothing_of_it_is_made(tmp_path: Path) -> None:
+    tree = tree_of(manifest(), tmp_path)
+    assert not [file.path for file in tree if "prometheus" in file.path or "dcgm" in file.path]
+    kept = tree_of(manifest(monitoring={"dcgm": {"enabled": True}}), tmp_path)
+    assert COUNTERS in node_files(kept, "c1")
+
+
+def test_the_exporter_asks_the_nodes_own_engine_and_maps_jobs(tmp_path: Path) -> None:
+    tree = tree_of(monitored(monitoring={"dcgm": {"port": 9500, "interval": 1000}}), tmp_path)
+    arguments = _arguments(text_of(tree, "c1", EXPORTER))
+    assert arguments[:1] == ["/usr/bin/dcgm-exporter"]
+    flags = dict(zip(arguments[1::2], arguments[2::2], strict=True))
+    assert flags == {
+        "-f": COUNTERS, "-a": ":9500", "-c": "1000", "-r": "localhost:5555",
+        "--hpc-job-mapping-dir": "/run/dcgm-job-mapping",
+    }  # fmt: skip
+    assert "/run/dcgm-job-mapping 0755 root root" in text_of(tree, "c1", "/etc/tmpfiles.d/clustergen-dcgm.conf")
+    for changes in (
+        {"slurm": {"version": "24.11", "scripts": {"job_map": False}}},
+        {"monitoring": {"dcgm": {"version": "3.1"}}},
+    ):
+        bare = tree_of(monitored(**changes), tmp_path)
+        assert "--hpc-job-mapping-dir" not in _arguments(text_of(bare, "c1", EXPORTER))
+        assert "/etc/tmpfiles.d/clustergen-dcgm.conf" not in node_files(bare, "c1")
+
+
+def _arguments(text: str) -> list[str]:
+    lines = [line.removeprefix("ExecStart=") for line in text.splitlines() if line.startswith("ExecStart=")]
+    assert lines[0] == ""
+    return lines[1].split()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("os", "host", "units"),
+    [
+        ("debian-13", "c1", ["nvidia-dcgm-exporter.service"]),
+        ("debian-13", "mon", ["prometheus.service"]),
+        ("debian-13", "head", ["clustergen-slurm-metrics.service", "clustergen-slurm-metrics.timer"]),
+        ("rocky-9", "mon", ["prometheus.service", "alertmanager.service", "prometheus-node-exporter.service"]),
+    ],
+)
+def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str], tmp_path: Path) -> None:
+    tree = tree_of(monitored(os=os), tmp_path)
+    folder = lay_out(tree, host, tmp_path / "node")
+    root = root_with("systemd-analyze")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    stands = tmp_path / "stands"
+    (stands / "usr/lib/systemd/system").mkdir(parents=True)
+    for name in ("nvidia-dcgm", "nvidia-dcgm-exporter", "prometheus", "prometheus-node-exporter", "slurmctld"):
+        text = "[Service]\nExecStart=/usr/bin/true\n"
+        (stands / f"usr/lib/systemd/system/{name}.service").write_text(text, encoding="utf-8")
+    for name in ("usr/bin/dcgm-exporter", "usr/local/bin/prometheus", "usr/local/bin/alertmanager"):
+        (stands / name).parent.mkdir(parents=True, exist_ok=True)
+        (stands / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (stands / name).chmod(0o755)
+    box = sandbox.Sandbox(root, files=((stands, "/"), (folder, "/")))
+    done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    assert done.code == 0, done
+    assert "50-clustergen" not in done.stderr
+
+
+def test_arguments_reach_the_daemons_as_words(tmp_path: Path) -> None:
+    """The environment file as systemd and sh read it: continuation lines go, nothing is expanded."""
+    for os, env in (("debian-13", "/etc/default/"), ("rocky-9", "/etc/default/")):
+        tree = tree_of(monitored(os=os), tmp_path)
+        text = text_of(tree, "c1", f"{env}prometheus-node-exporter")
+        words = text.partition("ARGS=")[2].replace("\\\n", " ").strip().strip('"').split()
+        assert all(word.startswith("--") for word in words)
+        hidden = next(word for word in words if "mount-points-exclude" in word).partition("=")[2]
+        assert not re.search(hidden, "/mnt/lustre")
+        assert re.search(hidden, "/var/lib/docker/overlay2")
+        shown = next(word for word in words if "unit-include" in word).partition("=")[2]
+        assert all(
+            re.fullmatch(shown, f"{unit}.service") for unit in ("slurmd", "munge", "nvidia-dcgm", "clustergen-x")
+        )
+        assert not re.fullmatch(shown, "getty@tty1.service")
+
+
+@pytest.mark.real
+def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
+    tree = tree_of(monitored(), tmp_path)
+    root = root_with("shellcheck")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    box = sandbox.Sandbox(root, files=((lay_out(tree, "head", tmp_path / "node"), "/"),))
+    done = sandbox.run(box, ["shellcheck", METRICS], timeout=60)
+    assert done.code == 0, done.stdout
