@@ -1,0 +1,246 @@
+"""Measures clustergen against floors and peers, in turns, and prints ratios. Run by hand or by CI; asserts nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import manifests
+
+ROOT = Path(__file__).resolve().parents[1]
+CLUSTERGEN = [sys.executable, "-m", "clustergen"]
+LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one command over several runs, and its largest memory in MB."""
+
+    seconds: tuple[float, ...]
+    megabytes: float
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+
+def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, float]:
+    """Wall seconds and MB of one run."""
+    if before:
+        before()
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    assert process.stderr is not None
+    words = process.stderr.read().decode()
+    process.stderr.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: {words[-2000:]}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def in_turns(commands: dict[str, tuple[list[str], Callable[[], None] | None]], runs: int) -> dict[str, Timing]:
+    """Each command once to warm up, then all of them in turns."""
+    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    for round_ in range(runs + 1):
+        for name, (command, before) in commands.items():
+            sample = once(command, before)
+            if round_:
+                samples[name].append(sample)
+    return {name: Timing(tuple(s for s, _ in found), max(m for _, m in found)) for name, found in samples.items()}
+
+
+FLOOR = """
+import sys, pickle
+import click, jinja2, pydantic, yaml
+from pydantic import BaseModel
+from pathlib import Path
+target = Path(sys.argv[2])
+for path, content in pickle.loads(Path(sys.argv[1]).read_bytes()).items():
+    place = target / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+"""
+
+
+def rendered_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def bench_floor(work: Path, runs: int) -> list[str]:
+    import pickle
+
+    manifest = ROOT / "inventories" / "ml-training" / "manifest.yaml"
+    out, floor = work / "out", work / "floor"
+    subprocess.run(
+        [*CLUSTERGEN, "render", str(manifest), "-o", str(out)], check=True, capture_output=True, timeout=LIMIT_S
+    )
+    (work / "bytes").write_bytes(pickle.dumps(rendered_bytes(out)))
+    found = in_turns(
+        {
+            "floor": (
+                [sys.executable, "-c", FLOOR, str(work / "bytes"), str(floor)],
+                lambda: shutil.rmtree(floor, ignore_errors=True),
+            ),
+            "render": (
+                [*CLUSTERGEN, "render", str(manifest), "-o", str(out)],
+                lambda: shutil.rmtree(out, ignore_errors=True),
+            ),
+        },
+        runs,
+    )
+    ratio = found["render"].median / found["floor"].median
+    return [
+        row("render, 64 GPUs", found["render"], f"**{ratio:.2f}** times the floor"),
+        row("floor: same imports, same bytes", found["floor"], ""),
+    ]
+
+
+def bench_scale(work: Path, runs: int) -> list[str]:
+    sizes = {"1,024 nodes": (1024, 1), "10,240 nodes": (10240, 1), "10,240 nodes of 10 types": (10240, 10)}
+    commands: dict[str, tuple[list[str], Callable[[], None] | None]] = {}
+    for name, (nodes, types) in sizes.items():
+        folder = work / name.replace(",", "").replace(" ", "-")
+        folder.mkdir()
+        path = folder / "manifest.yaml"
+        path.write_text(manifests.large(nodes, types), encoding="utf-8")
+        out = folder / "rendered"
+        commands[f"validate, {name}"] = ([*CLUSTERGEN, "validate", str(path)], None)
+        commands[f"render, {name}"] = (
+            [*CLUSTERGEN, "render", str(path)],
+            lambda out=out: shutil.rmtree(out, ignore_errors=True),  # type: ignore[misc]
+        )
+    found = in_turns(commands, runs)
+    rows = []
+    for verb in ("validate", "render"):
+        base = found[f"{verb}, 1,024 nodes"].median
+        for name in sizes:
+            timing = found[f"{verb}, {name}"]
+            rows.append(
+                row(
+                    f"{verb}, {name}",
+                    timing,
+                    "" if name == "1,024 nodes" else f"{timing.median / base:.2f} times 1,024 nodes",
+                )
+            )
+    return rows
+
+
+PLAYBOOK = """
+- hosts: localhost
+  gather_facts: false
+  connection: local
+  tasks:
+    - ansible.builtin.template: {src: slurm.conf.j2, dest: DEST, mode: "0644"}
+"""
+PEER_TEMPLATE = """ClusterName=big
+SlurmctldHost=head(10.255.0.1)
+{% for node in groups['compute'] %}
+NodeName={{ node }} NodeAddr={{ hostvars[node].ansible_host }} Sockets={{ hostvars[node].sockets }} CoresPerSocket={{ hostvars[node].cores }} RealMemory={{ hostvars[node].memory }} Gres=gpu:h100:8
+{% endfor %}
+PartitionName=gpu Nodes={{ groups['compute'] | join(',') }} Default=YES
+"""
+
+
+def bench_ansible(work: Path, runs: int) -> list[str]:
+    nodes = 1024
+    peer = work / "peer"
+    peer.mkdir()
+    hosts = "\n".join(
+        f"gpu{i:05d} ansible_host=10.{i // 250}.1.{i % 250} sockets=2 cores=56 memory=2000000"
+        for i in range(1, nodes + 1)
+    )
+    (peer / "hosts.ini").write_text(f"[compute]\n{hosts}\n", encoding="utf-8")
+    (peer / "slurm.conf.j2").write_text(PEER_TEMPLATE, encoding="utf-8")
+    (peer / "site.yml").write_text(PLAYBOOK.replace("DEST", str(peer / "slurm.conf")), encoding="utf-8")
+    ours = work / "ours"
+    ours.mkdir()
+    (ours / "manifest.yaml").write_text(manifests.large(nodes, 1), encoding="utf-8")
+    playbook = str(Path(sys.executable).with_name("ansible-playbook"))
+    found = in_turns(
+        {
+            "ansible": (
+                [playbook, "-i", str(peer / "hosts.ini"), str(peer / "site.yml")],
+                lambda: (peer / "slurm.conf").unlink(missing_ok=True),
+            ),
+            "clustergen": (
+                [*CLUSTERGEN, "render", str(ours / "manifest.yaml")],
+                lambda: shutil.rmtree(ours / "rendered", ignore_errors=True),
+            ),
+        },
+        runs,
+    )
+    ratio = found["ansible"].median / found["clustergen"].median
+    return [
+        row("clustergen: all files, 1,024 nodes", found["clustergen"], f"**{ratio:.1f}** times faster"),
+        row("Ansible: one slurm.conf with a line per node", found["ansible"], ""),
+    ]
+
+
+def row(name: str, timing: Timing, remark: str) -> str:
+    return f"| {name} | {timing.median:.2f} | {timing.best:.2f} | {timing.megabytes:.0f} | {remark} |"
+
+
+def machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        "",
+    )
+    return f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Python {platform.python_version()}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--write", type=Path, help="also write the page there")
+    given = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    rows: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, bench in enumerate((bench_floor, bench_scale, bench_ansible)):
+            place = Path(folder) / str(number)
+            place.mkdir()
+            rows += bench(place, given.runs)
+    page = "\n".join(
+        [
+            "# Benchmarks",
+            "",
+            f"Made by `benchmarks/run.py` with {given.runs} runs each, in turns. Machine: {machine()}.",
+            "",
+            "| what | median s | best s | MB | ratio |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+    sys.stdout.write(page)
+    if given.write:
+        given.write.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python -m clustergen`."""
+
+from clustergen.cli import main
+
+main()
