@@ -354,10 +354,8 @@ amtool config routes test --config.file=alertmanager.yml severity=warning
 kill %1
 """
     said = told(tree, tmp_path, script)
-    seen = {
-        kind: sorted(re.findall(rf'^{kind} "alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"', said, re.MULTILINE))
-        for kind in ("inhibited", "active")
-    }
+    alert = r'"alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"'
+    seen = {kind: sorted(re.findall(f"^{kind} {alert}", said, re.MULTILINE)) for kind in ("inhibited", "active")}
     assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1")], said
     assert seen["active"] == [
         ("GpuHot", "2", "c3"), ("GpuMissing", "", "c2"), ("GpuVeryHot", "1", "c3"), ("NodeDown", "", "c1"),

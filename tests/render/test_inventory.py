@@ -1,0 +1,220 @@
+"""The inventory as Ansible itself reads it, and the playbook as ansible-playbook runs it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.render.write import write
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, tree_of
+
+ANSIBLE = Path(sys.executable).parent
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+HOME = {"type": "nfs", "server": "10.0.0.9", "path": "/export/home", "mount": "/home"}
+MIXED: dict[str, Any] = {
+    "node_types": {"gpu": GPU, "old": {**GPU, "os": "debian-12", "gpus": {"model": "rtx-a6000", "count": 4}}},
+    "networks": {
+        "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
+        "bmc": {"cidr": "10.9.0.0/24", "protocol": "ipmi"},
+        "storage": {"cidr": "10.8.0.0/24"},
+        "fabric": {"type": "roce", "rate": "200Gb/s", "rails": ["10.1.0.0/24", "10.2.0.0/24"]},
+    },
+    "nodes": [
+        HEAD,
+        MONITOR,
+        {
+            "name": "c[1-12]",
+            "type": "gpu",
+            "address": "10.0.0.[11-22]",
+            "addresses": {
+                "bmc": "10.9.0.[11-22]",
+                "storage": "10.8.0.[11-22]",
+                "fabric": ["10.1.0.[11-22]", "10.2.0.[11-22]"],
+            },
+        },
+        {"name": "o[1-2]", "type": "old", "address": "10.0.0.[31-32]"},
+        {"name": "login1", "type": "old", "address": "10.0.0.33", "roles": ["login"]},
+    ],
+    "storage": {"home": HOME},
+}
+
+
+def run(folder: Path, program: str, *arguments: str) -> str:
+    """What a program of Ansible says in a tree; it must end well and warn of nothing."""
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder.parent),
+        "LANG": "C.UTF-8",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+    }
+    done = subprocess.run(
+        [ANSIBLE / program, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def written(folder: Path, **changes: Any) -> tuple[Any, Path]:
+    tree = tree_of(manifest(**changes), folder)
+    place = folder / "rendered"
+    write(tree, place)
+    return tree, place
+
+
+def hosts_of(listing: dict[str, Any], group: str) -> set[str]:
+    entry = listing.get(group, {})
+    return set(entry.get("hosts", ())).union(*(hosts_of(listing, child) for child in entry.get("children", ())))
+
+
+def test_ansible_sees_the_groups_that_the_files_are_for(tmp_path: Path) -> None:
+    tree, place = written(tmp_path, **MIXED)
+    listing = json.loads(run(place, "ansible-inventory", "--list"))
+    assert any("__" in name for name in tree.groups), "a split group must be among them"
+    for name, hosts in tree.groups.items():
+        assert hosts_of(listing, name) == set(hosts), name
+    assert {file.group for file in tree if file.group} <= listing.keys() | {"all"}
+    assert hosts_of(listing, "os_debian_12") == {"o1", "o2", "login1"}
+    assert hosts_of(listing, "ungrouped") == set()
+
+
+def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path: Path) -> None:
+    _, place = written(tmp_path, **MIXED, ansible={"user": "admin", "jump": "ops@gate.example.org", "forks": 7})
+    c3 = json.loads(run(place, "ansible-inventory", "--host", "c3"))
+    assert c3["ansible_host"] == "10.0.0.13"
+    assert c3["bmc_address"] == "10.9.0.13"
+    assert c3["storage_address"] == "10.8.0.13"
+    assert c3["fabric_addresses"].split(",") == ["10.1.0.13", "10.2.0.13"]
+    assert c3["ansible_user"] == "admin"
+    assert c3["ansible_become"] is True
+    assert c3["ansible_ssh_common_args"] == "-o ProxyJump=ops@gate.example.org"
+    assert c3["bmc_protocol"] == "ipmi"
+    assert c3["slurm_release"] == "24.11"
+    assert c3["os_facts"]["codename"] == "trixie"
+    assert c3["os_packages"]["slurmd"] == ["slurmd"]
+    o1 = json.loads(run(place, "ansible-inventory", "--host", "o1"))
+    assert o1["os_facts"]["codename"] == "bookworm"
+    assert "bmc_address" not in o1
+    assert "forks = 7\n" in (place / "ansible.cfg").read_text(encoding="utf-8")
+
+
+def test_units_of_a_group_are_those_that_its_files_are_about(tmp_path: Path) -> None:
+    tree, place = written(tmp_path, **MIXED)
+    c1 = json.loads(run(place, "ansible-inventory", "--host", "c1"))
+    units = c1["cluster_units"]
+    assert units.keys() <= tree.groups.keys()
+    mine = {unit for group, names in units.items() if "c1" in tree.groups[group] for unit in names}
+    assert {"slurmd.service", "munge.service", "nvidia-dcgm.service", "home.mount"} <= mine
+    assert not mine & {"slurmctld.service", "prometheus.service", "slurmdbd.service"}
+    head = {unit for group, names in units.items() if "head" in tree.groups[group] for unit in names}
+    assert {"slurmctld.service", "slurmdbd.service", "mariadb.service", "clustergen-slurm-metrics.timer"} <= head
+    assert "slurmd.service" not in head
+
+
+def test_secrets_are_named_and_not_there(tmp_path: Path) -> None:
+    tree, place = written(
+        tmp_path,
+        nodes=[HEAD, MONITOR, COMPUTE],
+        slurm={"version": "24.11", "accounting": {"database_host": "db.example.org"}},
+        monitoring={"receivers": {"chat": {"slack_url_file": "/etc/prometheus/secrets/chat"}}},
+    )
+    variables = yaml.safe_load((place / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    secrets = {secret["name"]: secret for secret in variables["cluster_secrets"]}
+    assert secrets["munge"]["groups"] == ["slurm_node", "slurm_accounting"]
+    assert secrets["munge"]["origin"] == "made"
+    assert secrets["slurmdbd"]["origin"] == "given"
+    assert secrets["alerts-chat"]["path"] == "/etc/prometheus/secrets/chat"
+    targets = {file.target for file in tree}
+    assert not targets & {secret["path"] for secret in secrets.values()}
+    assert set().union(*(secret["groups"] for secret in secrets.values())) <= tree.groups.keys()
+
+
+HOSTILE = {
+    "banner": "{{ lookup('pipe', 'id') }}",
+    "percent": "{% for x in y %}",
+    "comment": "{# gone #}",
+    "quotes": """it's "quoted" \\ here""",
+    "lines": "one\ntwo: three",
+    "tag": "!unsafe x",
+    "number": "007",
+    "yes_word": "yes",
+    "hash": "a # b",
+    "null": "~",
+    "on": "off",
+}
+
+
+def test_the_sites_variables_reach_ansible_as_they_are(tmp_path: Path) -> None:
+    _, place = written(tmp_path, ansible={"variables": {**HOSTILE, "count": 3, "flag": True, "ansible_port": 2222}})
+    text = (place / "inventory/group_vars/all.yml").read_text(encoding="utf-8")
+    assert text.count("ansible_port") == 1
+    message = "msg={{ hostvars.c1 | dict2items | items2dict | to_json | b64encode }}"
+    shown = run(place, "ansible", "c1", "-m", "ansible.builtin.debug", "-a", message)
+    seen = json.loads(base64.b64decode(shown.partition("msg:")[2].strip().strip("'\"")))
+    assert {name: seen[name] for name in HOSTILE} == HOSTILE
+    assert (seen["count"], seen["flag"], seen["ansible_port"]) == (3, True, 2222)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"user": "root; reboot"},
+        {"jump": "gate -o ProxyCommand=sh"},
+        {"python": "/usr/bin/python3 -c x"},
+        {"variables": {"a b": 1}},
+        {"variables": {"a": ["list"]}},
+    ],
+)
+def test_values_that_would_leave_their_place_are_refused(section: dict[str, Any], tmp_path: Path) -> None:
+    assert codes_of(manifest(ansible=section), tmp_path)
+
+
+def test_one_more_node_changes_its_own_line_and_one_range(tmp_path: Path) -> None:
+    small = [HEAD, {"name": "n[001-199]", "type": "gpu", "address": "10.0.0.[11-209]"}]
+    large = [HEAD, {"name": "n[001-200]", "type": "gpu", "address": "10.0.0.[11-210]"}]
+    before, after = (
+        tree_of(manifest(nodes=nodes), tmp_path).files["inventory/hosts.ini"].content.decode().splitlines()
+        for nodes in (small, large)
+    )
+    assert set(after) - set(before) == {"n200 ansible_host=10.0.0.210", "n[001:200]"}
+    assert set(before) - set(after) == {"n[001:199]"}
+
+
+def test_the_playbook_parses_and_names_every_node(tmp_path: Path) -> None:
+    _, place = written(tmp_path, **MIXED)
+    listed = run(place, "ansible-playbook", "site.yml", "--list-hosts")
+    assert "hosts (17)" in listed
+
+
+def test_the_playbook_would_install_a_nodes_own_files_and_no_others(tmp_path: Path) -> None:
+    """`--check` on this machine in the place of a node: nothing is written."""
+    tree, place = written(tmp_path)
+    local = ["-e", "ansible_connection=local", "-e", f"ansible_python_interpreter={sys.executable}"]
+    said = run(place, "ansible-playbook", "site.yml", "--check", "--limit", "c2", *local)
+    named = {
+        line.partition("(item=")[2].rstrip(")")
+        for line in said.partition("TASK [Files]")[2].splitlines()
+        if "(item=" in line
+    }
+    own = {group for group, hosts in tree.groups.items() if "c2" in hosts}
+    assert named == {file.target for file in tree if file.group in own}
+    assert "failed=0" in said
+
+
+def test_yamllint_accepts_what_ansible_reads(tmp_path: Path) -> None:
+    _, place = written(tmp_path, **MIXED)
+    rules = "{extends: default, rules: {line-length: disable, document-start: disable}}"
+    done = subprocess.run(
+        [ANSIBLE / "yamllint", "-s", "-d", rules, "site.yml", "inventory/group_vars"],
+        cwd=place, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
