@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,28 +88,30 @@ def _switch_boxes(cluster: Cluster) -> list[list[Switch]]:
     if len(by_entry) <= MOST_BOXES:
         return list(by_entry.values())
     by_level: dict[int, list[Switch]] = {}
-    for switch, level in _levels(cluster):
+    for switch, level in levels(cluster.switches):
         by_level.setdefault(level, []).append(switch)
     return [by_level[level] for level in sorted(by_level)]
 
 
-def _levels(cluster: Cluster) -> Iterator[tuple[Switch, int]]:
-    """Steps from a switch down to the leaves; a loop of uplinks ends after as many rounds as there are switches."""
-    level = {switch.name: 0 for switch in cluster.switches}
-    for _ in cluster.switches:
-        moved = False
-        for switch in cluster.switches:
+def levels(switches: tuple[Switch, ...]) -> list[tuple[Switch, int]]:
+    """Each switch with its steps up from the leaves; a circle of uplinks is followed for a round per switch."""
+    level = {switch.name: 0 for switch in switches}
+    for _ in switches:
+        before = dict(level)
+        for switch in switches:
             for top in switch.uplinks:
-                if top in level and level[top] <= level[switch.name] < len(level):
-                    level[top] = level[switch.name] + 1
-                    moved = True
-        if not moved:
+                if top in level:
+                    level[top] = max(level[top], before[switch.name] + 1)
+        if level == before:
             break
-    for switch in cluster.switches:
-        yield switch, level[switch.name]
+    return [(switch, level[switch.name]) for switch in switches]
 
 
-def _names(hosts: list[str]) -> str:
-    folded = fold(hosts)
-    text = folded if len(folded) <= _NAMED_HOSTS else f"{hosts[0]} … {hosts[-1]}"
-    return text if len(hosts) == 1 else f"{text} ({len(hosts)})"
+def shortened(names: Sequence[str]) -> str:
+    """The names folded, or the first and the last where that is long."""
+    folded = fold(names) if names else ""
+    return folded if len(folded) <= _NAMED_HOSTS else f"{names[0]} … {names[-1]}"
+
+
+def _names(hosts: Sequence[str]) -> str:
+    return shortened(hosts) if len(hosts) == 1 else f"{shortened(hosts)} ({len(hosts)})"

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.hostlist import fold
 from clustergen.render.effects import Effect
 from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
-from clustergen.render.views.diagram import Diagram, diagram
+from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.units import Bytes, Duration, Watts
 
 _EFFECTS = {
@@ -119,7 +118,7 @@ def _nodes(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Count": str(len(group.hosts)),
             "Type": group.type.name,
             "Roles": ", ".join(group.roles),
-            "Addresses": fold(group.addresses) if group.addresses else "",
+            "Addresses": shortened(group.addresses),
             "State": "" if group.state == "UNKNOWN" else group.state,
         }
 
@@ -232,7 +231,7 @@ def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
     if len(known) > 1:
         yield {
             "Type": "all",
-            "Nodes": str(sum(counts[kind.name] for kind in known)),
+            "Count": str(sum(counts[kind.name] for kind in known)),
             "Each": "",
             "Together": kilowatts(total),
         }

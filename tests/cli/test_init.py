@@ -1,0 +1,75 @@
+"""`clustergen init`: what it writes is valid, explains itself, and takes nobody's place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen import compile as compiler
+from clustergen.cli import group
+from clustergen.cli.init import SCHEMA, STARTER
+from clustergen.diagnostics import ClustergenError
+
+
+def init(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["init", *map(str, arguments)], catch_exceptions=True)
+
+
+def test_the_starter_is_valid_without_a_word_and_renders(tmp_path: Path) -> None:
+    done = init(tmp_path / "new" / "cluster.yaml")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+    compiled = compiler.validate(tmp_path / "new" / "cluster.yaml")
+    assert compiled.diagnostics == ()
+    tree, found = compiler.render(compiled, tmp_path / "new" / "cluster.yaml")
+    assert tree is not None
+    assert found == ()
+    assert len(tree.files) > 30
+
+
+def test_the_starter_is_short_and_commented() -> None:
+    lines = STARTER.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"# yaml-language-server: $schema=./{SCHEMA}"
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 120
+    assert sum("#" in line for line in lines) >= 8
+
+
+def test_a_folder_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path) -> None:
+    assert init(tmp_path).exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.yaml", SCHEMA}
+    schema = json.loads((tmp_path / SCHEMA).read_text(encoding="utf-8"))
+    assert {"name", "nodes", "slurm"} <= schema["properties"].keys()
+    printed = CliRunner().invoke(group, ["schema"]).stdout
+    assert json.loads(printed) == schema
+
+
+def test_without_a_path_it_is_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert init().exit_code == 0
+    assert (tmp_path / "manifest.yaml").read_text(encoding="utf-8") == STARTER.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_what_is_there_stays(kind: str, tmp_path: Path) -> None:
+    place = tmp_path / "manifest.yaml"
+    if kind == "file":
+        place.write_text("mine\n", encoding="utf-8")
+    else:
+        place.symlink_to("nowhere")
+    done = init(tmp_path)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 3
+    assert "manifest.yaml is there already" in done.exception.message
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.yaml"]
+    assert place.is_symlink() or place.read_text(encoding="utf-8") == "mine\n"
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = init(tmp_path / "file" / "manifest.yaml")
+    assert isinstance(done.exception, ClustergenError)
+    assert str(tmp_path / "file") in done.exception.message

@@ -1,0 +1,155 @@
+"""README.md of the tree: complete, small, and proof against text that Markdown would take for its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from clustergen.render.effects import Effect, Kind
+from clustergen.render.formats import RenderError, markdown_code, markdown_text, mermaid_label
+from clustergen.render.views.report import phrase
+from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
+
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+
+
+def readme(folder: Path, **changes: Any) -> str:
+    return tree_of(manifest(**changes), folder).files["README.md"].content.decode()
+
+
+def tables(text: str) -> dict[str, list[dict[str, str]]]:
+    """Heading → rows by column, as a renderer of tables splits them."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for part in re.split(r"^#+ ", text, flags=re.MULTILINE)[1:]:
+        lines = [line for line in part.splitlines() if line.startswith("|") and "---" not in line]
+        rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+        if rows:
+            assert all(len(row) == len(rows[0]) for row in rows), part
+            found[part.splitlines()[0]] = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    return found
+
+
+def test_every_file_of_a_node_is_listed_with_what_it_takes(tmp_path: Path) -> None:
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), tmp_path)
+    found = tables(tree.files["README.md"].content.decode())
+    for group in tree.groups:
+        files = {f"`{file.target}`": file for file in tree.group_files(group)}
+        rows = {row["File"]: row for row in found.get(f"`{group}`", [])}
+        assert rows.keys() == files.keys(), group
+        assert all(rows[name]["When it changes"] == phrase(file.effect) for name, file in files.items())
+        assert all(rows[name]["Mode"] == f"{file.mode:04o}" for name, file in files.items())
+
+
+def test_a_sites_own_file_is_listed_too(tmp_path: Path) -> None:
+    place = tmp_path / "site/slurm_compute/etc/motd"
+    place.parent.mkdir(parents=True)
+    place.write_text("hello\n", encoding="utf-8")
+    rows = tables(readme(tmp_path))["`slurm_compute`"]
+    assert {row["File"]: row["From"] for row in rows}["`/etc/motd`"] == "`site/slurm_compute/etc/motd`"
+
+
+def test_the_numbers_of_the_cluster(tmp_path: Path) -> None:
+    kinds = {
+        "gpu": {**GPU, "power": {"max": "10.2kW"}},
+        "cpu": {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "power": {"max": "400W"}},
+    }
+    nodes = [HEAD, COMPUTE, {"name": "w[01-10]", "type": "cpu", "address": "10.0.0.[51-60]"}]
+    text = readme(tmp_path, node_types=kinds, nodes=nodes)
+    found = tables(text)
+    assert "| GPUs | 32 |" in text
+    assert "| Nodes | 15, 14 of them run jobs |" in text
+    assert [(row["Nodes"], row["Count"]) for row in found["Nodes"]] == [
+        ("`head`", "1"),
+        ("`c[1-4]`", "4"),
+        ("`w[01-10]`", "10"),
+    ]
+    assert [(row["Type"], row["Together"]) for row in found["Power"]] == [
+        ("gpu", "40.8 kW"),
+        ("cpu", "4.0 kW"),
+        ("all", "44.8 kW"),
+    ]
+    hardware = {row["Type"]: row for row in found["Hardware"]}
+    assert hardware["gpu"]["GPUs"] == "8 × NVIDIA H100 80GB HBM3"
+    assert hardware["gpu"]["Memory"] == "1TiB"
+
+
+def test_text_of_the_manifest_stays_text(tmp_path: Path) -> None:
+    nasty = "<script>x</script> *bold* | [a](http://b) # & {{ x }} _y_ !z"
+    slurm = {"version": "24.11", "qos": {"fast": {"description": nasty}}}
+    text = readme(tmp_path, description=nasty, slurm=slurm)
+    escaped = markdown_text(nasty)
+    assert text.count(escaped) == 2
+    assert "<script" not in text.replace("\\<", "")
+    assert tables(text)["Qualities of service"][0]["QOS"] == "`fast`"
+
+
+@pytest.mark.parametrize("text", ["a`b", "a|b", "a\\b", " a"])
+def test_code_that_would_end_early_is_escaped(text: str) -> None:
+    assert not markdown_code(text).startswith("`")
+    assert re.sub(r"\\(.)", r"\1", markdown_code(text)) == text
+
+
+def test_a_label_of_the_diagram_cannot_close_itself() -> None:
+    assert mermaid_label('a"]-->b["<b>x</b>;`') == '"a#34;]--#62;b[#34;#60;b#62;x#60;/b#62;#59;#96;"'
+    assert mermaid_label("a<br/>b") == '"a<br/>b"'
+    with pytest.raises(RenderError):
+        mermaid_label("a\nb")
+
+
+def test_every_effect_has_words() -> None:
+    assert all(phrase(Effect(kind, "x.service")) for kind in get_args(Kind))
+    assert phrase(Effect("restart", "slurmd.service")) == "restart slurmd"
+
+
+def boxes(text: str) -> list[str]:
+    return re.findall(r"^  \w+[\[(].*$", text, re.MULTILINE)
+
+
+def fat_tree(leaves: int) -> dict[str, Any]:
+    """Leaves of 16 nodes, an entry each, below four spines."""
+    addresses = "10.[1-2].[0-159].[0-15]" if leaves == 320 else f"10.1.[1-{leaves}].[0-15]"
+    switches: list[dict[str, Any]] = [{"name": "spine[1-4]"}]
+    for i in range(leaves):
+        low = i * 16 + 1
+        switches.append(
+            {
+                "name": f"leaf{i + 1:03}",
+                "nodes": f"n[{low:04}-{low + 15:04}]",
+                "uplinks": [{"to": "spine[1-4]", "links": 4}],
+            }
+        )
+    return {
+        "networks": {
+            "management": {"cidr": "10.0.0.0/8"},
+            "fabric": {"type": "infiniband", "rate": "NDR", "switches": switches},
+        },
+        "nodes": [HEAD, {"name": f"n[0001-{leaves * 16:04}]", "type": "gpu", "address": addresses}],
+    }
+
+
+def test_the_diagram_of_a_small_cluster_shows_each_switch_entry(tmp_path: Path) -> None:
+    text = readme(tmp_path, **fat_tree(3))
+    assert sum("leaf" in box for box in boxes(text)) == 3
+    assert sum("spine" in box for box in boxes(text)) == 1
+    assert len(re.findall(r"^  s\d --- s\d$", text, re.MULTILINE)) == 3
+
+
+def test_the_page_stays_small_for_a_large_cluster(tmp_path: Path) -> None:
+    text = readme(tmp_path, **fat_tree(320))
+    assert len(boxes(text)) == 4  # head, nodes, leaves, spines
+    assert len(text) < 20_000
+    assert max(map(len, text.splitlines())) < 400
+
+
+def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
+    from clustergen.cluster.model import Switch
+    from clustergen.render.views.diagram import levels
+
+    def switch(name: str, top: str) -> Switch:
+        return Switch(name, 0, None, None, None, None, 1, (), None, {top: 1})
+
+    found = levels((switch("a", "b"), switch("b", "a")))
+    assert {one.name for one, _ in found} == {"a", "b"}
