@@ -482,3 +482,11 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     box = sandbox.Sandbox(root, files=((lay_out(tree, "head", tmp_path / "node"), "/"),))
     done = sandbox.run(box, ["shellcheck", METRICS], timeout=60)
     assert done.code == 0, done.stdout
+
+
+def test_a_webhooks_url_file_is_refused_where_alertmanager_does_not_know_it(tmp_path: Path) -> None:
+    spec = {"receivers": {"hook": {"webhook_url_file": "/etc/prometheus/secrets/hook"}}}
+    assert codes_of(monitored(os="debian-12", monitoring=spec), tmp_path) == ["alertmanager-too-old"]
+    tree = tree_of(monitored(monitoring=spec), tmp_path)
+    hook = loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["receivers"][1]["webhook_configs"]
+    assert hook == [{"url_file": "/etc/prometheus/secrets/hook"}]

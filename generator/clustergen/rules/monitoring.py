@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import dcgm_name_known, dcgm_names
-from clustergen.catalogue.versions import DcgmVersion
+from clustergen.catalogue.versions import DcgmVersion, Release
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
-_BUILT_IN_JOBS = ("alertmanager", "dcgm", "node", "prometheus", "slurm")
+_BUILT_IN_JOBS = ("alertmanager", "dcgm", "node", "prometheus")
+_URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
 
 
 def counters(cluster: Cluster) -> Iterator[Finding]:
@@ -57,6 +58,19 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
         yield Finding("receivers-unused", ("monitoring", "receivers"), "nobody is told: alertmanager is off", key=True)
 
 
+def alertmanager(cluster: Cluster) -> Iterator[Finding]:
+    systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
+    old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
+    for name, receiver in cluster.manifest.monitoring.receivers.items():
+        if receiver.webhook_url_file and old:
+            yield Finding(
+                "alertmanager-too-old",
+                ("monitoring", "receivers", name, "webhook_url_file"),
+                f"the Alertmanager of {old[0].id} is {old[0].fact('alertmanager')}; webhook_url_file needs {_URL_FILE}",
+                "a webhook without a secret in its URL, or a newer system on the monitoring node",
+            )
+
+
 def role(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.monitoring.receivers and not cluster.hosts("monitoring"):
         yield Finding(
@@ -102,8 +116,8 @@ def thresholds(cluster: Cluster) -> Iterator[Finding]:
 
 def jobs(cluster: Cluster) -> Iterator[Finding]:
     for name in cluster.manifest.monitoring.targets:
-        if name in _BUILT_IN_JOBS:
+        if name in _BUILT_IN_JOBS or name.startswith("slurm"):
             yield Finding("scrape-job-clash", ("monitoring", "targets", name), f"'{name}' is a job of ours", key=True)
 
 
-RULES = (counters, receivers, role, ports, thresholds, jobs)
+RULES = (counters, receivers, alertmanager, role, ports, thresholds, jobs)
