@@ -15,7 +15,7 @@ from clustergen.render.formats import RenderError
 from clustergen.render.tree import Tree
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.trees import GPU, lay_out, manifest, node_files, text_of, tree_of
+from strategies.trees import COMPUTE, GPU, HEAD, lay_out, manifest, node_files, text_of, tree_of
 
 CONF = "/etc/nccl.conf"
 XML = "/etc/nccl-topo.xml"
@@ -344,4 +344,25 @@ def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bo
         assert "0000:01:00.0 keeps access control on" in done.stderr
     else:
         assert "status 0 acs 0000" in done.stdout, done.stdout + done.stderr
-    assert "clustergen-acs-off" not in str(node_files(tree(tmp_path), "c1").keys())
+    assert "clustergen-acs-off" not in str(node_files(tree(tmp_path), "c1").keys()), "only where asked for"
+
+
+@pytest.mark.real
+def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
+    root = root_with("shellcheck")
+    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    folder = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
+    box = sandbox.Sandbox(root, files=((folder / "usr", "/usr"), (folder / "etc", "/etc")))
+    checked = sandbox.run(box, ["shellcheck", "/usr/local/sbin/clustergen-acs-off"], timeout=20)
+    assert checked.code == 0, checked.stdout
+    unit = "/etc/systemd/system/clustergen-acs-off.service"
+    verified = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", unit], timeout=20)
+    assert verified.code == 0, verified.stderr
+    assert "clustergen-acs" not in verified.stderr, verified.stderr
+
+
+def test_ipv6_on_roce(tmp_path: Path) -> None:
+    nodes = [HEAD, {**COMPUTE, "addresses": {"fabric": "fd00::[11-14]"}}]
+    found = conf(tmp_path, fabric={"type": "roce", "cidr": "fd00::/64"}, nodes=nodes)
+    assert found["NCCL_IB_ADDR_FAMILY"] == "AF_INET6"
+    assert "NCCL_IB_ADDR_FAMILY" not in conf(tmp_path, fabric={"type": "roce"})

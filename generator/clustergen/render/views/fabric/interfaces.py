@@ -60,9 +60,9 @@ class Unmanaged:
 def wanted(cluster: Cluster) -> bool:
     """Whether there is anything to be set: InfiniBand without IP needs nothing."""
     fabric = fabric_of(cluster)
-    return fabric is not None and (
-        fabric.type == "roce" or fabric.mtu is not None or any(group.fabric for group in cluster.groups)
-    )
+    if fabric is None or any(group.fabric for group in cluster.groups):
+        return fabric is not None
+    return fabric.type == "roce" or (fabric.type == "ethernet" and fabric.mtu is not None)
 
 
 def table(cluster: Cluster, kind: NodeType) -> Table | None:
@@ -79,7 +79,7 @@ def table(cluster: Cluster, kind: NodeType) -> Table | None:
         gateway = rail_gateway(fabric, port.rail) if network else None
         # Where rails share a network, or have a router each, the source address decides on which rail a packet leaves.
         routed = network is not None and addressed > 1 and (gateway is not None or not fabric.rails)
-        if network or fabric.type != "infiniband" or fabric.mtu:
+        if network or fabric.type != "infiniband":
             rows.append(
                 Row(
                     rail=port.rail,

@@ -158,6 +158,8 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
             "NCCL_IB_TC",
             Safe(str(traffic_class(roce))),
         )
+    if any(":" in rail[0] for group in cluster.groups for rail in group.fabric):
+        yield Setting("The fabric's addresses are IPv6.", "NCCL_IB_ADDR_FAMILY", Safe("AF_INET6"))
     gid = cluster.manifest.nccl.gid_index
     if gid is not None and version < _FINDS_GID:
         yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
