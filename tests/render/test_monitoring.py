@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from clustergen.catalogue.dcgm import dcgm_name_known
-from clustergen.catalogue.metrics import slurm_metrics
+from clustergen.catalogue.metrics import node_metrics, slurm_metrics
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
@@ -276,6 +276,16 @@ def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
     read = {name for expr in _all_rules(tree, "slurm") for name in re.findall(r"\bslurm_\w+", expr)}
     assert len(read) >= 4
     assert read <= slurm_metrics().keys()
+
+
+def test_alerts_read_what_the_node_exporter_serves(tmp_path: Path) -> None:
+    nodes = [SERVER, MONITOR, LOGIN, COMPUTE]
+    tree = tree_of(monitored(storage={"home": HOME}, nodes=nodes), tmp_path)
+    read = {name for rule in rules(tree).values() for name in re.findall(r"\bnode_(?!type)\w+", rule["expr"])}
+    assert len(read) >= 15
+    assert read <= node_metrics().keys()
+    switched_off = re.findall(r"--no-collector\.(\w+)", text_of(tree, "c1", "/etc/default/prometheus-node-exporter"))
+    assert not {node_metrics()[name].collector for name in read} & set(switched_off)
 
 
 SCONTROL = """cat <<'END'
