@@ -60,7 +60,7 @@ class Shelf:
     def _own_system(self, name: str, own: OwnSystem) -> System:
         cpu = Cpu(
             own.cpu.sockets or 1,
-            own.cpu.cores_per_socket or 1,
+            own.cpu.cores_per_socket or 0,  # not said here: a node type has to
             own.cpu.threads_per_core or 1,
             own.cpu.numa_per_socket or 1,
             own.cpu.model or "",
@@ -139,17 +139,28 @@ class TypeResolver:
                         "system-unknown",
                         (*path, "system"),
                         f"the catalogue has no system called '{written.system}'",
-                        did_you_mean(written.system, self.shelf.system_names()),
+                        did_you_mean(written.system, self.shelf.system_names())
+                        or "describe yours under catalogue.systems, or state cpu, memory and gpus here",
                     )
                 )
                 return self._assemble(name, written, None, None, (), known=False)
-        elif written.cpu.cores_per_socket is None or written.memory is None:
+        missing = [
+            key
+            for key, value in (
+                ("cpu.cores_per_socket", written.cpu.cores_per_socket or (found and found.cpu.cores_per_socket)),
+                ("memory", written.memory or (found and found.memory_mib)),
+            )
+            if not value
+        ]
+        if missing:
             self.report(
                 Finding(
                     "hardware-incomplete",
                     path,
-                    f"node type '{name}' has no system, so it needs cpu.cores_per_socket and memory of its own",
-                    "name a system of the catalogue, or state both",
+                    f"node type '{name}' says neither system nor {' and '.join(missing)}"
+                    if found is None
+                    else f"node type '{name}' needs {' and '.join(missing)}, which its system leaves open",
+                    "state both, or name a system of the catalogue" if found is None else None,
                     key=True,
                 )
             )
@@ -162,7 +173,7 @@ class TypeResolver:
         base = found.cpu if found else Cpu(1, 1)
         own = written.cpu
         cpu = Cpu(
-            own.sockets or base.sockets,
+            own.sockets or base.sockets or 1,
             own.cores_per_socket or base.cores_per_socket,
             own.threads_per_core or base.threads_per_core,
             own.numa_per_socket or base.numa_per_socket,
@@ -173,7 +184,9 @@ class TypeResolver:
                 Finding(
                     "numa-uneven",
                     (*path, "cpu", "numa_per_socket"),
-                    f"{cpu.cores_per_socket} cores of a socket cannot be shared out evenly among {cpu.numa_per_socket} NUMA nodes",
+                    f"{cpu.cores_per_socket} cores of a socket do not share out evenly among"
+                    f" {cpu.numa_per_socket} NUMA nodes",
+                    "`lscpu` shows both: cores per socket, and NUMA nodes of all sockets",
                 )
             )
             return cpu._replace(numa_per_socket=1)
@@ -186,16 +199,23 @@ class TypeResolver:
         if not count:
             return None
         if name is None:
-            self.report(Finding("gpu-model-missing", (*path, "gpus"), "GPUs are counted but their model is not named"))
+            where: ManifestPath = (*path, "gpus", "model")
+            if found and found.id in self.manifest.catalogue.systems:
+                where = ("catalogue", "systems", found.id, "gpu")
+            self.report(
+                Finding(
+                    "gpu-model-missing", where, f"{count} GPUs, but no word of which", "add model: h100-sxm, l40s …"
+                )
+            )
             return None
         model = self.shelf.gpu(name)
         if model is None:
             self.report(
                 Finding(
                     "gpu-unknown",
-                    (*path, "gpus", "model"),
+                    (*path, "gpus", "model") if own.model else ("catalogue", "systems", written.system or "", "gpu"),
                     f"the catalogue has no GPU called '{name}'",
-                    did_you_mean(name, self.shelf.gpu_names()),
+                    did_you_mean(name, self.shelf.gpu_names()) or "describe yours under catalogue.gpus",
                 )
             )
             return None
@@ -228,27 +248,36 @@ class TypeResolver:
     ) -> tuple[SystemGpu, ...]:
         numa = written.gpus.numa
         if numa is not None:
-            if len(numa) != count:
-                self.report(
-                    Finding(
-                        "gpu-numa-count",
-                        (*path, "gpus", "numa"),
-                        f"{len(numa)} NUMA nodes are named for {count} GPUs",
-                        "one number per GPU, in /dev/nvidia order",
-                    )
-                )
-            elif max(numa) >= cpu.numa_nodes:
-                self.report(
-                    Finding(
-                        "gpu-numa-range",
-                        (*path, "gpus", "numa"),
-                        f"NUMA node {max(numa)} does not exist: the node has {cpu.numa_nodes}, counted from 0",
-                    )
-                )
+            self._check_numa((*path, "gpus", "numa"), numa, cpu, count)
             return _placed(cpu, count, numa)
+        own = self.manifest.catalogue.systems.get(written.system or "")
+        if own and own.gpu_numa and count == own.gpu_count:
+            self._check_numa(("catalogue", "systems", written.system or "", "gpu_numa"), own.gpu_numa, cpu, count)
         if found and found.gpu_count == count and found.cpu[:4] == cpu[:4]:
             return found.gpus
         return spread_gpus(cpu, count)
+
+    def _check_numa(self, path: ManifestPath, numa: tuple[int, ...], cpu: Cpu, count: int) -> None:
+        if len(numa) != count:
+            self.report(
+                Finding(
+                    "gpu-numa-count",
+                    path,
+                    f"{len(numa)} NUMA {'node is' if len(numa) == 1 else 'nodes are'} named for"
+                    f" {count} {'GPU' if count == 1 else 'GPUs'}",
+                    "one number per GPU, in the order of /dev/nvidia0, /dev/nvidia1 …",
+                )
+            )
+        elif (highest := max(numa)) >= cpu.numa_nodes:
+            self.report(
+                Finding(
+                    "gpu-numa-range",
+                    (*path, numa.index(highest)),
+                    f"there is no NUMA node {highest}: {cpu.sockets} {'socket' if cpu.sockets == 1 else 'sockets'} with"
+                    f" {cpu.numa_per_socket} each, counted from 0",
+                    "where a socket has more of them, state cpu.numa_per_socket",
+                )
+            )
 
     def _mig(self, path: ManifestPath, mig: str | Mapping[int, str] | None, count: int) -> tuple[MigLayout | None, ...]:
         if mig is None:
@@ -262,20 +291,24 @@ class TypeResolver:
         for index in wanted:
             self.report(
                 Finding(
-                    "mig-gpu-unknown", (*path, "gpus", "mig", index), f"the node has GPUs 0 to {count - 1}", key=True
+                    "mig-gpu-unknown",
+                    (*path, "gpus", "mig", str(index)),
+                    f"there is no GPU {index}: the node has {f'GPUs 0 to {count - 1}' if count > 1 else 'GPU 0 only'}",
+                    key=True,
                 )
             )
         for name in {mig} if isinstance(mig, str) else set(mig.values()):
             if name not in self.manifest.gpu.mig_plans:
                 where: ManifestPath = (*path, "gpus", "mig")
                 if not isinstance(mig, str):
-                    where = (*where, next(index for index, plan in mig.items() if plan == name))
+                    where = (*where, str(next(index for index, plan in mig.items() if plan == name)))
                 self.report(
                     Finding(
                         "mig-plan-unknown",
                         where,
-                        f"gpu.mig_plans has no plan called '{name}'",
-                        did_you_mean(name, self.manifest.gpu.mig_plans),
+                        f"no MIG plan is called '{name}'",
+                        did_you_mean(name, self.manifest.gpu.mig_plans)
+                        or f"define it: gpu: {{mig_plans: {{{name}: {{profiles: {{…}}}}}}}}",
                     )
                 )
         return tuple(layouts)
@@ -333,7 +366,7 @@ class TypeResolver:
         own_system = self.manifest.catalogue.systems.get(written.system or "")
         if own_system is not None:
             own = own_system.power.model_copy(update=own.model_dump(exclude_unset=True))
-        reserved = written.reserved.memory.mib if written.reserved.memory else min(32768, max(2048, memory * 2 // 100))
+        reserved = written.reserved.memory.mib if written.reserved.memory else _usual_reserve(memory)
         return NodeType(
             name=name,
             os=self._os(written),
@@ -368,6 +401,11 @@ class TypeResolver:
         found = operating_system(written.os or self.manifest.os)
         assert found is not None, "the manifest's schema and the catalogue name the same operating systems"
         return found
+
+
+def _usual_reserve(memory_mib: int) -> int:
+    """MiB for the system where the manifest says nothing: 2 %, 2 GiB at least, 32 GiB or a quarter at most."""
+    return min(32768, max(2048, memory_mib * 2 // 100), memory_mib // 4)
 
 
 def _numbers(row: str) -> tuple[int, ...]:

@@ -111,7 +111,7 @@ class NodeType:
 
     @property
     def real_memory_mib(self) -> int:
-        """RealMemory: 97 % of what is fitted, since firmware and kernel keep some and a node that reports less is invalid."""
+        """RealMemory: 97 % of what is fitted, as firmware and kernel keep some; a node that reports less is invalid."""
         return self.memory_mib * 97 // 100
 
     @property
@@ -182,7 +182,7 @@ class Partition:
     hosts: frozenset[str]
     default: bool
     max_time_minutes: int | None  # None: unlimited
-    default_time_minutes: int
+    default_time_minutes: int | None  # None: unlimited
     cpus_per_gpu: int | None
     mem_per_gpu_mib: int | None
     mem_per_cpu_mib: int | None

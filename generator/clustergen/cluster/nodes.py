@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clustergen.cluster.hardware import SERVICE, Report
 from clustergen.cluster.model import NodeGroup, NodeType
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, fold
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
@@ -25,7 +25,8 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
                 "node-type-unknown",
                 (*path, "type"),
                 f"no node type is called '{written.type}'",
-                did_you_mean(written.type, types),
+                did_you_mean(written.type, types)
+                or f"it can be {one_of(types)}; describe other hardware under node_types",
             )
         )
         kind = types[SERVICE]
@@ -58,6 +59,8 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
         rails = (addresses(fabric, ("addresses", "fabric")),)
     else:
         rails = tuple(addresses(rail, ("addresses", "fabric", number)) for number, rail in enumerate(fabric))
+    if not all(rails):
+        rails = ()  # a rail whose addresses do not count would shift those behind it
     return NodeGroup(
         index=index,
         hosts=hosts,
@@ -67,7 +70,7 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
         addresses=addresses(written.address, ("address",)),
         bmc=addresses(other.bmc, ("addresses", "bmc")),
         storage=addresses(other.storage, ("addresses", "storage")),
-        fabric=tuple(rail for rail in rails if rail),
+        fabric=rails,
         features=written.features,
         weight=written.weight,
         state=written.state,

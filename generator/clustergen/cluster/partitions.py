@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from clustergen.cluster.hardware import Report
 from clustergen.cluster.model import NodeGroup, NodeType, Partition
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.hostlist import expand
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
+from clustergen.hostlist import expand, fold, span_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as Written
 
@@ -22,7 +22,7 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
     where = {host: group.type for group in compute for host in group.hosts}
     everybody = {host for group in groups for host in group.hosts}
     sets = {
-        name: _known(expand(text), ("slurm", "node_sets", name), where, everybody, (), report)
+        name: _known(expand(text), text, ("slurm", "node_sets", name), where, everybody, (), report)
         for name, text in manifest.slurm.node_sets.items()
     }
     only = len(written) == 1
@@ -31,6 +31,7 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
 
 def _known(
     names: Iterable[str],
+    text: str,
     path: ManifestPath,
     where: dict[str, NodeType],
     everybody: set[str],
@@ -38,27 +39,21 @@ def _known(
     report: Report,
 ) -> list[str]:
     known: list[str] = []
-    unknown: list[str] = []
+    idle: list[str] = []
+    strange: list[str] = []
     for name in names:
-        (known if name in where else unknown).append(name)
-    if unknown:
-        first = unknown[0]
-        more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        if first in everybody:
-            report(
-                Finding(
-                    "node-not-compute", path, f"'{first}' does not run slurmd{more}", "give it the role slurm-compute"
-                )
-            )
-        else:
-            report(
-                Finding(
-                    "node-unknown",
-                    path,
-                    f"'{first}' is no node of this cluster{more}",
-                    did_you_mean(first, [*sets, *where]),
-                )
-            )
+        (known if name in where else idle if name in everybody else strange).append(name)
+
+    def tell(code: str, names: list[str], is_no: str, nor: str, hint: str | None) -> None:
+        more = f", nor {nor} {len(names) - 1} more" if len(names) > 1 else ""
+        report(Finding(code, path, f"'{names[0]}' {is_no}{more}", hint, at=span_of(text, names[0])))
+
+    if strange:
+        guess = did_you_mean(strange[0], [*sets, *where])
+        there = f"the compute nodes are {quote(fold(list(where)))}" if where else None
+        tell("node-unknown", strange, "is no node of this cluster", "are", guess or there)
+    if idle:
+        tell("node-not-compute", idle, "does not run jobs", "do", "give it the role slurm-compute, or leave it out")
     return known
 
 
@@ -81,10 +76,9 @@ def _partition(
                 hosts += sets[item]
             else:
                 single.append(item)
-        hosts += _known(single, ("slurm", "partitions", name, "nodes"), where, everybody, sets, report)
+        hosts += _known(single, spec.nodes, ("slurm", "partitions", name, "nodes"), where, everybody, sets, report)
     kinds = list({where[host].name: where[host] for host in hosts}.values())
     longest = spec.max_time.minutes if spec.max_time else None
-    default = spec.default_time.minutes if spec.default_time else min(_HOUR, longest or _HOUR)
     cpus, memory = _per_gpu(kinds)
     without_gpus = not any(kind.gpus for kind in kinds)
     mem_per_cpu = min((kind.job_memory_mib // (kind.job_cores * kind.threads_per_core) for kind in kinds), default=0)
@@ -95,7 +89,7 @@ def _partition(
         hosts=frozenset(hosts),
         default=spec.default or only,
         max_time_minutes=longest,
-        default_time_minutes=default or _HOUR,
+        default_time_minutes=spec.default_time.minutes if spec.default_time else min(_HOUR, longest or _HOUR),
         cpus_per_gpu=spec.cpus_per_gpu or cpus,
         mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if spec.memory_per_cpu else memory),
         mem_per_cpu_mib=spec.memory_per_cpu.mib
@@ -121,7 +115,7 @@ def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
 
 
 def _billing(kinds: list[NodeType]) -> dict[str, float]:
-    """A whole node bills 1 per GPU, whichever resource a job takes most of: CPUs and memory weigh as much as their share."""
+    """A whole node bills 1 per GPU, whichever resource a job takes most of: CPUs and memory weigh as their share."""
     cpus, memory = _per_gpu(kinds)
     if not cpus or not memory:
         return {}

@@ -8,7 +8,7 @@ Stricter than Slurm in what is always a slip of the pen: stray commas, `[5-]`, `
 
 from clustergen.hostlist.errors import HostlistError
 from clustergen.hostlist.fold import ansible_ranges, fold, natural_key
-from clustergen.hostlist.read import MAX_HOSTS, contains, count, expand
+from clustergen.hostlist.read import MAX_HOSTS, contains, count, expand, span_of
 from clustergen.hostlist.slurm import validate_for_slurm
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "expand",
     "fold",
     "natural_key",
+    "span_of",
     "validate_for_slurm",
 ]

@@ -64,6 +64,11 @@ def contains(text: str, name: str) -> bool:
     return any(_matches(*_parse(item, offset), name) for item, offset in items(text))
 
 
+def span_of(text: str, name: str) -> tuple[int, int] | None:
+    """(offset, length) of the first item of the list that stands for that name, for a caret; None where none does."""
+    return next(((offset, len(item)) for item, offset in items(text) if _matches(*_parse(item, offset), name)), None)
+
+
 def items(text: str) -> Iterator[Item]:
     pos = len(text) - len(text.lstrip(" \t\n"))
     if pos == len(text):

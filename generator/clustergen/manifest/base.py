@@ -56,7 +56,7 @@ Name = Annotated[str, _text(r"^[a-z][a-z0-9_-]*$", 63)]
 SlurmName = Annotated[str, _text(r"^[A-Za-z][A-Za-z0-9_.-]*$", 63)]
 """Name that Slurm shows to users: partitions, QOS, accounts, switches, features."""
 HostName = Annotated[str, _text(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", 63)]
-HostList = Annotated[str, _text(r"^[A-Za-z0-9\[\],.:-]+$", 65535), _HostlistCheck]
+HostList = Annotated[str, _text(r"^[A-Za-z0-9\[\],._:-]+$", 65535), _HostlistCheck]
 """Host names in Slurm's folded form: `compute[01-08],login1`."""
 AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""

@@ -93,7 +93,7 @@ class Reserved(Section):
 
     cores: Annotated[int, Field(ge=0, le=512)] | None = field(None, "Cores for the system (CoreSpecCount); default 0.")
     memory: Bytes | None = field(
-        None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB at most."
+        None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB or a quarter at most."
     )
 
 

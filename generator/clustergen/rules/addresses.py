@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import NamedTuple, TypeAlias
 
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics import Finding, ManifestPath, quote
+from clustergen.hostlist import span_of
 
-IpNetwork = IPv4Network | IPv6Network
+IpNetwork: TypeAlias = IPv4Network | IPv6Network
+_Address: TypeAlias = tuple[int, int]
+"""IP version and number."""
 
 
 def _network(text: str | None) -> IpNetwork | None:
@@ -39,7 +43,12 @@ def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
             except ValueError:
                 yield Finding("cidr-malformed", path, f"'{cidr}' is no network", "write it like 10.0.0.0/24")
             else:
-                yield Finding("cidr-malformed", path, f"'{cidr}' has host bits set", f"did you mean {wider}?")
+                yield Finding(
+                    "cidr-malformed",
+                    path,
+                    f"'{cidr}' is the address of a host, not of a network",
+                    f"did you mean {wider}?",
+                )
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
@@ -49,75 +58,174 @@ def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
             if {name[:4], other[:4]} == {"rail", "fabr"}:
                 continue  # rails are parts of the fabric's network
             if network.version == earlier.version and network.overlaps(earlier):
-                yield Finding("networks-overlap", path, f"{network} ({name}) overlaps {earlier} ({other})")
+                same = network == earlier
+                yield Finding(
+                    "networks-overlap",
+                    path,
+                    f"{network} is the {other} network already"
+                    if same
+                    else f"{network} overlaps {earlier}, the {other} network",
+                    "where both are one network, leave this cidr out" if same else None,
+                )
 
 
-def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[tuple[str, ManifestPath, tuple[str, ...], str | None]]:
-    """Network's name, path, addresses by host, CIDR of each address list of an entry."""
-    networks = cluster.manifest.networks
+class _List(NamedTuple):
+    """One list of addresses of an entry of `nodes`."""
+
+    network: str  # as messages name it
+    path: ManifestPath
+    text: str
+    addresses: tuple[str, ...]  # by host
+    cidr: str | None
+
+
+def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
+    networks, written = cluster.manifest.networks, cluster.manifest.nodes[group.index]
     path: ManifestPath = ("nodes", group.index)
-    yield "management", (*path, "address"), group.addresses, networks.management.cidr
-    yield "bmc", (*path, "addresses", "bmc"), group.bmc, networks.bmc.cidr if networks.bmc else None
-    yield "storage", (*path, "addresses", "storage"), group.storage, networks.storage.cidr if networks.storage else None
-    fabric = networks.fabric
-    several = not isinstance(cluster.manifest.nodes[group.index].addresses.fabric, str)
+    yield _List("management", (*path, "address"), written.address or "", group.addresses, networks.management.cidr)
+    for name, text, addresses in (
+        ("bmc", written.addresses.bmc, group.bmc),
+        ("storage", written.addresses.storage, group.storage),
+    ):
+        network = getattr(networks, name)
+        yield _List(name, (*path, "addresses", name), text or "", addresses, network.cidr if network else None)
+    fabric, texts = networks.fabric, written.addresses.fabric
     for rail, addresses in enumerate(group.fabric):
-        where: ManifestPath = (*path, "addresses", "fabric", rail) if several else (*path, "addresses", "fabric")
-        cidr = None
-        if fabric is not None:
-            cidr = fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr
-        yield f"rail {rail}" if several else "fabric", where, addresses, cidr
+        where: ManifestPath = (*path, "addresses", "fabric")
+        cidr = (fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr) if fabric else None
+        if isinstance(texts, tuple):
+            yield _List(f"rail {rail}", (*where, rail), texts[rail], addresses, cidr)
+        else:
+            yield _List("fabric", where, texts or "", addresses, cidr)
 
 
 def address_checks(cluster: Cluster) -> Iterator[Finding]:
     """One pass over all addresses: form, network, reserved ones, repeats. The first of each kind per list is told."""
-    owner: dict[str, str] = {}
-    gateway = cluster.manifest.networks.management.gateway
+    owner: dict[_Address, tuple[str, str]] = {}
+    gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := _number(text))}
     for group in cluster.groups:
-        for name, path, addresses, cidr in _lists(cluster, group):
-            network = _network(cidr)
-            low, high = (int(network.network_address), int(network.broadcast_address)) if network else (0, 0)
+        for item in _lists(cluster, group):
             told: set[str] = set()
-
-            def once(
-                code: str, message: str, hint: str | None = None, told: set[str] = told, path: ManifestPath = path
-            ) -> Iterator[Finding]:
-                if code not in told:
-                    told.add(code)
-                    yield Finding(code, path, message, hint)
-
-            for host, text in zip(group.hosts, addresses, strict=False):
+            network = _network(item.cidr)
+            version, low, high = (network.version, *_ends(network)) if network else (0, 0, 0)
+            for host, text in zip(group.hosts, item.addresses, strict=False):
                 number = _number(text)
-                if number is None:
-                    yield from once("address-malformed", f"'{text}' is no IP address")
+                # Nearly all of them, at a tenth of the price.
+                plain = number and number[0] == version and low < number[1] < high
+                if number and plain and number not in gateways and number not in owner:
+                    owner[number] = host, item.network
                     continue
-                if network and not low <= number <= high:
-                    yield from once(
-                        "address-outside-network", f"{text} of {host} is not in {network}, the {name} network"
-                    )
-                elif network and network.prefixlen < 31 and network.version == 4 and number in (low, high):
-                    yield from once(
-                        "address-reserved", f"{text} of {host} is the network's own or its broadcast address"
-                    )
-                elif text == gateway:
-                    yield from once("address-reserved", f"{text} of {host} is the gateway of the management network")
-                if text in owner:
-                    whose = "itself" if owner[text] == host else owner[text]
-                    yield from once("address-duplicate", f"{text} of {host} belongs to {whose} already")
-                owner.setdefault(text, host)
+                for code, message, hint in _against(host, text, item.network, network, gateways, owner):
+                    if code not in told:
+                        told.add(code)
+                        yield Finding(code, item.path, message, hint, at=span_of(item.text, text))
 
 
-def _number(text: str) -> int | None:
-    """An address as a number; the common form is read without a parser's price, since there may be 65,536 of them."""
+def _against(
+    host: str,
+    text: str,
+    name: str,
+    network: IpNetwork | None,
+    gateways: Mapping[_Address, str],
+    owner: dict[_Address, tuple[str, str]],
+) -> Iterator[tuple[str, str, str | None]]:
+    """Code, message and hint of everything that is wrong with one address. `owner` remembers whose it is."""
+    number = _number(text)
+    if number is None:
+        yield "address-malformed", f"'{text}' is no IP address", _better(text)
+        return
+    version, value = number
+    if network and not _inside(number, network):
+        yield (
+            "address-outside-network",
+            f"{text} of {host} is not in {network}, the {name} network",
+            f"its addresses are {_range(network)}",
+        )
+    elif network and version == 4 and network.prefixlen < 31 and value in _ends(network):
+        what = "the network's own address" if value == _ends(network)[0] else "the network's broadcast address"
+        yield "address-reserved", f"{text} of {host} is {what}", f"hosts of {network} are {_range(network)}"
+    elif number in gateways:
+        yield "address-reserved", f"{text} of {host} is the gateway of the {gateways[number]} network", None
+    elif version == 4 and (value >> 24 in (0, 127) or value >> 28 >= 14):
+        what = "loopback" if value >> 24 == 127 else "not for hosts"
+        yield "address-reserved", f"{text} of {host} is {what}: no other node can reach it", None
+    if number in owner:
+        other, where = owner[number]
+        whose = f"its own address in the {where} network" if other == host else f"the address of {other}"
+        yield "address-duplicate", f"{text} of {host} is {whose} already", None
+    owner.setdefault(number, (host, name))
+
+
+def _better(text: str) -> str | None:
+    parts = text.split(".")
+    if len(parts) != 4 or not all(part.isdigit() for part in parts):
+        return None
+    if max(map(int, parts)) > 255:
+        return "each of its four numbers is 0 to 255"
+    return f"write {'.'.join(str(int(part)) for part in parts)}: leading zeros mean octal numbers to some programs"
+
+
+def _ends(network: IpNetwork) -> tuple[int, int]:
+    return int(network.network_address), int(network.broadcast_address)
+
+
+def _inside(number: _Address, network: IpNetwork) -> bool:
+    low, high = _ends(network)
+    return number[0] == network.version and low <= number[1] <= high
+
+
+def _range(network: IpNetwork) -> str:
+    """The first and the last address that a host can have there."""
+    edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
+    return f"{network.network_address + edge} to {network.broadcast_address - edge}"
+
+
+def _number(text: str) -> _Address | None:
+    """An address as its IP version and a number; the common form is read without a parser's price, since there may be
+    65,536 of them."""
     parts = text.split(".")
     if len(parts) == 4 and all(part.isdigit() and part.isascii() and len(part) < 4 for part in parts):
         a, b, c, d = map(int, parts)
         if max(a, b, c, d) < 256 and not any(len(part) > 1 and part[0] == "0" for part in parts):
-            return a << 24 | b << 16 | c << 8 | d
+            return 4, a << 24 | b << 16 | c << 8 | d
     try:
-        return int(ip_address(text))
+        found = ip_address(text)
     except ValueError:
         return None
+    return found.version, int(found)
+
+
+def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:
+    """Name of the network, path, address and CIDR of each router."""
+    networks = cluster.manifest.networks
+    for name in ("management", "bmc", "fabric", "storage"):
+        network = getattr(networks, name)
+        if network is not None and network.gateway:
+            cidr = None if name == "fabric" and network.rails else network.cidr  # it then serves all rails
+            yield name, ("networks", name, "gateway"), network.gateway, cidr
+    fabric = networks.fabric
+    for rail, text in enumerate(fabric.gateways if fabric else ()):
+        cidr = fabric.rails[rail] if fabric and rail < len(fabric.rails) else None
+        yield f"rail {rail}", ("networks", "fabric", "gateways", rail), text, cidr
+
+
+def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
+    """A router outside its network cannot be reached, so there is no way out."""
+    for name, path, text, cidr in _gateways(cluster):
+        number, network = _number(text), _network(cidr)
+        if number is None:
+            yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
+        elif network and not _inside(number, network):
+            yield Finding(
+                "address-outside-network",
+                path,
+                f"{text} is not in {network}, the {name} network, so its nodes cannot reach this router",
+                f"its addresses are {_range(network)}",
+            )
+    for index, text in enumerate(cluster.manifest.networks.management.dns):
+        if _number(text) is None:
+            path = ("networks", "management", "dns", index)
+            yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
 
 
 def address_missing(cluster: Cluster) -> Iterator[Finding]:
@@ -125,11 +233,13 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
     if not cluster.manifest.host.hosts_file:
         return
     for group in cluster.groups:
-        if not group.addresses and cluster.manifest.nodes[group.index].address is None:
+        later = group.state == "CLOUD"  # slurmctld is told the address when the node starts
+        if cluster.manifest.nodes[group.index].address is None and not later:
+            have = "has" if len(group.hosts) == 1 else "have"
             yield Finding(
                 "address-missing",
-                ("nodes", group.index),
-                f"{group.folded} has no management address",
+                ("nodes", group.index, "name"),
+                f"{quote(group.folded)} {have} no management address",
                 "add address, or say host: {hosts_file: false} where DNS knows all nodes",
             )
 
@@ -142,8 +252,8 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "network-missing",
                     ("nodes", group.index, "addresses", name),
-                    "addresses in a network that is not described",
-                    f"add networks.{name}",
+                    f"the nodes have addresses in the {name} network, but there is none",
+                    f"describe it: networks.{name}, with its cidr",
                     key=True,
                 )
 
@@ -151,12 +261,22 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
 def rails_count(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         ports = len(group.type.fabric_ports())
-        if len(group.fabric) > 1 and len(group.fabric) > ports:
+        if group.type.known and len(group.fabric) > max(1, ports):
+            have = "1 port" if ports == 1 else f"{ports or 'no'} ports"
             yield Finding(
                 "rail-without-port",
-                ("nodes", group.index, "addresses", "fabric"),
-                f"addresses for {len(group.fabric)} rails, but node type '{group.type.name}' has {ports} fabric ports",
+                ("nodes", group.index, "addresses", "fabric", max(1, ports)),
+                f"addresses on {len(group.fabric)} rails, but node type '{group.type.name}' has {have} in the fabric",
+                f"list its ports: node_types.{group.type.name}.nics",
             )
 
 
-RULES = (cidr_malformed, networks_overlap, address_checks, address_missing, network_missing, rails_count)
+RULES = (
+    cidr_malformed,
+    networks_overlap,
+    address_checks,
+    routers_and_name_servers,
+    address_missing,
+    network_missing,
+    rails_count,
+)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.catalogue import mig as catalogue
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.manifest.hardware import Nic
 
 
 def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
@@ -25,8 +25,8 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gres-type-mismatch",
                 (*path, "gres_type"),
-                f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', the type of a {gpus.model.nvml_name}",
-                f"leave it out for '{gpus.model.gres_type}'",
+                f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', the type of the {gpus.model.nvml_name}",
+                f"'{gpus.model.gres_type}' is used where it is left out",
             )
 
 
@@ -35,15 +35,20 @@ def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
         gpus = kind.gpus
         if not gpus:
             continue
+        shared = "shards" if gpus.shards_per_gpu else "mps" if gpus.mps_per_gpu else None
         if gpus.shards_per_gpu and gpus.mps_per_gpu:
-            yield Finding("gpu-sharing-twice", (*path, "mps"), "a GPU is shared by shards or by MPS, not by both")
-        if (gpus.shards_per_gpu or gpus.mps_per_gpu) and any(gpus.mig):
             yield Finding(
-                "gpu-sharing-twice", (*path, "mig"), "a GPU is shared by MIG or by shards and MPS, not by both"
+                "gpu-sharing-twice",
+                (*path, "mps"),
+                f"the GPUs of '{kind.name}' are shared by shards already",
+                "take one of the two away",
             )
-        if gpus.shards_per_gpu and cluster.release < SlurmRelease("22.05"):
+        if shared and any(gpus.mig):
             yield Finding(
-                "shards-too-new", (*path, "shards"), f"shards exist from Slurm 22.05 on; this is {cluster.release}"
+                "gpu-sharing-twice",
+                (*path, shared),
+                f"the GPUs of '{kind.name}' are shared by MIG already",
+                "take one of the two away; another node type may share its GPUs in the other way",
             )
 
 
@@ -58,46 +63,71 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "links-with-autodetect",
                 where,
-                f"autodetect {gpus.autodetect} finds the links itself, and drains the node where they differ",
+                f"autodetect: {gpus.autodetect} lets slurmd find the links, and drain a node where they differ from these",
+                "take links away, or say autodetect: off",
             )
-        if len(written) != gpus.count or any(len(row) != gpus.count for row in written):
-            yield Finding("links-malformed", where, f"{gpus.count} GPUs need {gpus.count} rows of {gpus.count} numbers")
-        elif any(written[i][i] != -1 for i in range(gpus.count)):
-            yield Finding("links-malformed", where, "a GPU's link to itself is written -1")
-        elif any(written[i][j] != written[j][i] for i in range(gpus.count) for j in range(i)):
-            yield Finding("links-malformed", where, "a link counts the same from both ends")
+        count = gpus.count
+        odd = next((i for i, row in enumerate(written) if len(row) != count), None)
+        if len(written) != count or odd is not None:
+            yield Finding(
+                "links-malformed",
+                where if odd is None else (*where, odd),
+                f"{count} GPUs need {count} rows of {count} numbers"
+                + (f", not {len(written)} rows" if odd is None else f"; this row has {len(written[odd])}"),
+            )
+        elif (odd := next((i for i in range(count) if written[i][i] != -1), None)) is not None:
+            yield Finding(
+                "links-malformed",
+                (*where, odd, odd),
+                f"GPU {odd} has a link to itself",
+                "the place of a GPU in its own row is written -1",
+            )
+        elif uneven := next(((i, j) for i in range(count) for j in range(i) if written[i][j] != written[j][i]), None):
+            i, j = uneven
+            yield Finding(
+                "links-malformed",
+                (*where, i, j),
+                f"GPU {i} has {written[i][j]} links to GPU {j}, but GPU {j} has {written[j][i]} to GPU {i}",
+                "a link counts at both of its ends",
+            )
 
 
 def mig_plans(cluster: Cluster) -> Iterator[Finding]:
     """A plan must fit on each GPU that it is used for."""
     told: set[tuple[str, str]] = set()
-    used: set[str] = set()
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         layouts = [layout for layout in gpus.mig if layout] if gpus else []
         if not gpus or not layouts:
             continue
-        used |= {layout.plan for layout in layouts}
         if not gpus.model.mig_max:
-            yield Finding("mig-not-supported", (*path, "mig"), f"a {gpus.model.nvml_name} cannot be split")
+            yield Finding("mig-not-supported", (*path, "mig"), f"the {gpus.model.nvml_name} has no MIG")
             continue
         if gpus.autodetect != "nvml":
             yield Finding(
                 "mig-needs-nvml",
                 (*path, "autodetect"),
-                f"with autodetect {gpus.autodetect} slurmd does not see MIG instances",
-                "say autodetect: nvml, which needs a slurmd built with NVML",
+                f"with autodetect: {gpus.autodetect} slurmd does not see MIG instances",
+                "say autodetect: nvml, which needs a slurmd that was built with NVML",
             )
         for layout in layouts:
-            if (layout.plan, gpus.model.id) in told:
-                continue
-            told.add((layout.plan, gpus.model.id))
-            yield from _layout(layout.plan, Counter(layout.profiles), gpus.model.mig_family, gpus.model.nvml_name)
-    for name in cluster.manifest.gpu.mig_plans:
-        if name not in used:
-            yield Finding(
-                "mig-plan-unused", ("gpu", "mig_plans", name), f"no node type uses the plan '{name}'", key=True
-            )
+            if (layout.plan, gpus.model.id) not in told:
+                told.add((layout.plan, gpus.model.id))
+                yield from _layout(layout.plan, Counter(layout.profiles), gpus.model.mig_family, gpus.model.nvml_name)
+
+
+def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
+    plans = cluster.manifest.gpu.mig_plans
+    used: set[str] = set()
+    for written in cluster.manifest.node_types.values():
+        mig = written.gpus.mig
+        used |= {mig} if isinstance(mig, str) else set(mig.values()) if mig else set()
+    if used <= plans.keys():  # otherwise the misspelt one is said, and probably means this one
+        for name in plans:
+            if name not in used:
+                yield Finding(
+                    "mig-plan-unused", ("gpu", "mig_plans", name), f"no node type uses the plan '{name}'", key=True
+                )
 
 
 def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterator[Finding]:
@@ -108,30 +138,35 @@ def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterato
             yield Finding(
                 "mig-profile-unknown",
                 (*path, name),
-                f"a {gpu} has no MIG profile '{name}'",
+                f"the {gpu} has no MIG profile '{name}'",
                 did_you_mean(name, known) or f"it has {', '.join(known)}",
                 key=True,
             )
             return
     if reason := catalogue.mig_problem(family, profiles):
-        yield Finding("mig-layout-impossible", path, f"these do not fit on a {gpu} together: {reason}", key=True)
+        yield Finding("mig-layout-impossible", path, f"these do not fit on one {gpu}: {reason}")
 
 
 def reserved(cluster: Cluster) -> Iterator[Finding]:
+    """slurmctld drops a CoreSpecCount or MemSpecLimit that leaves nothing, so that nothing would be reserved at all."""
     for kind in cluster.node_types:
         if not kind.known:
             continue
-        path: ManifestPath = ("node_types", kind.name, "reserved")
-        if kind.reserved_cores * 2 >= kind.cores:
-            yield Finding(
-                "reserved-too-much", (*path, "cores"), f"{kind.reserved_cores} of {kind.cores} cores are kept from jobs"
-            )
-        if kind.reserved_mib * 2 >= kind.real_memory_mib:
-            yield Finding(
-                "reserved-too-much",
-                (*path, "memory"),
-                f"{kind.reserved_mib} of {kind.real_memory_mib} MiB are kept from jobs",
-            )
+        for what, kept, of in (
+            ("cores", kind.reserved_cores, f"{kind.cores} cores"),
+            ("memory", kind.reserved_mib, f"{kind.real_memory_mib} MiB"),
+        ):
+            path: ManifestPath = ("node_types", kind.name, "reserved", what)
+            total = kind.cores if what == "cores" else kind.real_memory_mib
+            if kept >= total:
+                yield Finding(
+                    "nothing-left-for-jobs",
+                    path,
+                    f"of the {of} of '{kind.name}' {kept} are kept for the system, which leaves jobs nothing",
+                    "state fewer" if what == "cores" else "state less",
+                )
+            elif kept * 2 >= total:
+                yield Finding("reserved-too-much", path, f"of the {of} of '{kind.name}' {kept} are kept for the system")
 
 
 def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
@@ -142,38 +177,53 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-place-unknown",
                 path,
-                f"nobody knows where the GPUs of '{kind.name}' hang, so Slurm cannot place jobs near them",
-                "read it off `nvidia-smi topo -m` and say gpus: {numa: [0, 0, 1, 1]}",
+                f"it is not said which NUMA nodes the GPUs of '{kind.name}' hang on, so jobs cannot be placed near them",
+                f"state them: gpus.numa, {gpus.count} numbers as `nvidia-smi topo -m` shows them under NUMA Affinity",
                 key=True,
             )
 
 
 def disks(cluster: Cluster) -> Iterator[Finding]:
     for name, written in cluster.manifest.node_types.items():
-        for device, times in Counter(disk.device for disk in written.disks).items():
-            if times > 1:
-                yield Finding("disk-twice", ("node_types", name, "disks"), f"'{device}' stands here {times} times")
+        seen: set[str] = set()
+        for index, disk in enumerate(written.disks):
+            if disk.device in seen:
+                path = ("node_types", name, "disks", index, "device")
+                yield Finding("disk-twice", path, f"'{disk.device}' is a disk of '{name}' already")
+            seen.add(disk.device)
 
 
 def nics(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.catalogue.hardware import nic
+    from clustergen.catalogue import hardware
 
-    for name, written in cluster.manifest.node_types.items():
+    manifest = cluster.manifest
+    lists: list[tuple[ManifestPath, tuple[Nic, ...]]] = [
+        (("node_types", name, "nics"), written.nics or ()) for name, written in manifest.node_types.items()
+    ]
+    lists += [(("catalogue", "systems", name, "nics"), own.nics) for name, own in manifest.catalogue.systems.items()]
+    for path, ports in lists:
         seen: set[str] = set()
-        for index, port in enumerate(written.nics or ()):
-            path: ManifestPath = ("node_types", name, "nics", index)
-            if port.model and nic(port.model) is None:
-                from clustergen.catalogue.hardware import nics as known
-
+        for index, port in enumerate(ports):
+            if port.model and hardware.nic(port.model) is None:
                 yield Finding(
                     "nic-unknown",
-                    (*path, "model"),
+                    (*path, index, "model"),
                     f"the catalogue has no NIC called '{port.model}'",
-                    did_you_mean(port.model, known()),
+                    did_you_mean(port.model, hardware.nics()) or f"it has {', '.join(hardware.nics())}",
                 )
             if port.device in seen:
-                yield Finding("nic-twice", (*path, "device"), f"'{port.device}' stands here twice")
+                yield Finding("nic-twice", (*path, index, "device"), f"'{port.device}' is a port of this type already")
             seen.add(port.device)
 
 
-RULES = (gres_type, gpu_sharing, links_shape, mig_plans, reserved, gpu_cores_unknown, disks, nics)
+RULES = (
+    gres_type,
+    gpu_sharing,
+    links_shape,
+    mig_plans,
+    mig_plan_unused,
+    reserved,
+    gpu_cores_unknown,
+    disks,
+    nics,
+)

@@ -5,32 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, did_you_mean
-from clustergen.hostlist import HostlistError, validate_for_slurm
+from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding, ManifestPath, quote
+from clustergen.hostlist import HostlistError, fold, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
+_RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
 
 
 def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
-    seen: dict[str, int] = {}
+    seen: dict[str, NodeGroup] = {}
     for group in cluster.groups:
-        for host, times in Counter(group.hosts).items():
-            if times > 1:
-                yield Finding("host-duplicate", ("nodes", group.index, "name"), f"'{host}' stands here {times} times")
-                break
-            if host in seen:
-                where = "the same list" if seen[host] == group.index else f"entry {seen[host] + 1} of nodes"
-                yield Finding(
-                    "host-duplicate",
-                    ("nodes", group.index, "name"),
-                    f"'{host}' is a node already, by {where}",
-                    "each host name once; machines with several roles are one entry with several roles",
-                )
-                break
+        path: ManifestPath = ("nodes", group.index, "name")
+        host, times = Counter(group.hosts).most_common(1)[0]
+        if times > 1:
+            yield Finding("host-duplicate", path, f"'{host}' stands here {times} times", "each host name once")
+        elif clash := next((host for host in group.hosts if host in seen), None):
+            yield Finding(
+                "host-duplicate",
+                path,
+                f"'{clash}' is a node already, in the entry {quote(seen[clash].folded)}",
+                "each host name once; a machine with several roles is one entry with all of them",
+                at=_span(cluster, group, clash),
+            )
         for host in group.hosts:
-            seen.setdefault(host, group.index)
+            seen.setdefault(host, group)
+
+
+def _span(cluster: Cluster, group: NodeGroup, host: str) -> tuple[int, int] | None:
+    """Where an entry's list names a host."""
+    return span_of(cluster.manifest.nodes[group.index].name, host)
 
 
 def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
@@ -38,21 +44,27 @@ def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "too-many-nodes",
             ("nodes",),
-            f"{count} compute nodes; Slurm takes {MOST_NODES} in one cluster",
+            f"{count:,} compute nodes; Slurm takes at most {MOST_NODES:,} in one cluster",
             "make several clusters and join them with Slurm's multi-cluster operation",
             key=True,
         )
 
 
 def host_list_for_slurm(cluster: Cluster) -> Iterator[Finding]:
-    for group in cluster.compute:
-        text = cluster.manifest.nodes[group.index].name
+    """Lists of hosts that slurm.conf holds as they are written here."""
+    slurm = cluster.manifest.slurm
+    lists: list[tuple[ManifestPath, str]] = [
+        (("nodes", group.index, "name"), cluster.manifest.nodes[group.index].name) for group in cluster.compute
+    ]
+    lists += [(("slurm", "node_sets", name), text) for name, text in slurm.node_sets.items()]
+    lists += [(("slurm", "partitions", name, "nodes"), spec.nodes) for name, spec in slurm.partitions.items()]
+    for path, text in lists:
+        if ":" in text:
+            continue  # no host list at all, which host_name_form says
         try:
             validate_for_slurm(text, str(cluster.release))
         except HostlistError as err:
-            yield Finding(
-                "hostlist-not-for-slurm", ("nodes", group.index, "name"), err.message, at=(err.offset, err.length)
-            )
+            yield Finding("hostlist-not-for-slurm", path, err.message, err.hint, at=(err.offset, err.length))
 
 
 def host_name_form(cluster: Cluster) -> Iterator[Finding]:
@@ -63,8 +75,9 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "host-name-malformed",
                 ("nodes", group.index, "name"),
-                f"'{bad}' is no host name",
-                "lower-case letters, digits and hyphens, a letter or digit at both ends, 63 characters at most",
+                f"{quote(bad)} is no host name",
+                _better_host(bad),
+                at=_span(cluster, group, bad),
             )
 
 
@@ -78,12 +91,55 @@ def _good_host(name: str) -> bool:
         and name[0] != "-"
         and name[-1] != "-"
         and not name.isdigit()
-        and name != "localhost"
     )
+
+
+def _better_host(name: str) -> str:
+    if "." in name:
+        return "the short name only; the domain belongs in networks.management.domain"
+    plain = name.lower().replace("_", "-")
+    if _good_host(plain):
+        return f"did you mean '{plain}'?"
+    return "lower-case letters, digits and hyphens, a letter or digit at both ends, not digits alone, 63 at most"
+
+
+def name_reserved(cluster: Cluster) -> Iterator[Finding]:
+    """Slurm takes NodeName=DEFAULT and PartitionName=DEFAULT as defaults of later lines, and ALL as all nodes."""
+    slurm = cluster.manifest.slurm
+    for group in cluster.groups:
+        for host in _RESERVED_HOSTS.intersection(group.hosts):
+            yield Finding(
+                "name-reserved",
+                ("nodes", group.index, "name"),
+                f"no node can be called '{host}'",
+                "every machine calls itself that" if host == "localhost" else f"to Slurm NodeName={host} is no node",
+                at=_span(cluster, group, host),
+            )
+    for name in slurm.partitions:
+        if name.lower() == "default":
+            yield Finding(
+                "name-reserved",
+                ("slurm", "partitions", name),
+                f"no partition can be called '{name}'",
+                "Slurm reads PartitionName=DEFAULT as defaults of the lines below it; for the default partition,"
+                " give it another name and say default: true",
+                key=True,
+            )
+    for name in slurm.node_sets:
+        if name.lower() == "all":
+            yield Finding(
+                "name-reserved",
+                ("slurm", "node_sets", name),
+                f"no node set can be called '{name}'",
+                "in a partition, all stands for every node that runs slurmd",
+                key=True,
+            )
 
 
 def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
     used = {written.type for written in cluster.manifest.nodes}
+    if not used <= {SERVICE, *cluster.manifest.node_types}:
+        return  # the misspelt one is said, and probably means this one
     for name in cluster.manifest.node_types:
         if name not in used:
             yield Finding("node-type-unused", ("node_types", name), f"no node is of type '{name}'", key=True)
@@ -120,15 +176,26 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "group-name-clash",
                     (section, name),
-                    f"'{name}' and '{seen[group]}' are one group to Ansible: {group}",
+                    f"'{name}' and '{seen[group]}' both become the Ansible group {group}",
                     "tell them apart by more than - and _",
                     key=True,
                 )
             seen.setdefault(group, name)
     groups = membership(cluster)
     for group_ in cluster.groups:
-        if clash := next((host for host in group_.hosts if host in groups), None):
-            yield Finding("group-name-clash", ("nodes", group_.index, "name"), f"'{clash}' is the name of a group too")
+        clash = next((host for host in group_.hosts if host in groups and host not in _RESERVED_HOSTS), None)
+        if clash is not None:
+            yield Finding(
+                "group-name-clash",
+                ("nodes", group_.index, "name"),
+                f"'{clash}' is a node and an Ansible group, of the nodes {quote(fold(_hosts(groups[clash])))}",
+                f"give the node another name: '{clash}1'",
+                at=_span(cluster, group_, clash),
+            )
+
+
+def _hosts(groups: tuple[NodeGroup, ...]) -> list[str]:
+    return [host for group in groups for host in group.hosts]
 
 
 def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
@@ -140,44 +207,12 @@ def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
 
 def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
-        if group.type.name == "service" and "service" not in cluster.manifest.node_types:
+        if cluster.manifest.nodes[group.index].type == SERVICE and SERVICE not in cluster.manifest.node_types:
             yield Finding(
                 "compute-without-hardware",
                 ("nodes", group.index, "type"),
-                "a node that runs jobs needs a node type: Slurm has to know its CPUs and memory",
-                "define one under node_types, built on a system of the catalogue",
-            )
-
-
-def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.hostlist import expand
-
-    everybody = set(cluster.hosts())
-    seen: dict[str, str] = {}
-    for name, rack in cluster.manifest.racks.items():
-        for host in expand(rack.nodes) if rack.nodes else ():
-            if host not in everybody:
-                yield Finding(
-                    "rack-node-unknown",
-                    ("racks", name, "nodes"),
-                    f"'{host}' is no node of this cluster",
-                    did_you_mean(host, everybody),
-                )
-                break
-            if host in seen:
-                yield Finding(
-                    "rack-node-twice", ("racks", name, "nodes"), f"'{host}' stands in rack '{seen[host]}' already"
-                )
-                break
-            seen[host] = name
-    fabric = cluster.manifest.networks.fabric
-    for index, switch in enumerate(fabric.switches if fabric else ()):
-        if switch.rack is not None and switch.rack not in cluster.manifest.racks:
-            yield Finding(
-                "rack-unknown",
-                ("networks", "fabric", "switches", index, "rack"),
-                f"no rack is called '{switch.rack}'",
-                did_you_mean(switch.rack, cluster.manifest.racks),
+                f"Slurm must know CPUs and memory of {quote(group.folded)}, and of type 'service' nothing is known",
+                "define its hardware under node_types, or leave the role slurm-compute out",
             )
 
 
@@ -186,10 +221,10 @@ RULES = (
     too_many_nodes,
     host_list_for_slurm,
     host_name_form,
+    name_reserved,
     node_type_unused,
     own_row_unused,
     group_name_clash,
     roles_repeated,
     service_with_jobs,
-    rack_nodes,
 )

@@ -6,40 +6,50 @@ import math
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.diagnostics import Finding
-from clustergen.hostlist import expand
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.hostlist import expand, span_of
 from clustergen.manifest.hardware import Circuit, Rack
 
 
 def draw_w(kind: NodeType) -> int | None:
-    """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking."""
+    """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking.
+
+    Where the maximum is not known, what its GPUs may draw, which is less than the truth; None without GPUs either.
+    """
+    gpus = kind.gpus
     if kind.power_max_w is None:
-        return None
+        return gpus.count * (gpus.power_limit_w or gpus.model.tdp_w or 0) or None if gpus else None
     saved = 0
-    if kind.gpus and kind.gpus.power_limit_w and kind.gpus.model.tdp_w:
-        saved = kind.gpus.count * max(0, kind.gpus.model.tdp_w - kind.gpus.power_limit_w)
+    if gpus and gpus.power_limit_w and gpus.model.tdp_w:
+        saved = gpus.count * max(0, gpus.model.tdp_w - gpus.power_limit_w)
     return kind.power_max_w - saved
 
 
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
-        gpus_w = kind.gpus.count * (kind.gpus.power_limit_w or kind.gpus.model.tdp_w or 0) if kind.gpus else 0
-        draw = draw_w(kind) or gpus_w
-        if not (kind.psus and kind.psu_w and draw):
-            continue
-        spare = kind.psus_redundant or 0
-        supply = (kind.psus - spare) * kind.psu_w
-        if spare >= kind.psus:
+        path: ManifestPath = ("node_types", kind.name, "power")
+        spare, draw = kind.psus_redundant or 0, draw_w(kind)
+        if kind.psus and spare >= kind.psus:
             yield Finding(
-                "psu-redundancy", ("node_types", kind.name, "power"), f"{spare} of {kind.psus} supplies cannot be spare"
+                "psu-redundancy",
+                (*path, "redundant"),
+                f"{spare} of {kind.psus} power supplies are to be spare, which leaves none to feed the node",
+                "redundant counts those that may fail with the node still at full load",
             )
-        elif draw > supply:
-            what = f"{kind.psus} of {kind.psu_w} W" + (f", {spare} of them redundant," if spare else "")
+        elif kind.psus and kind.psu_w and draw and draw > (supply := (kind.psus - spare) * kind.psu_w):
+            if kind.power_max_w is None:
+                needs = f"the GPUs of a node alone may draw {_kw(draw)}"
+            else:
+                needs = f"a node may draw {_kw(draw)}"
+            lost = f" with {spare} of them lost" if spare else ""
             yield Finding(
                 "psu-too-small",
-                ("node_types", kind.name, "power"),
-                f"a node may draw {_kw(draw)}, but its power supplies ({what}) give {_kw(supply)}",
-                "more or larger supplies, or gpus.power_limit" if kind.gpus else "more or larger supplies",
+                path,
+                f"{needs}; {kind.psus} power supplies of {kind.psu_w} W give {_kw(supply)}{lost}"
+                if kind.psus > 1
+                else f"{needs}; its power supply gives {_kw(supply)}",
+                "fit more or larger supplies, or set gpus.power_limit" if kind.gpus else "fit more or larger supplies",
+                key=True,
             )
 
 
@@ -54,24 +64,57 @@ def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-power-limit",
                 ("node_types", kind.name, "gpus", "power_limit"),
-                f"{gpus.power_limit_w} W cannot be set on a {gpus.model.nvml_name}: it takes limits {span}",
+                f"{gpus.power_limit_w} W cannot be set on the {gpus.model.nvml_name}: it takes {span}",
             )
 
 
 def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
-        gpus = kind.gpus
-        if (
-            gpus
-            and gpus.graphics_clock_mhz
-            and gpus.model.max_sm_mhz
-            and gpus.graphics_clock_mhz > gpus.model.max_sm_mhz
-        ):
+        clock, gpu = (kind.gpus.graphics_clock_mhz, kind.gpus.model) if kind.gpus else (None, None)
+        if clock and gpu and gpu.max_sm_mhz and clock > gpu.max_sm_mhz:
             yield Finding(
                 "gpu-clock",
                 ("node_types", kind.name, "gpus", "graphics_clock"),
-                f"{gpus.graphics_clock_mhz} MHz is more than a {gpus.model.nvml_name} does: {gpus.model.max_sm_mhz} MHz",
-                "say max for the highest",
+                f"{clock} MHz is more than the highest clock of the {gpu.nvml_name}: {gpu.max_sm_mhz} MHz",
+                "graphics_clock: max stands for the highest",
+            )
+
+
+def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
+    everybody = dict.fromkeys(cluster.hosts())
+    seen: dict[str, str] = {}
+    for name, rack in cluster.manifest.racks.items():
+        path: ManifestPath = ("racks", name, "nodes")
+        for host in expand(rack.nodes) if rack.nodes else ():
+            if host not in everybody:
+                yield Finding(
+                    "rack-node-unknown",
+                    path,
+                    f"'{host}' is no node of this cluster",
+                    did_you_mean(host, everybody),
+                    at=span_of(rack.nodes or "", host),
+                )
+                break
+            if host in seen:
+                where = "in this rack" if seen[host] == name else f"in rack '{seen[host]}'"
+                yield Finding(
+                    "rack-node-twice", path, f"'{host}' stands {where} already", at=span_of(rack.nodes or "", host)
+                )
+                break
+            seen[host] = name
+
+
+def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
+    racks = cluster.manifest.racks
+    fabric = cluster.manifest.networks.fabric
+    for index, switch in enumerate(fabric.switches if fabric else ()):
+        if switch.rack is not None and switch.rack not in racks:
+            yield Finding(
+                "rack-unknown",
+                ("networks", "fabric", "switches", index, "rack"),
+                f"no rack is called '{switch.rack}'",
+                did_you_mean(switch.rack, racks)
+                or (f"it can be {one_of(racks)}" if racks else "describe it under racks"),
             )
 
 
@@ -93,28 +136,39 @@ def _contents(cluster: Cluster, name: str, rack: Rack) -> tuple[int, int]:
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:
     for name, rack in cluster.manifest.racks.items():
         watts, units = _contents(cluster, name, rack)
-        path = ("racks", name)
+        path: ManifestPath = ("racks", name)
+        draw = f"what stands in '{name}' may draw {_kw(watts)}"
         if units > rack.units:
-            yield Finding("rack-too-low", (*path, "nodes"), f"{units} units are to go into a rack of {rack.units}")
+            yield Finding(
+                "rack-too-low",
+                (*path, "nodes"),
+                f"what is to stand in '{name}' is {units} units high; the rack has {rack.units}",
+                "spread it over more racks, or state the rack's height: units",
+            )
         if rack.power and watts > rack.power.value:
             yield Finding(
                 "rack-power",
                 (*path, "power"),
-                f"what stands in it may draw {_kw(watts)}; {_kw(rack.power.value)} are allowed",
+                f"{draw}; {_kw(rack.power.value)} are allowed",
+                "spread the nodes over more racks, or set a power limit on their GPUs",
             )
         if rack.cooling and watts > rack.cooling.value:
             yield Finding(
-                "rack-cooling", (*path, "cooling"), f"{_kw(watts)} of heat; {_kw(rack.cooling.value)} are taken away"
+                "rack-cooling",
+                (*path, "cooling"),
+                f"{draw}, and all of it becomes heat; {_kw(rack.cooling.value)} are taken away",
+                "spread the nodes over more racks, or set a power limit on their GPUs",
             )
         feeds = sum(circuit_w(circuit) * circuit.count for circuit in rack.circuits)
+        half = " when one side is lost" if rack.redundant_feeds else ""
         if rack.redundant_feeds:
             feeds /= 2
         if rack.circuits and watts > feeds:
-            half = " with one side of the feeds lost" if rack.redundant_feeds else ""
             yield Finding(
                 "rack-circuits",
                 (*path, "circuits"),
-                f"its feeds carry {_kw(feeds)} for hours{half}; what stands in it may draw {_kw(watts)}",
+                f"{draw}; its feeds carry {_kw(feeds)} for hours{half}",
+                "add feeds, spread the nodes over more racks, or set a power limit on their GPUs",
             )
 
 
@@ -122,4 +176,4 @@ def _kw(watts: float) -> str:
     return f"{watts / 1000:.1f} kW"
 
 
-RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_checks)
+RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_nodes, rack_unknown, rack_checks)

@@ -1,4 +1,4 @@
-"""Partitions, priority, preemption, QOS and accounts."""
+"""Priority, preemption, QOS and accounts."""
 
 from __future__ import annotations
 
@@ -11,110 +11,17 @@ _BUILT_IN_QOS = ("normal",)  # slurmdbd makes it
 _BUILT_IN_ACCOUNT = "root"
 
 
-def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
-    inside: set[str] = set().union(*(partition.hosts for partition in cluster.partitions))
-    for group in cluster.compute:
-        outside = [host for host in group.hosts if host not in inside]
-        meant = cluster.manifest.nodes[group.index].in_no_partition
-        if outside and not meant:
-            more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
-            yield Finding(
-                "node-in-no-partition",
-                ("nodes", group.index, "name"),
-                f"'{outside[0]}'{more} is in no partition, so no job reaches it",
-                "add it to one, or say in_no_partition: true",
-            )
-        elif meant and not outside:
-            yield Finding(
-                "node-in-a-partition",
-                ("nodes", group.index, "in_no_partition"),
-                f"{group.folded} is in a partition after all",
-            )
-
-
-def default_partition(cluster: Cluster) -> Iterator[Finding]:
-    defaults = [name for name, spec in cluster.manifest.slurm.partitions.items() if spec.default]
-    for name in defaults[1:]:
-        yield Finding(
-            "default-partition-twice",
-            ("slurm", "partitions", name, "default"),
-            f"'{defaults[0]}' is the default partition already",
-            "one of them only: Slurm takes the last without a word",
-        )
-    if not defaults and len(cluster.manifest.slurm.partitions) > 1:
-        yield Finding(
-            "default-partition-missing",
-            ("slurm", "partitions"),
-            "no partition is the default: jobs that name none are refused",
-            "say default: true in one",
-            key=True,
-        )
-
-
-def partitions(cluster: Cluster) -> Iterator[Finding]:
+def partition_limits(cluster: Cluster) -> Iterator[Finding]:
+    """QOS and accounts that partitions name."""
     written = cluster.manifest.slurm
-    for partition in cluster.partitions:
-        path: ManifestPath = ("slurm", "partitions", partition.name)
-        spec = partition.spec
-        if not partition.hosts:
-            yield Finding("partition-empty", (*path, "nodes"), "no compute node is in it")
-        longest = partition.max_time_minutes
-        if spec.default_time and longest is not None and partition.default_time_minutes > longest:
-            yield Finding(
-                "partition-times",
-                (*path, "default_time"),
-                f"{spec.default_time} is longer than max_time, {spec.max_time}",
-            )
-        if spec.memory_per_cpu and spec.memory_per_gpu:
-            yield Finding(
-                "partition-memory-twice", (*path, "memory_per_cpu"), "memory is given per GPU or per CPU, not both"
-            )
-        if spec.min_nodes and spec.max_nodes and spec.min_nodes > spec.max_nodes:
-            yield Finding(
-                "partition-sizes", (*path, "min_nodes"), f"{spec.min_nodes} is more than max_nodes, {spec.max_nodes}"
-            )
-        elif spec.min_nodes and spec.min_nodes > len(partition.hosts) > 0:
-            yield Finding(
-                "partition-sizes",
-                (*path, "min_nodes"),
-                f"{spec.min_nodes} is more than its {len(partition.hosts)} nodes",
-            )
-        yield from _known(
-            (*path, "qos"), (spec.qos,) if spec.qos else (), [*written.qos, *_BUILT_IN_QOS], "QOS", listed=False
-        )
-        yield from _known((*path, "allow_qos"), spec.allow_qos, [*written.qos, *_BUILT_IN_QOS], "QOS")
+    qos = [*written.qos, *_BUILT_IN_QOS]
+    for name, spec in written.partitions.items():
+        path: ManifestPath = ("slurm", "partitions", name)
+        yield from _known((*path, "qos"), (spec.qos,) if spec.qos else (), qos, "QOS", listed=False)
+        yield from _known((*path, "allow_qos"), spec.allow_qos, qos, "QOS")
         yield from _known(
             (*path, "allow_accounts"), spec.allow_accounts, [*written.accounts, _BUILT_IN_ACCOUNT], "account"
         )
-        yield from _per_gpu(cluster, path, partition.name)
-
-
-def _per_gpu(cluster: Cluster, path: ManifestPath, name: str) -> Iterator[Finding]:
-    """Defaults per GPU that would leave GPUs of a node without CPUs or memory."""
-    spec = cluster.manifest.slurm.partitions.get(name)
-    if spec is None or not (spec.cpus_per_gpu or spec.memory_per_gpu):
-        return
-    hosts = next(partition.hosts for partition in cluster.partitions if partition.name == name)
-    for kind in {
-        group.type.name: group.type for group in cluster.compute if not hosts.isdisjoint(group.hosts)
-    }.values():
-        if not kind.gpus or not kind.known:
-            continue
-        cpus, memory = kind.job_cores * kind.threads_per_core, kind.job_memory_mib
-        if spec.cpus_per_gpu and spec.cpus_per_gpu * kind.gpus.count > cpus:
-            yield Finding(
-                "share-per-gpu-too-large",
-                (*path, "cpus_per_gpu"),
-                f"{kind.gpus.count} GPUs with {spec.cpus_per_gpu} CPUs each need more than the {cpus} of '{kind.name}'",
-                f"at most {cpus // kind.gpus.count}, or some GPUs stay idle",
-            )
-        if spec.memory_per_gpu and spec.memory_per_gpu.mib * kind.gpus.count > memory:
-            yield Finding(
-                "share-per-gpu-too-large",
-                (*path, "memory_per_gpu"),
-                f"{kind.gpus.count} GPUs with {spec.memory_per_gpu} each need more than the {memory} MiB of '{kind.name}'",
-                f"at most {memory // kind.gpus.count}MiB, or some GPUs stay idle",
-            )
 
 
 def _known(
@@ -126,24 +33,6 @@ def _known(
             yield Finding(
                 code, (*path, index) if listed else path, f"no {what} is called '{name}'", did_you_mean(name, known)
             )
-
-
-def node_sets(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.hostlist import expand
-
-    written = cluster.manifest.slurm
-    used = {item for spec in written.partitions.values() if spec.nodes != "all" for item in expand(spec.nodes)}
-    hosts = set(cluster.hosts())
-    for name in written.node_sets:
-        if name in hosts:
-            yield Finding(
-                "node-set-is-node",
-                ("slurm", "node_sets", name),
-                f"'{name}' is a node too: Slurm could not tell them apart",
-                key=True,
-            )
-        elif name not in used:
-            yield Finding("node-set-unused", ("slurm", "node_sets", name), f"no partition uses '{name}'", key=True)
 
 
 def preemption(cluster: Cluster) -> Iterator[Finding]:
@@ -288,4 +177,4 @@ def accounts(cluster: Cluster) -> Iterator[Finding]:
         yield from _tres(cluster, (*path, "group_tres"), spec.group_tres)
 
 
-RULES = (nodes_in_partitions, default_partition, partitions, node_sets, preemption, priority, qos, accounts)
+RULES = (partition_limits, preemption, priority, qos, accounts)

@@ -1,0 +1,156 @@
+"""Partitions and node sets: who is in them, what their jobs may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster, Partition
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.hostlist import expand, span_of
+
+_PARTITIONS: ManifestPath = ("slurm", "partitions")
+
+
+def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
+    inside: set[str] = set().union(*(partition.hosts for partition in cluster.partitions))
+    complete = _all_known(cluster)
+    for group in cluster.compute:
+        outside = [host for host in group.hosts if host not in inside]
+        written = cluster.manifest.nodes[group.index]
+        if outside and complete and not written.in_no_partition:
+            several = len(outside) > 1
+            yield Finding(
+                "node-in-no-partition",
+                ("nodes", group.index, "name"),
+                f"'{outside[0]}'{f' and {len(outside) - 1} more' if several else ''} {'are' if several else 'is'}"
+                " in no partition, so no job gets there",
+                "add it to a partition, or say in_no_partition: true"
+                if not several
+                else "add them to a partition, or say in_no_partition: true",
+                at=span_of(written.name, outside[0]),
+            )
+        elif written.in_no_partition and len(outside) < len(group.hosts):
+            host = next(host for host in group.hosts if host in inside)
+            name = next(partition.name for partition in cluster.partitions if host in partition.hosts)
+            yield Finding(
+                "node-in-a-partition",
+                ("nodes", group.index, "in_no_partition"),
+                f"'{host}' is in partition '{name}', so jobs get there",
+                f"take it out of '{name}', or take in_no_partition away",
+            )
+
+
+def _all_known(cluster: Cluster) -> bool:
+    """Whether every name in the partitions is known; a misspelt one probably means a node that seems left out."""
+    slurm = cluster.manifest.slurm
+    known = {*cluster.hosts(), *slurm.node_sets}
+    lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes != "all"]
+    return all(known.issuperset(expand(text)) for text in [*lists, *slurm.node_sets.values()])
+
+
+def default_partition(cluster: Cluster) -> Iterator[Finding]:
+    defaults = [name for name, spec in cluster.manifest.slurm.partitions.items() if spec.default]
+    for name in defaults[1:]:
+        yield Finding(
+            "default-partition-twice",
+            (*_PARTITIONS, name, "default"),
+            f"'{defaults[0]}' is the default partition already",
+            "say it in one only: Slurm would take the last without a word",
+        )
+    if not defaults and len(cluster.manifest.slurm.partitions) > 1:
+        yield Finding(
+            "default-partition-missing",
+            _PARTITIONS,
+            "no partition is the default, so jobs that name none are refused",
+            "say default: true in one of them",
+            key=True,
+        )
+
+
+def partition_values(cluster: Cluster) -> Iterator[Finding]:
+    for partition in cluster.partitions:
+        path: ManifestPath = (*_PARTITIONS, partition.name)
+        spec = partition.spec
+        if spec.default_time and spec.max_time and spec.default_time > spec.max_time:
+            yield Finding(
+                "partition-times",
+                (*path, "default_time"),
+                f"a job that asks for no time would get {spec.default_time}, but max_time is {spec.max_time}",
+            )
+        if spec.memory_per_cpu and spec.memory_per_gpu:
+            yield Finding(
+                "partition-memory-twice",
+                (*path, "memory_per_cpu"),
+                "Slurm takes a default per GPU or per CPU, not both",
+                "memory_per_gpu where jobs use GPUs, otherwise memory_per_cpu",
+            )
+        yield from _sizes(path, partition)
+
+
+def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
+    smallest, largest, there = partition.spec.min_nodes, partition.spec.max_nodes, len(partition.hosts)
+    if not smallest:
+        return
+    if largest and smallest > largest:
+        yield Finding(
+            "partition-sizes",
+            (*path, "min_nodes"),
+            f"min_nodes is {smallest} and max_nodes {largest}, so no job has a right size",
+        )
+    elif smallest > there > 0:
+        nodes = "1 node" if there == 1 else f"{there} nodes"
+        yield Finding(
+            "partition-sizes",
+            (*path, "min_nodes"),
+            f"a job must ask for {smallest} nodes, but '{partition.name}' has {nodes}, so none ever starts",
+        )
+
+
+def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
+    """Defaults per GPU that would leave GPUs of a node without CPUs or memory."""
+    for partition in cluster.partitions:
+        spec, path = partition.spec, (*_PARTITIONS, partition.name)
+        kinds = {group.type.name: group.type for group in cluster.compute if partition.hosts.intersection(group.hosts)}
+        for kind in kinds.values():
+            if not kind.gpus or not kind.known:
+                continue
+            count, cpus, memory = kind.gpus.count, kind.job_cores * kind.threads_per_core, kind.job_memory_mib
+            if spec.cpus_per_gpu and (fit := cpus // spec.cpus_per_gpu) < count:
+                yield Finding(
+                    "share-per-gpu-too-large",
+                    (*path, "cpus_per_gpu"),
+                    f"a '{kind.name}' has {cpus} CPUs for jobs, enough for {fit} of its {count} GPUs with"
+                    f" {spec.cpus_per_gpu} each",
+                    f"at most {cpus // count}, which is also the default, or GPUs stay idle",
+                )
+            if spec.memory_per_gpu and (fit := memory // max(1, spec.memory_per_gpu.mib)) < count:
+                yield Finding(
+                    "share-per-gpu-too-large",
+                    (*path, "memory_per_gpu"),
+                    f"a '{kind.name}' has {memory} MiB for jobs, enough for {fit} of its {count} GPUs with"
+                    f" {spec.memory_per_gpu} each",
+                    f"at most {memory // count}MiB, which is also the default, or GPUs stay idle",
+                )
+
+
+def node_sets(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm
+    used = {item for spec in written.partitions.values() if spec.nodes != "all" for item in expand(spec.nodes)}
+    hosts = set(cluster.hosts())
+    for name in written.node_sets:
+        path: ManifestPath = ("slurm", "node_sets", name)
+        if name in hosts:
+            yield Finding(
+                "node-set-is-node",
+                path,
+                f"'{name}' is a node too, and in a partition Slurm could not tell them apart",
+                "give the node set another name",
+                key=True,
+            )
+        elif name not in used and _all_known(cluster):
+            yield Finding(
+                "node-set-unused", path, f"no partition uses '{name}'", "nodes: takes node sets by name", key=True
+            )
+
+
+RULES = (nodes_in_partitions, default_partition, partition_values, share_per_gpu, node_sets)
