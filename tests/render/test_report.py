@@ -10,7 +10,7 @@ import pytest
 
 from clustergen.render.effects import Effect, Kind
 from clustergen.render.formats import RenderError, markdown_code, markdown_text, mermaid_label
-from clustergen.render.views.report import phrase
+from clustergen.render.views.tables import phrase
 from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
 
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}

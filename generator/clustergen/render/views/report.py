@@ -7,43 +7,12 @@ from dataclasses import dataclass
 
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.effects import Effect
 from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.diagram import Diagram, diagram, shortened
+from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
-
-_EFFECTS = {
-    "none": "nothing",
-    "daemon-reload": "systemctl daemon-reload",
-    "reload": "reload {unit}",
-    "restart": "restart {unit}",
-    "run": "run {unit}",
-    "sysctl": "sysctl --system",
-    "reconfigure": "scontrol reconfigure",
-    "restart-slurmctld": "restart slurmctld",
-    "restart-slurmdbd": "restart slurmdbd",
-    "restart-slurmd": "restart slurmd",
-    "restart-slurm": "restart slurmctld and slurmd",
-    "create": "make accounts and folders",
-    "load-accounts": "load accounts with sacctmgr",
-    "remount": "drain and remount",
-    "drain": "drain and run {unit}",
-    "reboot": "drain and reboot",
-    "refuse": "not while jobs run",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table; cells are plain text, in `code` columns names for machines. Empty columns are not in it."""
-
-    title: str
-    intro: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    code: frozenset[str] = frozenset({"Nodes", "Addresses", "Partition", "QOS", "Mounted at", "On", "File", "From"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +29,13 @@ class Report:
 
 def report(cluster: Cluster, outline: Outline) -> Report:
     tables = (
-        _table("Nodes", "", _nodes(cluster)),
-        _table("Hardware", "", _hardware(cluster)),
-        _table("Partitions", "", _partitions(cluster)),
-        _table("Qualities of service", "", _qos(cluster)),
-        _table("File systems", "", _storage(cluster)),
-        _table("Networks", "", _networks(cluster)),
-        _table(
+        table_of("Nodes", "", _nodes(cluster)),
+        table_of("Hardware", "", _hardware(cluster)),
+        table_of("Partitions", "", _partitions(cluster)),
+        table_of("Qualities of service", "", _qos(cluster)),
+        table_of("File systems", "", _storage(cluster)),
+        table_of("Networks", "", _networks(cluster)),
+        table_of(
             "Power", "The most that the nodes draw at the wall, switches and storage servers left out.", _power(cluster)
         ),
     )
@@ -76,15 +45,8 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         facts=tuple(_facts(cluster, outline)),
         tables=tuple(table for table in tables if table.rows),
         diagram=diagram(cluster),
-        files=tuple(_files(outline)),
+        files=tuple(files_by_group(outline)),
     )
-
-
-def _table(title: str, intro: str, rows: Iterator[dict[str, str]]) -> Table:
-    """Rows by column name; a column in which nothing stands is left out."""
-    found = list(rows)
-    columns = [name for name in (found[0] if found else ()) if any(row[name] for row in found)]
-    return Table(title, intro, tuple(columns), tuple(tuple(row[name] for name in columns) for row in found))
 
 
 def memory(mib: int) -> str:
@@ -239,30 +201,6 @@ def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def kilowatts(watts: int) -> str:
     return f"{watts / 1000:.1f} kW"
-
-
-def phrase(effect: Effect) -> str:
-    """What an administrator does when a file changes."""
-    return _EFFECTS[effect.kind].format(unit=(effect.unit or "").removesuffix(".service"))
-
-
-def _files(outline: Outline) -> Iterator[Table]:
-    for group in dict.fromkeys([*outline.groups, *(file.group for file in outline.files.values() if file.group)]):
-        members = outline.groups.get(group, ())
-        rows = (
-            {
-                "File": file.target or "",
-                "Mode": f"{file.mode:04o}",
-                "Owner": f"{file.owner}:{file.owner_group}",
-                "When it changes": phrase(file.effect),
-                "From": file.source if not file.source.startswith("templates/") else "",
-            }
-            for file in outline.files.values()
-            if file.group == group
-        )
-        table = _table(group, ",".join(member.folded for member in members), rows)
-        if table.rows:
-            yield table
 
 
 FILES = (File("tree/README.md", report, per="tree"),)
