@@ -18,12 +18,15 @@ while read -r what path owner; do
   esac
 done <"$out/surroundings"
 
-wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone, or will only retry, or 30 s passed (1)
+# What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
+hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve"
+
+wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone, has no hope, or 30 s passed (1)
   local round
   for round in {1..1500}; do
     if grep -qE "$1" "$2"; then return 0; fi
     if ! kill -0 "$3" 2>/dev/null; then grep -qE "$1" "$2"; return; fi
-    if grep -qE "retrying in 1sec|Still don't know my ClusterID" "$2"; then return 1; fi
+    if grep -qE "$hopeless" "$2"; then return 1; fi
     sleep 0.02
   done
   echo "error: nothing more was said within $((round / 50)) s" >>"$2"
@@ -57,7 +60,7 @@ if [ "$ACCOUNTING" = yes ]; then
     install -m 600 -o "$DBD_USER" "$out/spare-slurmdbd.conf" /etc/slurm/slurmdbd.conf
     slurmdbd_starts /run/spare-slurmdbd.log
   fi
-  if [ -s "$out/qos" ]; then sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1; fi
+  if [ -s "$out/qos" ]; then timeout -k 1 20 sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1; fi
 fi
 
 slurmctld -D -v >"$out/slurmctld.log" 2>&1 &
@@ -69,13 +72,14 @@ if wait_for 'Running as primary controller' "$out/slurmctld.log" $controller; th
     if grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$CONTROLLER_PORT") [0-9A-F:]+ 0A" /proc/net/tcp; then break; fi
     sleep 0.02
   done
-  scontrol -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
+  timeout -k 1 20 scontrol -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
 fi
 
-# slurmd asks this machine for cgroups and GPU drivers, which is not what the files are about: those few values change.
-mkdir /run/slurmd-conf
-cp -r /etc/slurm/. /run/slurmd-conf
-cd /run/slurmd-conf || exit
+[ -e "$out/started" ] || exit 0
+
+# slurmd asks this machine for cgroups, memory and GPU drivers, which is not what the files are about; those few values
+# change, now that slurmctld has read them as they are.
+cd /etc/slurm || exit
 find . -type f -name '*.conf' -exec sed -i -E \
   -e 's#^(\s*ProctrackType\s*=\s*)"?proctrack/cgroup"?#\1proctrack/linuxproc#I' \
   -e 's#^(\s*JobAcctGatherType\s*=\s*)"?jobacct_gather/cgroup"?#\1jobacct_gather/linux#I' \
@@ -83,11 +87,28 @@ find . -type f -name '*.conf' -exec sed -i -E \
   -e '/^\s*PrologFlags\s*=/Id' -e 's#\bAutoDetect\s*=\s*\w+#AutoDetect=off#I' {} +
 if [ -e cgroup.conf ]; then sed -i '/^\s*CgroupPlugin\s*=/Id' cgroup.conf; fi
 echo "CgroupPlugin=$CGROUP" >>cgroup.conf
-export SLURM_CONF=/run/slurmd-conf/slurm.conf
+while read -r spank; do
+  find . -type f -name '*.conf' -path '*plugstack*' -exec sed -i "\\#^\\s*[a-z]*\\s*$spank\\b#d" {} +
+done <"$out/absent-spank"
+
 while read -r node; do
   hardware=$(sed -nE "s/^NodeName=$node .*/&/p" "$out/nodes.txt")
-  [ -n "$hardware" ] || continue
   value() { echo "$hardware" | sed -E "s/.* $1=([0-9]+) .*/\1/"; }
-  HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)" \
-    timeout -k 1 5 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.log" 2>&1
+  if [ -z "$hardware" ]; then
+    echo "fatal: slurmctld knows no node $node" >"$out/slurmd.$node.log"
+    continue
+  fi
+  # slurmd asks hwloc for sockets and cores, and hwloc can be told.
+  HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
+  export HWLOC_SYNTHETIC
+  timeout -k 1 5 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
+  slurmd -D -v -N "$node" >"$out/slurmd.$node.log" 2>&1 &
+  if wait_for 'slurmd started on|Waiting for gres.conf file' "$out/slurmd.$node.log" $!; then
+    for _ in {1..25}; do # its registration, or slurmctld's reason to refuse it
+      timeout -k 1 20 scontrol -o show node "$node" >"$out/registered.$node" 2>&1
+      if grep -qE 'State=IDLE |Reason=' "$out/registered.$node"; then break; fi
+      sleep 0.04
+    done
+  fi
+  kill -9 $!
 done <"$out/nodes"

@@ -44,9 +44,13 @@ while read -r at; do
   mount -t tmpfs -o mode=755 empty "$new$at"
 done <"$work/empty"
 while IFS='	' read -r here there links; do
-  mkdir -p "$new$there"
-  cp -r "-$links" --preserve=mode "$here/." "$new$there/" || [ "$links" = L ] # a dangling link is not ours to mend
+  mkdir -p "$work/fs/staged$there" "$new$there"
+  cp -r "-$links" "$here/." "$work/fs/staged$there/" || [ "$links" = L ] # a dangling link is not ours to mend
 done <"$work/copy"
+if [ -d "$work/fs/staged" ]; then
+  chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
+  cp -a "$work/fs/staged/." "$new/"
+fi
 rm -f "$new/etc/hosts"
 cp "$work/hosts" "$new/etc/hosts"
 

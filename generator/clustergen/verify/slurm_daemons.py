@@ -1,8 +1,9 @@
 """Lets real slurmctld, slurmdbd and slurmd read a folder of Slurm's files and passes on what they complain of.
 
 There is no test flag in Slurm, so the daemons start, in a sandbox of their own: slurmctld with a real slurmdbd and
-database until it says 'Running as primary controller', then `slurmd -G` lists the GRES of some nodes. The files are
-read as they are; for `slurmd -G` alone, values that would ask this machine for cgroups or GPU drivers are exchanged.
+database until it says 'Running as primary controller'; then, for some nodes, `slurmd -G` lists the GRES, and a slurmd
+with the sockets and cores that slurm.conf gives the node registers. The files are read as they are; for slurmd alone,
+values that would ask this machine for cgroups or GPU drivers are exchanged, and its memory is not compared.
 """
 
 from __future__ import annotations
@@ -18,24 +19,28 @@ from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
 
 _MOST_COMPLAINTS = 200
-_COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning): .*)")
+_COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning|WARNING): .*)")
 _GRES = re.compile(r"(?:^|\s)(Gres Name=.*)")
 
 # What the daemons say about the sandbox, not about the files.
 _OF_THE_SANDBOX = re.compile(
     "|".join(
         (
-            r"state (?:save )?file",  # no cluster ran here before: there is no state to recover
-            r"No fed_mgr state",
+            r"state (?:save )?file|No fed_mgr state",  # no cluster ran here before: there is no state to recover
             r"Database settings not recommended values",  # the sandbox's database is small
             r"update cluster: Connection refused|find assoc \d+ on cluster",  # slurmctld registers while it starts
-            r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             r"despite slurmctld having been setup for configless",  # slurmd is given the files, as the controller is
+            r"appears to have a different slurm.conf",  # what was exchanged for slurmd
+            r"_slurm_rpc_node_registration node=",  # follows the reason why, which stays
             r"Network is unreachable|Connection timed out",  # there are no other machines
             r"Could not find configured group",  # nor the site's accounts
+            r"High latency for \d+ calls to gettimeofday",  # the machine's clock
+            r"attempt number",  # goes before the one line that counts
         )
     )
 )
+_OF_THIS_MACHINE = re.compile(r",?\s*Low (?:RealMemory|TmpDisk) \([^)]*\)")
+_NO_REASON_LEFT = re.compile(r"with reason:[\s,]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +74,18 @@ def read_config(
 ) -> SlurmReport:
     """Asks one Slurm about `conf_dir`: a folder of slurm.conf and its kin, or a root laid out as on the controller.
 
+    `nodes_for_gres` are names of nodes with GRES, best one of each kind; more than a few take long.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
     Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
     OSError where the folder cannot be read.
     """
     began = time.monotonic()
+    conf_dir = conf_dir.absolute()
     rooted = (conf_dir / "etc/slurm/slurm.conf").is_file()
     folder = conf_dir / "etc/slurm" if rooted else conf_dir
-    around = of_folder(folder)
-    omitted = list(_not_asked(folder, around))
+    around = of_folder(folder, nodes_for_gres)
+    absent = [path for path in around.spank if not any((root / path[1:]).exists() for root in (install.path, conf_dir))]
+    omitted = list(_not_asked(folder, around, absent))
     if hosts is None:
         file = conf_dir / "etc/hosts"
         if rooted and file.is_file():
@@ -85,8 +93,9 @@ def read_config(
         else:
             hosts = invented_hosts(around.names)
             omitted.append("host names: no hosts file was given, every name got an invented address")
-    accounting = around.accounting
-    if accounting and not (install.path / "var/lib/clustergen/mariadb").is_dir():
+    if around.autodetect and not around.devices:
+        nodes_for_gres = ()  # without the driver slurmd would list nothing, whatever the files say
+    if around.accounting and not (install.path / "var/lib/clustergen/mariadb").is_dir():
         raise sandbox.SandboxError(f"{install.path}: no database to run slurmdbd with (tools/setup-parsers makes one)")
 
     box = sandbox.Sandbox(
@@ -104,12 +113,13 @@ def read_config(
         box,
         ["/bin/bash", "/run/clustergen/read_slurm.sh"],
         timeout=timeout,
-        env=_environment(install, around, accounting),
+        env=_environment(install, around),
         notes={
             "read_slurm.sh": script,
             "surroundings": "".join(f"{line}\n" for line in around.lines),
             "spare-slurmdbd.conf": _spare_slurmdbd_conf(around),
             "qos": "".join(f"{name}\n" for name in around.qos),
+            "absent-spank": "".join(f"{path}\n" for path in absent),
             "nodes": "".join(f"{node}\n" for node in nodes_for_gres),
         },
     )
@@ -127,11 +137,11 @@ def read_config(
     )
 
 
-def _environment(install: SlurmInstall, around: Surroundings, accounting: bool) -> dict[str, str]:
+def _environment(install: SlurmInstall, around: Surroundings) -> dict[str, str]:
     year, month = (int(part) for part in install.release.split("."))
     return {
         "CONTROLLER_PORT": around.controller_port,
-        "ACCOUNTING": "yes" if accounting else "no",
+        "ACCOUNTING": "yes" if around.accounting else "no",
         "DBD_HOST": around.dbd_host,
         "DBD_USER": around.dbd_user,
         "DATABASE": around.database,
@@ -149,12 +159,14 @@ def _spare_slurmdbd_conf(around: Surroundings) -> str:
     )
 
 
-def _not_asked(folder: Path, around: Surroundings) -> Iterator[str]:
+def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) -> Iterator[str]:
+    for path in absent_spank:
+        yield f"plugstack.conf: {path} is not in this root, slurmd was asked without it"
     if around.accounting and not (folder / "slurmdbd.conf").is_file():
         yield "slurmdbd.conf: there is none; slurmctld was given a slurmdbd with defaults"
-    gres = folder / "gres.conf"
-    if gres.is_file() and re.search(r"(?im)^[^#]*\bAutoDetect\s*=\s*(?!off)", gres.read_text(encoding="utf-8")):
-        yield "gres.conf: AutoDetect was off, there is no GPU driver to ask"
+    if around.autodetect:
+        left = "only its other lines were asked" if around.devices else "slurmd was not asked"
+        yield f"gres.conf: AutoDetect needs the node's GPU driver; {left}"
 
 
 def _complaints(logs: Mapping[str, str]) -> list[str]:
@@ -164,19 +176,24 @@ def _complaints(logs: Mapping[str, str]) -> list[str]:
     for log, text in logs.items():
         if log.startswith("slurmd."):
             found |= dict.fromkeys(_said("slurmd", text))
+            if log.endswith(".log") and "slurmd started on" not in text and not any(_said("slurmd", text)):
+                found[f"slurmd: fatal: did not start as {log[7:-4]}"] = None
     return list(found)
 
 
 def _said(daemon: str, log: str) -> Iterator[str]:
     for line in log.splitlines():
         match = _COMPLAINT.search(line)
-        if match and not _OF_THE_SANDBOX.search(line):
-            yield f"{daemon}: {match.group(1).rstrip()}"
+        if match is None or _OF_THE_SANDBOX.search(line):
+            continue
+        words = _OF_THIS_MACHINE.sub("", match.group(1)).rstrip()
+        if not _NO_REASON_LEFT.search(words):
+            yield f"{daemon}: {words}"
 
 
 def _gres(logs: Mapping[str, str], node: str) -> str:
     """Releases differ in where slurmd lists them: on stderr, in its log file, or both."""
-    text = logs.get(f"slurmd.{node}.log", "") + logs.get(f"slurmd.{node}.file", "")
+    text = logs.get(f"slurmd.{node}.gres", "") + logs.get(f"slurmd.{node}.file", "")
     return "\n".join(dict.fromkeys(match.group(1) for match in map(_GRES.search, text.splitlines()) if match))
 
 

@@ -95,14 +95,17 @@ def from_image(image: str) -> SlurmInstall:
 
 
 def expand(install: SlurmInstall, hosts: str) -> list[str]:
-    """`scontrol show hostnames`: what Slurm itself makes of a host list."""
+    """`scontrol show hostnames`: what Slurm itself makes of a host list. Raises ValueError where that is nothing."""
     box = sandbox.Sandbox(install.path)
     script = 'cp /run/clustergen/c /tmp; SLURM_CONF=/tmp/c exec scontrol show hostnames "$1"'
     notes = {"c": "ClusterName=c\nSlurmctldHost=c\n"}
     done = sandbox.run(box, ["/bin/sh", "-c", script, "sh", hosts], timeout=20, notes=notes)
     if done.code != 0:
         raise sandbox.SandboxError(f"scontrol show hostnames: {done.stderr.strip() or 'ran out of time'}")
-    return done.stdout.split()
+    names = done.stdout.split()
+    if not names:
+        raise ValueError(f"Slurm {install.version} makes no host of {hosts!r}")
+    return names
 
 
 def _installs() -> Iterator[SlurmInstall]:

@@ -7,7 +7,7 @@ in the files is for the daemons to say, and a key that is missed here shows up a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import islice
@@ -15,9 +15,11 @@ from pathlib import Path
 
 from clustergen.hostlist import HostlistError, expand
 
-_SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|[^\s#]+)")
+_SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
+_COMMENT = re.compile(r"(?<!\\)#")
 _JWT_KEY = re.compile(r"jwt_key=([^,]+)", re.IGNORECASE)
 _DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
+_SPANK = re.compile(r"(?m)^\s*(?:required|optional)\s+(/\S+)")
 _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
 _MOST_HOSTS = 65_536  # as many nodes as Slurm takes
 
@@ -32,10 +34,9 @@ class Settings:
     def read(cls, files: Iterable[Path]) -> Settings:
         pairs: list[tuple[str, str]] = []
         for file in files:
-            text = file.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
-            for line in text.splitlines():
-                if not line.lstrip().startswith("#"):
-                    pairs.extend((key.lower(), value.strip('"')) for key, value in _SETTING.findall(line))
+            for line in _text(file).replace("\\\n", " ").splitlines():
+                code = _COMMENT.split(line, maxsplit=1)[0]
+                pairs.extend((key.lower(), value.strip('"')) for key, value in _SETTING.findall(code))
         return cls(tuple(pairs))
 
     def all(self, *keys: str) -> list[str]:
@@ -60,12 +61,14 @@ class Surroundings:
     lines: tuple[str, ...]
     qos: tuple[str, ...]
     devices: tuple[str, ...]
+    autodetect: bool
+    spank: tuple[str, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...]
 
 
-def of_folder(folder: Path) -> Surroundings:
-    """`folder` is what will be /etc/slurm. Raises OSError where it cannot be read."""
+def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
+    """`folder` is what will be /etc/slurm, `nodes` will run a slurmd. Raises OSError where a file cannot be read."""
     texts = sorted(file for file in folder.rglob("*.conf") if file.is_file())
     slurm = Settings.read(file for file in texts if file.name not in ("slurmdbd.conf", "gres.conf"))
     dbd = Settings.read([file] if (file := folder / "slurmdbd.conf").is_file() else [])
@@ -73,8 +76,8 @@ def of_folder(folder: Path) -> Surroundings:
     controller = slurm.get("slurmctldhost", "controlmachine", default="localhost").split(",")[0]
     name, _, address = controller.partition("(")
     dbd_host = dbd.get("dbdhost", default=slurm.get("accountingstoragehost", default="localhost"))
-    own = [name, address.rstrip(")"), slurm.get("controladdr"), dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost"),
-           slurm.get("accountingstoragehost")]
+    own = [name, address.rstrip(")"), slurm.get("controladdr"), slurm.get("accountingstoragehost")]
+    own += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
     return Surroundings(
         controller=name,
         controller_port=slurm.get("slurmctldport", default="6817").partition("-")[0],
@@ -84,9 +87,11 @@ def of_folder(folder: Path) -> Surroundings:
         dbd_port=slurm.get("accountingstorageport", default="6819"),
         database=dbd.get("storageloc", default="slurm_acct_db"),
         database_port=dbd.get("storageport", default="3306"),
-        lines=tuple(dict.fromkeys(_orders(slurm, dbd, (folder / "slurmdbd.conf").is_file()))),
+        lines=tuple(dict.fromkeys(_orders(slurm, dbd, (folder / "slurmdbd.conf").is_file(), nodes))),
         qos=tuple(_named_qos(slurm)),
         devices=tuple(sorted({path for value in gres.all("file", "multiplefiles") for path in _device_files(value)})),
+        autodetect=any(value.lower() != "off" for value in gres.all("autodetect")),
+        spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*own, *slurm.all("slurmctldhost")]))),
         own_names=tuple(dict.fromkeys(filter(None, own))),
     )
@@ -109,7 +114,11 @@ def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
     return tuple(address for address in found if _is_address(address) and not ip_address(address).is_loopback)
 
 
-def _orders(slurm: Settings, dbd: Settings, has_dbd: bool) -> Iterator[str]:
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _orders(slurm: Settings, dbd: Settings, has_dbd: bool, nodes: Sequence[str]) -> Iterator[str]:
     users = [user.partition("(")[0] for user in (*slurm.all("slurmuser"), *dbd.all("slurmuser"))]
     for number, user in enumerate(dict.fromkeys(users)):
         yield f"account {user} {64100 + number}"
@@ -117,7 +126,7 @@ def _orders(slurm: Settings, dbd: Settings, has_dbd: bool) -> Iterator[str]:
     for path in slurm.all("statesavelocation"):
         yield f"state {path} {owner}"
     for path in slurm.all("slurmdspooldir"):
-        yield f"folder {path.partition('%')[0]} root"
+        yield from (f"folder {re.sub('%[nh]', node, path)} root" for node in nodes)
     for key_file in (*slurm.all(*_LOG_KEYS), *dbd.all("logfile", "pidfile")):
         if key_file.startswith("/") and Path(key_file).parent != Path("/run"):
             yield f"folder {Path(key_file).parent} {owner}"

@@ -1,0 +1,85 @@
+"""The sandbox shows a program the files where they lie on the node, and nothing gets out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.sandbox import Sandbox, SandboxError
+from clustergen.verify.slurm_roots import SlurmInstall
+
+pytestmark = pytest.mark.real
+
+
+def shell(box: Sandbox, script: str, timeout: float = 20) -> sandbox.Outcome:
+    return sandbox.run(box, ["/bin/sh", "-c", script], timeout=timeout)
+
+
+def test_files_lie_where_they_belong_whoever_may_read_them_here(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+    (tmp_path / "etc/demo").mkdir(parents=True, mode=0o700)
+    (tmp_path / "etc/demo/a.conf").write_text("a\n", encoding="utf-8")
+    (tmp_path / "etc/demo/b.conf").symlink_to("a.conf")
+    (tmp_path / "etc/demo/run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "etc/demo/run.sh").chmod(0o700)
+    done = shell(Sandbox(current_slurm.path, files=((tmp_path, "/"),)), "stat -c '%n %A %U' /etc/demo /etc/demo/*")
+    assert done.stdout.splitlines() == [
+        "/etc/demo drwxr-xr-x root",
+        "/etc/demo/a.conf -rw-r--r-- root",
+        "/etc/demo/b.conf lrwxrwxrwx root",
+        "/etc/demo/run.sh -rwxr-xr-x root",
+    ]
+
+
+def test_a_folder_is_laid_over_what_is_there_unless_that_is_to_be_hidden(
+    current_slurm: SlurmInstall, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").touch()
+    files = ((tmp_path, "/etc/default"),)
+    assert len(shell(Sandbox(current_slurm.path, files=files), "ls /etc/default").stdout.split()) > 1
+    alone = Sandbox(current_slurm.path, files=files, empty=("/etc/default",))
+    assert shell(alone, "ls /etc/default").stdout == "mine\n"
+
+
+def test_names_addresses_and_devices_are_the_node_s(current_slurm: SlurmInstall) -> None:
+    box = Sandbox(
+        current_slurm.path,
+        hosts="10.0.0.1 head\n",
+        hostname="head",
+        addresses=("10.0.0.1", "fd00::1"),
+        devices=("/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap1"),
+    )
+    done = shell(box, "hostname; getent hosts head; ip -o address show dev lo; ls /dev/nvidia0 /dev/nvidia-caps/*")
+    assert done.stdout.startswith("head\n10.0.0.1")
+    assert "10.0.0.1/32" in done.stdout
+    assert "fd00::1/128" in done.stdout
+    assert done.stdout.endswith("/dev/nvidia-caps/nvidia-cap1\n/dev/nvidia0\n")
+    assert done.code == 0
+
+
+def test_nothing_gets_out(current_slurm: SlurmInstall) -> None:
+    done = shell(Sandbox(current_slurm.path), "touch /etc/left /var/left; ls /etc/left; ls -d /proc/[0-9]* | wc -l")
+    assert done.stdout.splitlines()[0] == "/etc/left"
+    assert int(done.stdout.split()[-1]) < 6
+    assert not (current_slurm.path / "etc/left").exists()
+
+
+def test_notes_go_in_and_files_come_out(current_slurm: SlurmInstall) -> None:
+    script = "cd /run/clustergen; tr a-z A-Z <note >answer"
+    done = sandbox.run(Sandbox(current_slurm.path), ["/bin/sh", "-c", script], timeout=20, notes={"note": "word"})
+    assert done.files == {"note": "word", "answer": "WORD"}
+
+
+def test_the_program_s_own_status_and_words_are_kept(current_slurm: SlurmInstall) -> None:
+    done = shell(Sandbox(current_slurm.path), "echo out; echo err >&2; exit 7")
+    assert (done.code, done.stdout, done.stderr) == (7, "out\n", "err\n")
+
+
+def test_running_out_of_time_has_no_status(current_slurm: SlurmInstall) -> None:
+    assert shell(Sandbox(current_slurm.path), "echo begun; sleep 60", timeout=1).code is None
+
+
+def test_a_sandbox_that_cannot_be_made_is_an_error_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="mount"):
+        shell(Sandbox(tmp_path / "absent"), "true")

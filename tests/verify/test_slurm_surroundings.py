@@ -1,0 +1,79 @@
+"""What a folder of Slurm's files expects of the machine around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
+
+
+def around(folder: Path, slurm: str, nodes: tuple[str, ...] = (), **others: str) -> Surroundings:
+    (folder / "slurm.conf").write_text(slurm, encoding="utf-8")
+    for name, text in others.items():
+        (folder / f"{name}.conf").write_text(text, encoding="utf-8")
+    return of_folder(folder, nodes)
+
+
+def test_controller_is_the_first_one_with_its_own_addresses(tmp_path: Path) -> None:
+    found = around(tmp_path, "SlurmctldHost=a(10.0.0.1)\nSlurmctldHost=b(10.0.0.2)\nSlurmctldPort=7000-7002\n")
+    assert (found.controller, found.controller_port) == ("a", "7000")
+    assert found.own_names == ("a", "10.0.0.1", "localhost")
+    assert "b" in found.names
+
+
+@pytest.mark.parametrize(
+    ("line", "order"),
+    [
+        ("StateSaveLocation=/srv/state", "state /srv/state hpc"),
+        ("SlurmdSpoolDir=/var/spool/slurmd/%n", "folder /var/spool/slurmd/c1 root"),
+        ("SlurmctldLogFile=/srv/log/ctld.log", "folder /srv/log hpc"),
+        ("AuthAltParameters=jwt_key=/etc/jwt.key,disable_token_creation", "secret /etc/jwt.key hpc"),
+        ("AuthType=auth/slurm", "secret /etc/slurm/slurm.key hpc"),
+        ("MailProg=/opt/mail", "program /opt/mail"),
+        ("PluginDir=/usr/lib64/slurm:/opt/site", "plugins /opt/site"),
+        ("  statesavelocation = /srv/state  # comment", "state /srv/state hpc"),
+    ],
+)
+def test_orders(tmp_path: Path, line: str, order: str) -> None:
+    assert order in around(tmp_path, f"SlurmUser=hpc\n{line}\n", ("c1",)).lines
+
+
+def test_pid_files_in_run_leave_run_alone(tmp_path: Path) -> None:
+    """Who owns /run decides whether munge starts."""
+    found = around(tmp_path, "SlurmUser=slurm\nSlurmctldPidFile=/run/slurmctld.pid\n")
+    assert not any(line.startswith("folder /run ") for line in found.lines)
+
+
+def test_comments_count_for_nothing_and_continued_lines_for_one(tmp_path: Path) -> None:
+    text = "#SlurmUser=ghost\nNodeName=c[1-2] \\\n NodeAddr=10.0.0.[1-2]\nPartitionName=p QOS=short # SlurmUser=ghost\n"
+    found = around(tmp_path, text)
+    assert not any("ghost" in line for line in found.lines)
+    assert {"c1", "c2", "10.0.0.1", "10.0.0.2"} <= set(found.names)
+    assert found.qos == ("short",)
+
+
+def test_devices_are_those_of_gres_conf(tmp_path: Path) -> None:
+    gres = "Name=gpu File=/dev/nvidia[0-1,4]\nName=gpu File=/dev/nvidia-caps/nvidia-cap[21-22],/dev/dri/card0\n"
+    found = around(tmp_path, "ClusterName=c\n", gres=gres)
+    assert found.devices == (
+        "/dev/dri/card0",
+        "/dev/nvidia-caps/nvidia-cap21",
+        "/dev/nvidia-caps/nvidia-cap22",
+        "/dev/nvidia0",
+        "/dev/nvidia1",
+        "/dev/nvidia4",
+    )
+    assert not found.autodetect
+    assert around(tmp_path, "ClusterName=c\n", gres="AutoDetect=nvml\n").autodetect
+
+
+def test_every_invented_address_is_another_one() -> None:
+    lines = invented_hosts([f"c{n}" for n in range(70_000)] + ["10.0.0.1"]).splitlines()
+    assert len({line.split()[0] for line in lines}) == len(lines) == 70_000
+
+
+def test_own_addresses_come_from_the_hosts_file_and_leave_loopback_out() -> None:
+    hosts = "127.0.0.1 localhost me\n10.0.0.1 head head.site # head of all\n::2 six\n"
+    assert own_addresses(["head", "10.0.0.9", "localhost", "six", "unknown"], hosts) == ("10.0.0.1", "10.0.0.9", "::2")
