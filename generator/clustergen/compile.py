@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clustergen.cluster import Cluster, resolve
-from clustergen.diagnostics import Diagnostic, Finding, Severity, in_file_order
+from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
 from clustergen.manifest.source import Source, load
 from clustergen.render.tree import Tree
 
@@ -59,13 +59,17 @@ def _frozen(data: Any) -> Any:
 def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
     """The tree of a valid manifest, its site's files included; None where they do not fit together."""
     from clustergen.render.build import Builder, clashes
+    from clustergen.render.formats import RenderError
     from clustergen.render.site import site_files
     from clustergen.render.tree import RenderedFile
 
     assert compiled.cluster is not None
     cluster = compiled.cluster
     builder = Builder(cluster, path.name)
-    files = builder.build()
+    try:
+        files = builder.build()
+    except RenderError as err:
+        return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
     findings: list[Finding] = []
     replaces = set(cluster.manifest.site.replaces)
     used: set[str] = set()

@@ -245,6 +245,7 @@ _TABLE = (
     Code("scrape-job-clash", ERROR, "A scrape job with a name of ours"),
     Code("thresholds-order", ERROR, "A critical threshold below the warning"),
     # the site's own files, and the tree
+    Code("value-unprintable", ERROR, "A value cannot stand in the file that it is for"),
     Code("path-in-two-groups", ERROR, "A node would get a file from two groups"),
     Code("site-group-unknown", ERROR, "Site files for a group without nodes"),
     Code("site-file-unreadable", ERROR, "A site file cannot be read"),

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Name, Phrase, Section, field
+from clustergen.manifest.base import Name, OptionValue, Phrase, Section, field
 
 EnvName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=100)]
-EnvValue = str | int | float
+EnvValue = OptionValue
+ModuleValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,;=-]+$", max_length=255)]
 MigProfile = Annotated[str, Field(pattern=r"^[1-9]g\.[0-9]+gb([+-][a-z.]+)?$", max_length=20)]
 
 
@@ -59,6 +60,6 @@ class Gpu(Section):
     profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
     compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
     mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")
-    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], str | int] = field(
+    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], ModuleValue | int] = field(
         {}, "More options of the nvidia module."
     )

@@ -71,7 +71,9 @@ Device = Annotated[str, _text(r"^[A-Za-z0-9_.:-]+$", 63)]
 Url = Annotated[str, _text(r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$", 1023)]
 Phrase = Annotated[str, _text(r"^[^\x00-\x1f\x7f\u0085\u2028\u2029\"'`$\\]+$", 500)]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
-OptionValue = str | int | float
+OneLine = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f\u0085\u2028\u2029]*$", max_length=4000)]
+"""Free text on one line."""
+OptionValue = OneLine | int | float
 """The value of an escape hatch; the section's own writer decides whether it can be printed."""
 Options = Annotated[
     dict[Annotated[str, _text(r"^[A-Za-z_][A-Za-z0-9_.:/*-]*$", 127)], OptionValue], Field(strict=False)

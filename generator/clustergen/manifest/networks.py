@@ -16,6 +16,7 @@ from clustergen.manifest.base import (
     section,
 )
 
+OpensmValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,() -]*$", max_length=500)]
 Mtu = Annotated[int, Field(ge=576, le=65520)]
 
 
@@ -108,7 +109,7 @@ class Fabric(Network):
     roce: Roce = section(Roce, "Lossless Ethernet settings.")
     subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
     ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
-    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], str | int] = field(
+    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], OpensmValue | int] = field(
         {}, "More keys of opensm.conf."
     )
     switches: tuple[Switch, ...] = field((), "The switches; Slurm's topology and the port check are made of them.")

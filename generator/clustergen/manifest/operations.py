@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, Domain, Endpoint, Phrase, PortNumber, Section, Url, field, section
+from clustergen.manifest.base import AbsolutePath, Domain, Endpoint, OneLine, Phrase, PortNumber, Section, Url, field, section
 from clustergen.units import Bytes
 
 Seconds = Annotated[int, Field(ge=1, le=86400)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
+KernelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./: \t,-]*$", max_length=500)]
 MetricName = Annotated[str, Field(pattern=r"^DCGM_[A-Z0-9_]+$", max_length=100)]
 
 
@@ -108,7 +109,7 @@ class Host(Section):
     timezone: Annotated[str, Field(pattern=r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$")] = field("Etc/UTC", "Time zone.")
     memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory of users; RDMA needs it.")
     nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files of users.")
-    sysctl: dict[Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_./*-]*$", max_length=100)], str | int] = field(
+    sysctl: dict[Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_./*-]*$", max_length=100)], KernelValue | int] = field(
         {}, "More kernel settings."
     )
     hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "2 MiB huge pages to set aside.")
@@ -132,6 +133,6 @@ class Ansible(Section):
     jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.@:-]+$", max_length=255)] | None = field(None, "ssh jump host.")
     forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
     python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
-    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=100)], str | int | bool | float] = (
+    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=100)], OneLine | int | bool | float] = (
         field({}, "More group variables, for the site's own roles.")
     )

@@ -19,6 +19,8 @@ from clustergen.manifest.base import (
 from clustergen.units import Bytes, Duration
 
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$")]
+"""A word of one of Slurm's lists, with its value where it takes one: `bf_window=10080`."""
 TresLimits = dict[
     Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)], Annotated[int, Field(ge=-1)]
 ]
@@ -158,7 +160,7 @@ class Accounting(Section):
 class Scheduler(Section):
     """Backfill and the main scheduler."""
 
-    parameters: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$")], ...] = field(
+    parameters: tuple[Word, ...] = field(
         (), "More tokens of SchedulerParameters; checked by release."
     )
     backfill_window: Duration | None = field(
@@ -184,7 +186,7 @@ class Topology(Section):
     format: Literal["auto", "conf", "yaml"] = field(
         "auto", "topology.yaml exists from 25.05 on; auto keeps topology.conf."
     )
-    parameters: tuple[SlurmName, ...] = field((), "TopologyParam.")
+    parameters: tuple[Word, ...] = field((), "TopologyParam.")
 
 
 class Pyxis(Section):
