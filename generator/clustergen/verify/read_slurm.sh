@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # read_slurm.sh: inside the sandbox, starts what stands around slurmctld, then slurmctld, then slurmd -G per node.
 # Reads its orders from /run/clustergen (surroundings, qos, accounts, nodes) and leaves one log per daemon there.
 set -u

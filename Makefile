@@ -1,0 +1,53 @@
+# make        what there is to make
+# make demo   from nothing to a rendered cluster that its real daemons have read
+# make test   everything: lint, types, tests, real Slurm and its neighbours
+# make quick  the same without what needs real programs
+
+PYTHON  ?= python3
+WORKERS ?= 2
+DEMO    ?= inventories/ml-training
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv parsers demo render lint types quick test clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+venv: $(READY) ## the Python environment, anew when pyproject.toml or constraints.txt changed
+
+$(READY):
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+parsers: ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in a private folder (two minutes, once)
+	tools/setup-parsers
+
+demo: venv parsers ## renders a cluster and lets the real daemons read it
+	$(BIN)/clustergen render $(DEMO)/manifest.yaml
+	$(BIN)/clustergen verify $(DEMO)/rendered
+
+render: venv ## renders every inventory again
+	for manifest in inventories/*/manifest.yaml; do $(BIN)/clustergen render "$$manifest" || exit; done
+
+lint: venv ## ruff, shellcheck, yamllint, ansible-lint
+	$(BIN)/ruff check
+	tools/shell-files | xargs -r shellcheck
+	$(BIN)/yamllint --strict .
+	if [ -d playbooks ]; then PATH="$(abspath $(BIN)):$$PATH" $(BIN)/ansible-lint --offline playbooks; fi
+
+types: venv ## mypy --strict
+	$(BIN)/mypy
+
+quick: venv lint types ## lint, types, and the tests that need no real program
+	$(BIN)/pytest -n $(WORKERS) -m 'not real and not container'
+
+test: venv parsers lint types ## everything but containers
+	$(BIN)/pytest -n $(WORKERS) -m 'not container'
+
+clean: ## removes what make made here; the parsers stay
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
