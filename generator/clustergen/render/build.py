@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.records import fields
 from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template
 from clustergen.render.formats import Format, RenderError
@@ -41,7 +41,7 @@ def with_header(text: str, head: str) -> str:
 
 def variables(view: Any) -> dict[str, Any]:
     """The names that a template sees: the fields of its view."""
-    return {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
+    return {name: getattr(view, name) for name in fields(view)}
 
 
 class Builder:
@@ -128,11 +128,14 @@ class Builder:
             group,
             "/" + path,
             file.mode,
-            file.owner,
-            file.group,
+            self._account(file.owner),
+            self._account(file.group),
             effect,
             f"templates/{file.source or file.template}.j2",
         )
+
+    def _account(self, name: str | Callable[[Cluster], str]) -> str:
+        return name if isinstance(name, str) else name(self.cluster)
 
     def _effect(self, file: File, view: Any) -> Effect:
         return file.effect if isinstance(file.effect, Effect) else file.effect(view)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from clustergen.records import record
 
 Kind = Literal[
     "none",  # read at the next use
@@ -12,6 +13,7 @@ Kind = Literal[
     "restart",  # systemctl restart UNIT
     "run",  # run UNIT, a oneshot that applies settings, now
     "sysctl",  # sysctl --system
+    "create",  # systemd-sysusers and systemd-tmpfiles --create: accounts and folders
     "reconfigure",  # scontrol reconfigure
     "restart-slurmctld",
     "restart-slurmdbd",
@@ -25,12 +27,12 @@ Kind = Literal[
 ]
 
 _ORDER = (
-    "none", "daemon-reload", "reload", "run", "sysctl", "load-accounts", "reconfigure", "restart", "restart-slurmdbd",
+    "none", "daemon-reload", "reload", "run", "sysctl", "create", "load-accounts", "reconfigure", "restart", "restart-slurmdbd",
     "restart-slurmctld", "restart-slurmd", "restart-slurm", "remount", "drain", "reboot", "refuse",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """One kind, and the systemd unit that it is about where the kind has one."""
 
@@ -50,6 +52,7 @@ NONE = Effect("none")
 DAEMON_RELOAD = Effect("daemon-reload")
 RECONFIGURE = Effect("reconfigure")
 SYSCTL = Effect("sysctl")
+CREATE = Effect("create")
 REBOOT = Effect("reboot")
 
 

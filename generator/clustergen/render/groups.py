@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.storage import serves
 from clustergen.manifest.storage import Storage
@@ -49,8 +50,22 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def client(kind: str) -> Callable[[NodeGroup], bool]:
         return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
 
+    def sackd_node(group: NodeGroup) -> bool:
+        served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
+        return cluster.manifest.slurm.configless and group.has("login") and not served and has_sackd(cluster, group.type.os)
+
+    def slurm_conf_server(group: NodeGroup) -> bool:
+        alone = group.has("login") and not group.has("slurm-compute") and not sackd_node(group)
+        return cluster.manifest.slurm.configless and (group.has("slurm-controller") or alone)
+
+    def compute_only(group: NodeGroup) -> bool:
+        return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
+
     return {
         "slurm_node": slurm_node,
+        "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless
+        "sackd_node": sackd_node,
+        "compute_only": compute_only,
         "gpu_node": gpu_node,
         "fabric_node": fabric_node,
         "lustre_client": client("lustre"),

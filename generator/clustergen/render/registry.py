@@ -18,16 +18,17 @@ with the entry's name and the entry after the cluster. `tree` is for files at th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
 from clustergen.render.formats import Format, format_of
 
 View = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     """One kind of file. `effect` may be a function of the view where it depends on it."""
 
@@ -35,8 +36,8 @@ class File:
     view: View
     effect: Effect | Callable[[Any], Effect] = NONE
     mode: int = 0o644
-    owner: str = "root"
-    group: str = "root"
+    owner: str | Callable[[Cluster], str] = "root"
+    group: str | Callable[[Cluster], str] = "root"
     per: Literal["cluster", "os", "type", "tree"] = "cluster"
     format: Format | None = None
     source: str | None = None  # template file, where several outputs share one

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
@@ -15,7 +15,7 @@ from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """The page."""
 

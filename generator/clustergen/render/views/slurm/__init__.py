@@ -1,0 +1,15 @@
+"""All that Slurm reads, and the scripts and units around its daemons: a module per file or topic, gathered in FILES."""
+
+from __future__ import annotations
+
+from clustergen.render.registry import File
+from clustergen.render.views.slurm import access, configs, containers, health, scripts, services
+
+FILES: tuple[File, ...] = (
+    *configs.FILES,
+    *containers.FILES,
+    *scripts.FILES,
+    *health.FILES,
+    *services.FILES,
+    *access.FILES,
+)

@@ -1,0 +1,54 @@
+"""Who may log in to a compute node: users with a job there, whose sessions belong to it, and the administrators."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.effects import reload
+from clustergen.render.formats import CONF
+from clustergen.render.registry import File
+
+
+@record
+class Pam:
+    debian: bool
+
+
+@record
+class Access:
+    admin_group: str | None
+    ansible_user: str | None
+    """Who applies the tree must not lock itself out; root comes in anyway."""
+
+
+@record
+class Sshd:
+    unit: str
+
+
+def pam(cluster: Cluster, os: OperatingSystem) -> Pam | None:
+    return Pam(os.fact("family") == "debian") if cluster.manifest.host.ssh_adopt else None
+
+
+def access(cluster: Cluster) -> Access | None:
+    host = cluster.manifest.host
+    login = cluster.manifest.ansible.user
+    return Access(host.admin_group, login if login != "root" else None) if host.ssh_adopt else None
+
+
+def sshd(cluster: Cluster, os: OperatingSystem) -> Sshd | None:
+    return Sshd(os.fact("ssh_unit")) if cluster.manifest.host.ssh_adopt else None
+
+
+FILES: tuple[File, ...] = (
+    File("compute_only/etc/pam.d/sshd", pam, per="os", format=CONF),
+    File("compute_only/etc/security/access-slurm.conf", access),
+    File(
+        "compute_only/{os.ssh_conf_dir}/00-clustergen-slurm.conf",
+        sshd,
+        lambda view: reload(view.unit),
+        per="os",
+        source="compute_only/etc/ssh/sshd_config.d/00-clustergen-slurm.conf",
+    ),
+)

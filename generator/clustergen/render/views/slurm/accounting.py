@@ -1,0 +1,45 @@
+"""slurm.conf: what is recorded of jobs, and where it goes."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.slurm.daemons import port
+from clustergen.render.views.slurm.devices import tres_of
+from clustergen.render.views.slurm.resources import uses_cgroups
+from clustergen.render.views.slurm.settings import Section, Setting, section, words
+
+FILE = "slurm.conf"
+
+
+def accounting(cluster: Cluster) -> Section:
+    """Without a node for slurmdbd nothing is counted: slurmctld stops on GPUs in the list then."""
+    spec = cluster.manifest.slurm.accounting
+    hosts = cluster.accounting_hosts
+    tres = ",".join(dict.fromkeys([*tres_of(cluster), *spec.tres]))
+    rows: list[Setting | None] = []
+    if hosts:
+        rows += [
+            Setting("AccountingStorageType", "accounting_storage/slurmdbd"),
+            Setting("AccountingStorageHost", hosts[0]),
+            Setting("AccountingStorageBackupHost", hosts[1]) if len(hosts) > 1 else None,
+            Setting("AccountingStoragePort", port(cluster, "slurmdbd")),
+            Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
+            Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
+            Setting("AccountingStorageTRES", tres, "counted beside CPUs, memory and nodes"),
+            Setting("JobAcctGatherType", f"jobacct_gather/{'cgroup' if uses_cgroups(cluster) else 'linux'}"),
+            *sampling(cluster),
+        ]
+    rows.append(Setting("PrivateData", ",".join(spec.private), "what users do not see of each other"))
+    return section("Accounting", FILE, cluster.release, rows)
+
+
+def sampling(cluster: Cluster) -> list[Setting]:
+    spec = cluster.manifest.slurm.accounting
+    every = spec.gather_frequency
+    if spec.energy == "none":
+        return [Setting("JobAcctGatherFrequency", every, "seconds between samples of a task")]
+    return [
+        Setting("JobAcctGatherFrequency", f"task={every},energy={every}", "seconds between samples of a task"),
+        Setting("AcctGatherEnergyType", f"acct_gather_energy/{spec.energy}"),
+        Setting("AcctGatherNodeFreq", every),
+    ]

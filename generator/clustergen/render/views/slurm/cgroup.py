@@ -1,0 +1,30 @@
+"""cgroup.conf: what keeps a job inside its cores, memory and devices."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.slurm.resources import uses_cgroups
+from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
+
+FILE = "cgroup.conf"
+
+
+@record
+class CgroupConf:
+    sections: tuple[Section, ...]
+
+
+def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
+    """The keys that every release takes; swap is constrained too, or a job would leave its memory limit that way."""
+    if not uses_cgroups(cluster):
+        return None
+    rows = [
+        Setting("CgroupPlugin", "autodetect", "v2 on every system of today"),
+        Setting("ConstrainCores", "yes"),
+        Setting("ConstrainDevices", "yes", "a job opens only the GPUs that it was given"),
+        Setting("ConstrainRAMSpace", "yes", "a job that takes more than its memory is ended, not its neighbours"),
+        Setting("ConstrainSwapSpace", "yes", "and does not swap instead"),
+    ]
+    made = section("Limits of jobs", FILE, cluster.release, rows)
+    return CgroupConf(with_options([made], cluster.manifest.slurm.cgroup_options, "slurm.cgroup_options"))

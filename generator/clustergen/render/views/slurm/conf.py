@@ -1,0 +1,50 @@
+"""slurm.conf: the sections of all topics, with the manifest's own values in their places, then nodes and partitions."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.formats import Safe
+from clustergen.render.views.slurm import accounting, daemons, hooks, resources, scheduling
+from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line
+from clustergen.render.views.slurm.settings import Section, with_options
+
+TOPICS = (
+    daemons.controllers,
+    daemons.messages,
+    resources.resources,
+    resources.jobs,
+    scheduling.scheduler,
+    scheduling.priority,
+    scheduling.preemption,
+    scheduling.topology,
+    accounting.accounting,
+    hooks.hooks,
+    daemons.logging,
+)
+
+
+@record
+class SlurmConf:
+    release: str
+    sections: tuple[Section, ...]
+    node_sets: tuple[Safe, ...]
+    types: tuple[TypeNodes, ...]
+    partitions: tuple[Safe, ...]
+
+
+def sections(cluster: Cluster) -> tuple[Section, ...]:
+    """The settings of slurm.conf by topic, each row with its reason."""
+    return with_options([topic(cluster) for topic in TOPICS], cluster.manifest.slurm.options, "slurm.options")
+
+
+def slurm_conf(cluster: Cluster) -> SlurmConf | None:
+    if not cluster.controllers:
+        return None
+    return SlurmConf(
+        release=str(cluster.release),
+        sections=sections(cluster),
+        node_sets=node_sets(cluster),
+        types=nodes(cluster),
+        partitions=tuple(partition_line(cluster, partition) for partition in cluster.partitions),
+    )

@@ -1,0 +1,51 @@
+"""The files that Slurm's daemons read, with what it takes to put a changed one on a node."""
+
+from __future__ import annotations
+
+from clustergen.render.effects import RECONFIGURE, Effect, restart
+from clustergen.render.formats import CONF, SHELL, SLURM, YAML
+from clustergen.render.registry import File
+from clustergen.render.views.slurm.accounts import accounts
+from clustergen.render.views.slurm.cgroup import cgroup_conf
+from clustergen.render.views.slurm.conf import slurm_conf
+from clustergen.render.views.slurm.extras import acct_gather_conf, mpi_conf
+from clustergen.render.views.slurm.gres import gres_conf
+from clustergen.render.views.slurm.placing import configuration, slurm_user
+from clustergen.render.views.slurm.slurmdbd import mariadb_conf, slurmdbd_conf
+from clustergen.render.views.slurm.topology import topology_conf, topology_yaml
+
+_RESTART_SLURMD = Effect("restart-slurmd")
+
+FILES: tuple[File, ...] = (
+    *configuration("slurm.conf", slurm_conf, RECONFIGURE, SLURM),
+    *configuration("gres.conf", gres_conf, RECONFIGURE, SLURM),
+    *configuration("cgroup.conf", cgroup_conf, _RESTART_SLURMD, SLURM),
+    *configuration("topology.conf", topology_conf, RECONFIGURE, SLURM),
+    *configuration("topology.yaml", topology_yaml, RECONFIGURE, YAML),
+    *configuration("mpi.conf", mpi_conf, _RESTART_SLURMD, SLURM),
+    *configuration("acct_gather.conf", acct_gather_conf, _RESTART_SLURMD, SLURM),
+    File(
+        "slurm_accounting/etc/slurm/slurmdbd.conf",
+        slurmdbd_conf,
+        Effect("restart-slurmdbd"),
+        mode=0o600,
+        owner=slurm_user,
+        group=slurm_user,
+        format=SLURM,
+    ),
+    File(
+        "slurm_accounting/{os.mariadb_dropin_dir}/90-slurm.cnf",
+        mariadb_conf,
+        restart("mariadb.service"),
+        per="os",
+        format=CONF,
+        source="slurm_accounting/etc/mysql/mariadb.conf.d/90-slurm.cnf",
+    ),
+    File(
+        "slurm_controller/usr/local/sbin/clustergen-accounts",
+        accounts,
+        Effect("load-accounts"),
+        mode=0o755,
+        format=SHELL,
+    ),
+)

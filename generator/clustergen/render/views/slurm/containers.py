@@ -1,0 +1,53 @@
+"""Containers in jobs: enroot, and pyxis, the SPANK plugin that gives srun its --container-image."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.effects import CREATE, Effect
+from clustergen.render.formats import CONF, SLURM
+from clustergen.render.registry import File
+from clustergen.render.views.slurm.placing import configuration
+
+PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
+"""Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
+
+
+@record
+class Plugstack:
+    folder: str
+
+
+@record
+class Pyxis:
+    plugin: str
+    arguments: tuple[str, ...]
+
+
+@record
+class Enroot:
+    cache: str
+
+
+def plugstack(cluster: Cluster) -> Plugstack | None:
+    return Plugstack("/etc/slurm/plugstack.conf.d/*.conf") if cluster.manifest.slurm.pyxis.enabled else None
+
+
+def pyxis(cluster: Cluster) -> Pyxis | None:
+    spec = cluster.manifest.slurm.pyxis
+    if not spec.enabled:
+        return None
+    return Pyxis(PLUGIN, (f"runtime_path={spec.runtime_path}", f"container_scope={spec.scope}"))
+
+
+def enroot(cluster: Cluster) -> Enroot | None:
+    spec = cluster.manifest.slurm.pyxis
+    return Enroot(spec.cache.rstrip("/")) if spec.enabled else None
+
+
+FILES: tuple[File, ...] = (
+    *configuration("plugstack.conf", plugstack, Effect("restart-slurmd"), SLURM),
+    File("slurm_node/etc/slurm/plugstack.conf.d/pyxis.conf", pyxis, Effect("restart-slurmd"), format=SLURM),
+    File("slurm_compute/etc/enroot/enroot.conf", enroot, format=CONF),
+    File("slurm_compute/etc/tmpfiles.d/clustergen-enroot.conf", enroot, CREATE),
+)

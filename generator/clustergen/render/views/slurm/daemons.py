@@ -1,0 +1,111 @@
+"""slurm.conf: who the daemons are, how they talk, how long they wait, and where they log."""
+
+from __future__ import annotations
+
+import math
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.builds import offers
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.slurm.settings import Section, Setting, section, words
+
+FILE = "slurm.conf"
+STATE = "/var/lib/slurm/slurmctld"
+SPOOL = "/var/lib/slurm/slurmd"
+LOGS = "/var/log/slurm"
+
+
+def port(cluster: Cluster, daemon: str) -> int:
+    defaults = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
+    return cluster.manifest.slurm.ports.get(daemon, defaults[daemon])  # type: ignore[call-overload, no-any-return]
+
+
+def state_location(cluster: Cluster) -> str:
+    return cluster.manifest.slurm.state_location or STATE
+
+
+def controllers(cluster: Cluster) -> Section:
+    slurm = cluster.manifest.slurm
+    standby = (
+        "where the controllers keep jobs and nodes; shared by both"
+        if len(cluster.controllers) > 1
+        else "jobs and nodes"
+    )
+    rows = [Setting("ClusterName", cluster.slurm_name)]
+    for index, host in enumerate(cluster.controllers):
+        address = cluster.address.get(host)
+        role = (
+            ("primary" if index == 0 else "takes over after SlurmctldTimeout") if len(cluster.controllers) > 1 else ""
+        )
+        rows.append(Setting("SlurmctldHost", f"{host}({address})" if address else host, role))
+    rows += [
+        Setting("SlurmctldPort", port(cluster, "slurmctld")),
+        Setting("SlurmdPort", port(cluster, "slurmd")),
+        Setting("SlurmUser", slurm.user, "the default is root"),
+        Setting("StateSaveLocation", state_location(cluster), standby),
+        Setting("SlurmdSpoolDir", SPOOL),
+        Setting("SlurmctldParameters", _controller_words(cluster), "commands in a loop are slowed down"),
+        Setting("ReturnToService", 1, "a node that was silent comes back by itself, a drained one does not"),
+    ]
+    return section("Cluster and controllers", FILE, cluster.release, rows)
+
+
+def _controller_words(cluster: Cluster) -> str:
+    wanted = ["enable_configless"] if cluster.manifest.slurm.configless else []
+    wanted.append("rl_enable")
+    return words("SlurmctldParameters", wanted, cluster.release)
+
+
+def messages(cluster: Cluster) -> Section:
+    slurm = cluster.manifest.slurm
+    nodes = sum(len(group.hosts) for group in cluster.compute)
+    timeout = message_timeout(cluster)
+    rows = [
+        Setting("AuthType", f"auth/{slurm.auth}"),
+        Setting("CredType", f"cred/{slurm.auth}"),
+        Setting("CommunicationParameters", "block_null_hash", "refuses messages without a checksum"),
+        Setting("MessageTimeout", timeout),
+        Setting("TreeWidth", tree_width(nodes), "children of a node when slurmds pass a message on"),
+        Setting("SlurmctldTimeout", 120),
+        Setting("SlurmdTimeout", slurm.slurmd_timeout, "seconds of silence until a node is DOWN and its jobs are lost"),
+        Setting(
+            "UnkillableStepTimeout",
+            max(180, 5 * timeout),
+            "a process stuck in a file system is given this long, then the node drains",
+        ),
+        Setting("RebootProgram", slurm.reboot_program),
+        Setting("ResumeTimeout", slurm.resume_timeout, "a reboot may take so long before the node counts as DOWN"),
+    ]
+    return section("Authentication, messages and timeouts", FILE, cluster.release, rows)
+
+
+def message_timeout(cluster: Cluster) -> int:
+    """Seconds for an answer: the tree of slurmds gets deeper with the cluster. More than 100 is an error in the log."""
+    if cluster.manifest.slurm.message_timeout is not None:
+        return cluster.manifest.slurm.message_timeout
+    nodes = sum(len(group.hosts) for group in cluster.compute)
+    return 20 if nodes <= 64 else 30 if nodes <= 1024 else 60
+
+
+def tree_width(nodes: int) -> int:
+    """Two hops up to 2,500 nodes, three beyond; between the default of 23.11 and that of older releases."""
+    return min(50, max(16, math.isqrt(max(nodes - 1, 0)) + 1))
+
+
+def logging(cluster: Cluster) -> Section:
+    slurm = cluster.manifest.slurm
+    metrics = slurm.metrics and all(offers(cluster, os, "slurm_openmetrics") for os in systems_of_controllers(cluster))
+    rows = [
+        Setting("SlurmctldLogFile", f"{LOGS}/slurmctld.log"),
+        Setting("SlurmctldDebug", "info"),
+        Setting("SlurmdLogFile", f"{LOGS}/slurmd.log"),
+        Setting("SlurmdDebug", "info"),
+        Setting("MetricsType", "metrics/openmetrics", f"for Prometheus, on port {port(cluster, 'slurmctld')}")
+        if metrics
+        else None,
+    ]
+    return section("Logs and metrics", FILE, cluster.release, rows)
+
+
+def systems_of_controllers(cluster: Cluster) -> list[OperatingSystem]:
+    return [group.type.os for group in cluster.with_role("slurm-controller")]

@@ -1,0 +1,30 @@
+"""Smaller files of Slurm's: mpi.conf and acct_gather.conf."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
+
+
+@record
+class Sections:
+    sections: tuple[Section, ...]
+
+
+def mpi_conf(cluster: Cluster) -> Sections | None:
+    """PMIx is well as it comes: the file is there where the manifest has keys for it."""
+    options = cluster.manifest.slurm.mpi_options
+    return Sections(with_options([], options, "slurm.mpi_options")) if options else None
+
+
+def acct_gather_conf(cluster: Cluster) -> Sections | None:
+    """Only the BMC has to be told how often; the other sources of energy are read when a sample is due."""
+    spec = cluster.manifest.slurm.accounting
+    if spec.energy != "ipmi":
+        return None
+    rows = [
+        Setting("EnergyIPMIFrequency", max(spec.gather_frequency, 10), "seconds; a BMC is slow"),
+        Setting("EnergyIPMICalcAdjustment", "yes", "counts up to now, and not up to the last answer"),
+    ]
+    return Sections((section("Energy from the BMC", "acct_gather.conf", cluster.release, rows),))

@@ -1,0 +1,95 @@
+"""gres.conf: which device file is which GPU, and the cores next to it."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.hostlist import fold
+from clustergen.records import record
+from clustergen.render.formats import Safe, comment_text
+from clustergen.render.views.slurm.settings import Value, block
+
+FILE = "gres.conf"
+
+
+@record
+class TypeDevices:
+    """The lines of one node type."""
+
+    title: Safe
+    lines: tuple[Safe, ...]
+
+
+@record
+class GresConf:
+    types: tuple[TypeDevices, ...]
+
+
+def gres_conf(cluster: Cluster) -> GresConf | None:
+    if not cluster.gpu_types:
+        return None
+    return GresConf(
+        tuple(TypeDevices(comment_text(_title(kind)), tuple(_lines(cluster, kind))) for kind in cluster.gpu_types)
+    )
+
+
+def _title(kind: NodeType) -> str:
+    assert kind.gpus is not None
+    found = {
+        "off": "by device file",
+        "nvml": "found by NVML, the driver's library",
+        "nvidia": "found in the driver's files below /proc",
+    }
+    return f"{kind.name}: {kind.gpus.count} x {kind.gpus.model.nvml_name}, {found[autodetect(kind.gpus)]}"
+
+
+def autodetect(gpus: GpuSet) -> str:
+    """MIG instances have no device files that could be written down before they are made."""
+    return "nvml" if any(gpus.mig) else gpus.autodetect
+
+
+def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
+    gpus = kind.gpus
+    assert gpus is not None
+    nodes = fold(host for group in cluster.compute if group.type.name == kind.name for host in group.hosts)
+    options = cluster.manifest.slurm.gres_options
+    if autodetect(gpus) == "off":
+        lines = [_line(cluster, nodes, _device(gpus, devices), options) for devices in device_runs(gpus)]
+    else:
+        lines = [_line(cluster, nodes, [("AutoDetect", autodetect(gpus))], options)]
+    if gpus.shards_per_gpu:
+        lines.append(_line(cluster, nodes, [("Name", "shard"), ("Count", gpus.total_shards)], {}))
+    if gpus.mps_per_gpu:
+        lines.append(_line(cluster, nodes, [("Name", "mps"), ("Count", gpus.count * gpus.mps_per_gpu)], {}))
+    return lines
+
+
+def _device(gpus: GpuSet, devices: range) -> list[tuple[str, Value | None]]:
+    first = devices[0]
+    return [
+        ("Name", "gpu"),
+        ("Type", gpus.gres_type),
+        ("File", "/dev/" + fold(f"nvidia{index}" for index in devices)),
+        ("Cores", gpus.cores[first] if gpus.cores else None),
+        ("Links", ",".join(map(str, gpus.links[first])) if gpus.links else None),
+        # Without it, tasks get the variables of all makers, and programs that find two of them give up.
+        ("Flags", "nvidia_gpu_env"),
+    ]
+
+
+def device_runs(gpus: GpuSet) -> list[range]:
+    """GPUs that one line can hold: neighbours with the same cores; each alone where NVLinks between GPUs are given."""
+    runs: list[range] = []
+    for index in range(gpus.count):
+        previous = runs[-1] if runs else None
+        same = (
+            previous is not None and not gpus.links and (not gpus.cores or gpus.cores[previous[0]] == gpus.cores[index])
+        )
+        if previous is not None and same:
+            runs[-1] = range(previous.start, index + 1)
+        else:
+            runs.append(range(index, index + 1))
+    return runs
+
+
+def _line(cluster: Cluster, nodes: str, words: list[tuple[str, Value | None]], options: dict[str, Value]) -> Safe:
+    return block(FILE, cluster.release, [("NodeName", nodes), *words], options)

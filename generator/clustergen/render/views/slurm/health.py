@@ -1,0 +1,132 @@
+"""The check that slurmd runs on its node: a runner that drains and resumes, and a script per thing to look at."""
+
+from __future__ import annotations
+
+from clustergen.cluster.hardware import gbit
+from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.manifest.storage import Mount
+from clustergen.records import record
+from clustergen.render.registry import File
+from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.slurm.daemons import SPOOL
+from clustergen.render.views.slurm.hooks import HEALTH_LIMIT
+from clustergen.render.views.slurm.scripts import Gpus, MountCheck, script
+
+_GIB_IN_KIB = 1 << 20
+_RESERVE = 12  # seconds for scontrol
+
+
+@record
+class Runner:
+    limit: int
+    slurmd_limit: int
+
+
+@record
+class GpuCount:
+    count: int
+
+
+@record
+class NvLink:
+    links: tuple[int, ...]
+    """NVLinks that must be up, by GPU."""
+
+
+@record
+class Temperature:
+    limit: int
+
+
+@record
+class Dcgm:
+    pass
+
+
+@record
+class Fabric:
+    devices: tuple[str, ...]
+    gbit: int
+    """Rate below which a port is ill; 0: any will do."""
+
+
+@record
+class Disk:
+    spool: str
+    min_free_kib: int
+
+
+def runner(cluster: Cluster) -> Runner | None:
+    return Runner(HEALTH_LIMIT - _RESERVE, HEALTH_LIMIT) if cluster.manifest.health.enabled else None
+
+
+def gpu_count(cluster: Cluster, kind: NodeType) -> GpuCount | None:
+    spec = cluster.manifest.health
+    return GpuCount(kind.gpus.count) if spec.enabled and spec.gpu_count and kind.gpus else None
+
+
+def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
+    """All GPUs of the node: what is looked at does not depend on a job."""
+    spec = cluster.manifest.health
+    return Gpus(exclusive=False) if spec.enabled and spec.ecc and kind.gpus else None
+
+
+def nvlink(cluster: Cluster, kind: NodeType) -> NvLink | None:
+    """MIG takes the links down, so its nodes are not looked at."""
+    spec = cluster.manifest.health
+    gpus = kind.gpus
+    if not spec.enabled or spec.nvlink is False or gpus is None or gpus.nvlink == "none" or any(gpus.mig):
+        return None
+    links = wired_links(gpus)
+    return NvLink(links) if any(links) else None
+
+
+def wired_links(gpus: GpuSet) -> tuple[int, ...]:
+    """NVLinks in use by GPU: to its neighbours, or all that it has where switches join them."""
+    if gpus.links:
+        return tuple(sum(number for number in row if number > 0) for row in gpus.links)
+    return (gpus.model.nvlink_links or 0,) * gpus.count if gpus.nvlink == "nvswitch" else ()
+
+
+def temperature(cluster: Cluster, kind: NodeType) -> Temperature | None:
+    spec = cluster.manifest.health
+    return Temperature(spec.max_temperature) if spec.enabled and spec.max_temperature and kind.gpus else None
+
+
+def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
+    spec = cluster.manifest.health
+    runs = kind in dcgm_types(cluster)
+    return Dcgm() if spec.enabled and kind.gpus and (runs if spec.dcgm is None else spec.dcgm) else None
+
+
+def fabric(cluster: Cluster, kind: NodeType) -> Fabric | None:
+    spec = cluster.manifest.health
+    network = cluster.manifest.networks.fabric
+    devices = tuple(port.device for port in kind.fabric_ports() if port.device)
+    if not (spec.enabled and spec.fabric and network and devices):
+        return None
+    return Fabric(devices, (gbit(network.rate) if network.rate else None) or 0)
+
+
+def disk(cluster: Cluster) -> Disk | None:
+    spec = cluster.manifest.health
+    return Disk(SPOOL, spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB) if spec.enabled else None
+
+
+def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
+    spec = cluster.manifest.health
+    wanted = spec.enabled and spec.mounts and entry.required and "slurm-compute" in entry.clients
+    return {name: MountCheck(name, entry.mount)} if wanted else {}
+
+
+FILES: tuple[File, ...] = (
+    script("slurm_compute/etc/slurm/health", runner),
+    script("gpu_node/etc/slurm/health.d/10-gpu-count", gpu_count, per_type=True),
+    script("gpu_node/etc/slurm/health.d/20-gpu-errors", gpu_errors, per_type=True),
+    script("gpu_node/etc/slurm/health.d/25-nvlink", nvlink, per_type=True),
+    script("mount/etc/slurm/health.d/30-mount-{name}", mount_check),
+    script("slurm_compute/etc/slurm/health.d/40-fabric", fabric, per_type=True),
+    script("slurm_compute/etc/slurm/health.d/50-disk", disk),
+    script("gpu_node/etc/slurm/health.d/60-temperature", temperature, per_type=True),
+    script("gpu_node/etc/slurm/health.d/70-dcgm", dcgm, per_type=True),
+)

@@ -1,0 +1,33 @@
+"""Where Slurm's configuration goes: to all its nodes, or in a configless cluster to those that others fetch it from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.effects import Effect
+from clustergen.render.formats import Format
+from clustergen.render.registry import File
+
+View = Callable[[Cluster], Any]
+
+
+def configuration(path: str, view: View, effect: Effect, form: Format | None = None) -> tuple[File, File]:
+    """A file of /etc/slurm that slurmctld hands out in a configless cluster, where another copy would shadow it."""
+
+    def everywhere(cluster: Cluster) -> Any:
+        return None if cluster.manifest.slurm.configless else view(cluster)
+
+    def on_servers(cluster: Cluster) -> Any:
+        return view(cluster) if cluster.manifest.slurm.configless else None
+
+    template = f"slurm_node/etc/slurm/{path}"
+    return (
+        File(template, everywhere, effect, format=form),
+        File(f"slurm_conf_server/etc/slurm/{path}", on_servers, effect, format=form, source=template),
+    )
+
+
+def slurm_user(cluster: Cluster) -> str:
+    return cluster.manifest.slurm.user

@@ -1,0 +1,95 @@
+"""slurm.conf: what is scheduled (cores, memory, GPUs), how jobs are kept inside it, and how tasks start."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.systems import system
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.builds import offers
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.slurm.devices import has_mps, has_shards
+from clustergen.render.views.slurm.settings import Section, Setting, section, words
+
+FILE = "slurm.conf"
+_CGROUP_V2 = SlurmRelease("22.05")  # older daemons cannot use the unified hierarchy that all systems boot with
+
+
+def uses_cgroups(cluster: Cluster) -> bool:
+    return cluster.release >= _CGROUP_V2
+
+
+def resources(cluster: Cluster) -> Section:
+    slurm = cluster.manifest.slurm
+    sharing = has_shards(cluster) or has_mps(cluster)
+    parameters = [
+        "CR_Core_Memory",
+        *(["LL_SHARED_GRES"] if sharing else []),
+        *(["ENFORCE_BINDING_GRES"] if slurm.enforce_binding else []),
+    ]
+    cgroups = uses_cgroups(cluster)
+    as_socket = any(group.type.numa_as_socket for group in cluster.compute)
+    rows = [
+        Setting("SelectType", "select/cons_tres", "the only plugin that knows GPUs"),
+        Setting(
+            "SelectTypeParameters",
+            words("SelectTypeParameters", parameters, cluster.release),
+            "cores and memory are both handed out",
+        ),
+        Setting("GresTypes", ",".join(gres_names(cluster))),
+        Setting("ProctrackType", "proctrack/cgroup" if cgroups else "proctrack/linuxproc"),
+        Setting(
+            "TaskPlugin",
+            "task/cgroup,task/affinity" if cgroups else "task/affinity",
+            "limits by cgroup, binding by affinity",
+        ),
+        Setting("SlurmdParameters", "numa_node_as_socket", "GPUs hang on NUMA nodes, several in a socket")
+        if as_socket
+        else None,
+        Setting("SwitchType", "switch/nvidia_imex", "memory export between the trays of an NVLink domain")
+        if _imex(cluster)
+        else None,
+    ]
+    return section("Resources", FILE, cluster.release, rows)
+
+
+def gres_names(cluster: Cluster) -> list[str]:
+    names = ["gpu"] if cluster.gpu_types else []
+    return names + ["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster)
+
+
+def _imex(cluster: Cluster) -> bool:
+    kinds = {group.type.name: group.type for group in cluster.compute}.values()
+    domains = [
+        kind for kind in kinds if kind.system and (found := system(kind.system)) and found.nvlink_domain_nodes > 1
+    ]
+    return bool(domains) and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in domains)
+
+
+def jobs(cluster: Cluster) -> Section:
+    slurm = cluster.manifest.slurm
+    launch = ["use_interactive_step"] if slurm.interactive_step else []
+    rows = [
+        Setting("MpiDefault", mpi_default(cluster)),
+        Setting(
+            "LaunchParameters",
+            words("LaunchParameters", launch, cluster.release),
+            "salloc opens a shell on the first node",
+        ),
+        Setting(
+            "PropagateResourceLimitsExcept",
+            "MEMLOCK,NOFILE",
+            "the login node's limits would keep RDMA from pinning memory",
+        ),
+        Setting("JobRequeue", int(slurm.scheduler.requeue), "a job goes back to the queue when its node fails"),
+        Setting("EnforcePartLimits", "ALL", "a job that can never run is refused at once"),
+        Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, finished ones included"),
+        Setting("MaxArraySize", slurm.scheduler.max_array) if slurm.scheduler.max_array else None,
+    ]
+    return section("Jobs", FILE, cluster.release, rows)
+
+
+def mpi_default(cluster: Cluster) -> str:
+    """PMIx where every compute node's build has it."""
+    if wanted := cluster.manifest.slurm.mpi_default:
+        return wanted
+    systems = {group.type.os.id: group.type.os for group in cluster.compute}.values()
+    return "pmix" if all(offers(cluster, os, "slurm_pmix") for os in systems) else "pmi2"

@@ -1,0 +1,127 @@
+"""slurm.conf: the order of jobs: scheduler, priority, preemption, and the plan of the fabric."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.slurm.settings import Section, Setting, Value, knows, section, words
+
+FILE = "slurm.conf"
+_DAY = 1440
+
+
+def scheduler(cluster: Cluster) -> Section:
+    rows = [
+        Setting("SchedulerType", "sched/backfill", "small jobs start in the gaps before large ones"),
+        Setting("SchedulerParameters", scheduler_words(cluster)),
+    ]
+    return section("Scheduler", FILE, cluster.release, rows)
+
+
+def scheduler_words(cluster: Cluster) -> str:
+    """Tokens of SchedulerParameters; the manifest's own come last and in the place of ours."""
+    nodes = sum(len(group.hosts) for group in cluster.compute)
+    window = backfill_window(cluster)
+    wanted: dict[str, Value | None] = {
+        "bf_continue": None,
+        "bf_window": window,
+        # One bit of the plan per so many seconds: a longer window gets coarser, so that a pass stays short.
+        "bf_resolution": 60 if window <= _DAY else 300 if window <= 3 * _DAY else 600,
+        "bf_max_job_test": 500 if nodes <= 128 else 1000 if nodes <= 1024 else 2000,
+    }
+    if nodes > 1024:
+        wanted["max_rpc_cnt"] = 128
+    preemption = cluster.manifest.slurm.preemption
+    if preemption.by != "off" and preemption.youngest_first and not knows(FILE, "PreemptParameters", cluster.release):
+        wanted["preempt_youngest_first"] = None
+    for text in cluster.manifest.slurm.scheduler.parameters:
+        name, _, value = text.partition("=")
+        wanted[name] = value or None
+    return words(
+        "SchedulerParameters", (f"{k}={v}" if v is not None else k for k, v in wanted.items()), cluster.release
+    )
+
+
+def backfill_window(cluster: Cluster) -> int:
+    """Minutes that backfill looks ahead: the longest time limit, a day at least and a week at most."""
+    if stated := cluster.manifest.slurm.scheduler.backfill_window:
+        return stated.minutes or 7 * _DAY
+    limits = [partition.max_time_minutes for partition in cluster.partitions]
+    longest = max((7 * _DAY if limit is None else limit for limit in limits), default=_DAY)
+    return min(7 * _DAY, max(_DAY, longest))
+
+
+def priority(cluster: Cluster) -> Section:
+    """Fair share, QOS and age count only where slurmdbd keeps the books."""
+    spec = cluster.manifest.slurm.priority
+    weights = spec.weights
+    rows = [
+        Setting("PriorityType", "priority/multifactor"),
+        Setting(
+            "PriorityFlags",
+            words("PriorityFlags", ["MAX_TRES", *spec.flags], cluster.release),
+            "a job bills what it takes most of",
+        ),
+        Setting("PriorityFavorSmall", "YES" if spec.favor_small else "NO"),
+        Setting("PriorityWeightPartition", weights.partition),
+        Setting("PriorityWeightJobSize", weights.job_size),
+    ]
+    if cluster.accounting_hosts:
+        rows += [
+            Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past use counts half after this"),
+            Setting("PriorityCalcPeriod", spec.calc_period.slurm()),
+            Setting("PriorityUsageResetPeriod", spec.usage_reset),
+            Setting("PriorityWeightFairshare", weights.fairshare),
+            Setting("PriorityWeightQOS", weights.qos),
+            Setting("PriorityWeightAssoc", weights.assoc),
+            Setting("PriorityWeightAge", weights.age),
+            Setting("PriorityMaxAge", spec.max_age.slurm(), "the age factor is full then"),
+        ]
+    return section("Priority", FILE, cluster.release, rows)
+
+
+_MODES = {"off": "OFF", "requeue": "REQUEUE", "cancel": "CANCEL", "suspend": "SUSPEND"}
+
+
+def preempt_mode(word: str) -> str:
+    return _MODES[word]
+
+
+def preemption(cluster: Cluster) -> Section:
+    spec = cluster.manifest.slurm.preemption
+    if spec.by == "off":
+        return Section("Preemption", ())
+    mode = preempt_mode(spec.mode)
+    rows = [
+        Setting("PreemptType", "preempt/partition_prio" if spec.by == "partition" else "preempt/qos"),
+        # Only the gang scheduler wakes a suspended job again.
+        Setting("PreemptMode", f"{mode},GANG" if spec.mode == "suspend" else mode),
+        Setting("PreemptExemptTime", spec.exempt_time.slurm(), "younger jobs are left alone")
+        if spec.exempt_time
+        else None,
+        Setting("PreemptParameters", "youngest_first", "the job that has lost least") if spec.youngest_first else None,
+    ]
+    return section("Preemption", FILE, cluster.release, rows)
+
+
+_BY_DEFAULT = SlurmRelease("23.11")  # what was topology/none
+_FLAT = SlurmRelease("25.05")
+
+
+def topology_plugin(cluster: Cluster) -> str:
+    """By the name that the release has for it."""
+    if cluster.topology != "flat":
+        return f"topology/{cluster.topology}"
+    if cluster.release >= _FLAT:
+        return "topology/flat"
+    return "topology/default" if cluster.release >= _BY_DEFAULT else "topology/none"
+
+
+def topology(cluster: Cluster) -> Section:
+    spec = cluster.manifest.slurm.topology
+    rows = [
+        # topology.yaml takes the place of the plugin's name.
+        Setting("TopologyPlugin", topology_plugin(cluster)) if spec.format != "yaml" else None,
+        Setting("TopologyParam", words("TopologyParam", spec.parameters, cluster.release)),
+    ]
+    return section("Topology", FILE, cluster.release, rows)

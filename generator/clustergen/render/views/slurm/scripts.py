@@ -1,0 +1,147 @@
+"""The programs around jobs: a runner each for prolog and epilog, the scripts that it runs, and the task prolog.
+
+A script per concern, in a folder that the runner goes through in order: a site adds its own beside ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.manifest.storage import Mount
+from clustergen.records import record
+from clustergen.render.formats import SHELL
+from clustergen.render.registry import File
+from clustergen.render.views.dcgm import job_map
+from clustergen.render.views.slurm.resources import uses_cgroups
+
+_GRACE = 15  # seconds between the end of our own patience and Slurm's
+
+
+@record
+class Runner:
+    limit: int
+    """Seconds for all scripts together."""
+
+
+@record
+class TaskProlog:
+    tmpdir: str | None
+
+
+@record
+class TmpDir:
+    tmpdir: str
+
+
+@record
+class Strays:
+    admin_group: str | None
+
+
+@record
+class Gpus:
+    exclusive: bool
+    """A GPU has one job at a time."""
+
+
+@record
+class JobMap:
+    job_map: str
+    exclusive: bool
+
+
+@record
+class MountCheck:
+    name: str
+    mount: str
+
+
+def prolog(cluster: Cluster) -> Runner | None:
+    return _runner(cluster) if cluster.manifest.slurm.scripts.prolog else None
+
+
+def epilog(cluster: Cluster) -> Runner | None:
+    return _runner(cluster) if cluster.manifest.slurm.scripts.epilog else None
+
+
+def _runner(cluster: Cluster) -> Runner:
+    timeout = cluster.manifest.slurm.scripts.timeout
+    return Runner(max(timeout - _GRACE, timeout // 2))
+
+
+def task_prolog(cluster: Cluster) -> TaskProlog | None:
+    scripts = cluster.manifest.slurm.scripts
+    return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
+
+
+def tmpdir(cluster: Cluster) -> TmpDir | None:
+    """Made by the prolog and removed by the epilog: without both of them there is none."""
+    scripts = cluster.manifest.slurm.scripts
+    return TmpDir(scripts.tmpdir.rstrip("/")) if scripts.tmpdir and scripts.prolog and scripts.epilog else None
+
+
+def strays(cluster: Cluster) -> Strays | None:
+    """Where users come in only with a job, whatever is in none is a leftover."""
+    host = cluster.manifest.host
+    wanted = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt and uses_cgroups(cluster)
+    return Strays(host.admin_group) if wanted else None
+
+
+def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
+    """Neither parts of a GPU nor suspended jobs: one GPU, one job."""
+    slurm = cluster.manifest.slurm
+    suspends = slurm.preemption.mode == "suspend" and slurm.preemption.by != "off"
+    suspends |= any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
+    return not (any(gpus.mig) or gpus.shards_per_gpu or gpus.mps_per_gpu or suspends)
+
+
+def gpu_prolog(cluster: Cluster, kind: NodeType) -> Gpus | None:
+    wanted = cluster.manifest.slurm.scripts.prolog and kind.gpus
+    return Gpus(is_exclusive(cluster, kind.gpus)) if wanted and kind.gpus else None
+
+
+def gpu_epilog(cluster: Cluster, kind: NodeType) -> Gpus | None:
+    """Only where the GPUs were the job's alone: what still runs there is its own."""
+    wanted = cluster.manifest.slurm.scripts.epilog and kind.gpus and is_exclusive(cluster, kind.gpus)
+    return Gpus(True) if wanted else None
+
+
+def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
+    wanted = cluster.manifest.slurm.scripts.epilog and cluster.manifest.health.ecc and kind.gpus
+    return Gpus(is_exclusive(cluster, kind.gpus)) if wanted and kind.gpus else None
+
+
+def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
+    folder = job_map(cluster, kind)
+    return JobMap(folder, is_exclusive(cluster, kind.gpus)) if folder and kind.gpus else None
+
+
+def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
+    """A file system that jobs cannot do without."""
+    wanted = entry.required and "slurm-compute" in entry.clients and cluster.manifest.slurm.scripts.prolog
+    return {name: MountCheck(name, entry.mount)} if wanted else {}
+
+
+def script(path: str, view: Callable[..., object], *, source: str | None = None, per_type: bool = False) -> File:
+    """A program below /etc/slurm, read anew each time it runs."""
+    return File(path, view, mode=0o755, per="type" if per_type else "cluster", format=SHELL, source=source)
+
+
+_MOUNT_CHECK = "mount/etc/slurm/health.d/30-mount-{name}"
+_GPU_ERRORS = "gpu_node/etc/slurm/health.d/20-gpu-errors"
+
+FILES: tuple[File, ...] = (
+    script("slurm_compute/etc/slurm/prolog", prolog),
+    script("slurm_compute/etc/slurm/epilog", epilog),
+    script("slurm_compute/etc/slurm/task_prolog", task_prolog),
+    script("mount/etc/slurm/prolog.d/20-mount-{name}", mount_check, source=_MOUNT_CHECK),
+    script("gpu_node/etc/slurm/prolog.d/30-gpu", gpu_prolog, per_type=True),
+    script("gpu_node/etc/slurm/prolog.d/40-job-map", gpu_job_map, per_type=True),
+    script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", tmpdir),
+    script("compute_only/etc/slurm/epilog.d/20-strays", strays),
+    script("gpu_node/etc/slurm/epilog.d/30-gpu", gpu_epilog, per_type=True),
+    script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", gpu_errors, source=_GPU_ERRORS, per_type=True),
+    script("gpu_node/etc/slurm/epilog.d/40-job-map", gpu_job_map, per_type=True),
+    script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", tmpdir),
+)

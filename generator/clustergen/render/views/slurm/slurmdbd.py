@@ -1,0 +1,77 @@
+"""slurmdbd.conf, and MariaDB's settings for it."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.slurm.daemons import LOGS, port
+from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
+
+FILE = "slurmdbd.conf"
+SECRET = "/etc/slurm/slurmdbd.secret.conf"
+_PURGE = {
+    "event": "PurgeEventAfter", "job": "PurgeJobAfter", "resv": "PurgeResvAfter", "step": "PurgeStepAfter",
+    "suspend": "PurgeSuspendAfter", "txn": "PurgeTXNAfter", "usage": "PurgeUsageAfter",
+}  # fmt: skip
+
+
+@record
+class SlurmdbdConf:
+    secret: str | None
+    """File with the line StoragePass=…, put on the node when the tree is applied; None with a local database."""
+    sections: tuple[Section, ...]
+
+
+@record
+class MariadbConf:
+    buffer_pool_mib: int
+    log_file_mib: int
+
+
+def is_local(cluster: Cluster) -> bool:
+    """MariaDB on the slurmdbd node: by its socket, where the account is the password."""
+    return cluster.manifest.slurm.accounting.database_host == "localhost"
+
+
+def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
+    slurm = cluster.manifest.slurm
+    spec = slurm.accounting
+    hosts = cluster.accounting_hosts
+    host, _, database_port = spec.database_host.partition(":")
+    daemon = [
+        Setting("DbdHost", hosts[0]),
+        Setting("DbdBackupHost", hosts[1], "takes over when the first is gone") if len(hosts) > 1 else None,
+        Setting("DbdPort", port(cluster, "slurmdbd")),
+        Setting("SlurmUser", slurm.user, "the default is root"),
+        Setting("AuthType", f"auth/{slurm.auth}", "the same as in slurm.conf"),
+        Setting("LogFile", f"{LOGS}/slurmdbd.log"),
+        Setting("DebugLevel", "info"),
+        Setting("PrivateData", ",".join(spec.private)),
+    ]
+    storage = [
+        Setting("StorageType", "accounting_storage/mysql"),
+        Setting("StorageHost", host, "by socket: the account is the password" if is_local(cluster) else ""),
+        Setting("StoragePort", int(database_port)) if database_port else None,
+        Setting("StorageUser", spec.database_user),
+        Setting("StorageLoc", spec.database_name),
+    ]
+    purge = [Setting(_PURGE[kind], age) for kind, age in spec.purge.items()]
+    made = [
+        section("Daemon", FILE, cluster.release, daemon),
+        section("Database", FILE, cluster.release, storage),
+        section("How long records are kept", FILE, cluster.release, purge),
+    ]
+    return SlurmdbdConf(
+        None if is_local(cluster) else SECRET, with_options(made, spec.options, "slurm.accounting.options")
+    )
+
+
+def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> MariadbConf | None:
+    """A twentieth of the node's memory, from 4 to 16 GiB, on small nodes less; 4 GiB where the memory is not known."""
+    if not is_local(cluster):
+        return None
+    groups = [group for group in cluster.with_role("slurm-accounting") if group.type.os.id == os.id]
+    memory = min((group.type.memory_mib for group in groups if group.type.known), default=65536)
+    pool = min(16384, max(min(4096, memory // 4), memory // 20))
+    return MariadbConf(pool, pool // 4)
