@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clustergen.cluster import Cluster, resolve
 from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
 from clustergen.manifest.source import Source, load
+from clustergen.records import record
 from clustergen.render.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compiled:
     """A manifest with what was found in it; `cluster` is None where its shape is wrong."""
 

@@ -1,8 +1,8 @@
 """Frozen records: what `@dataclass(frozen=True)` gives, without the millisecond that each one costs at import.
 
 A render loads some two hundred record types. `dataclasses` compiles half a dozen methods for each of them, which took a
-third of a whole render; these share their methods. Fields are the annotations of the class, those of its bases first; a value in
-the class body is the default. Type checkers know `record` as a dataclass.
+third of a whole render; these share their methods. Fields are the annotations of the class, those of its bases first; a
+value in the class body is the default. Type checkers know `record` as a dataclass.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _init(self: Any, *args: Any, **named: Any) -> None:
         raise TypeError(f"{cls.__name__} has no free field {', '.join(named)}")
 
 
-def _frozen(self: Any, name: str, value: Any = None) -> None:
+def _frozen(self: Any, name: str, *_: Any) -> None:
     raise AttributeError(f"{type(self).__name__}.{name} cannot be changed")
 
 
@@ -57,7 +57,8 @@ def _repr(self: Any) -> str:
 def record(cls: type[T]) -> type[T]:
     """Makes the class a frozen record of its annotated fields; methods and properties stay."""
     inherited = getattr(cls, "__record_fields__", ())
-    own = (name for name in cls.__dict__.get("__annotations__", {}) if name not in inherited)
+    annotations: dict[str, object] = vars(cls).get("__annotations__", {})
+    own = (name for name, kind in annotations.items() if name not in inherited and "ClassVar" not in str(kind))
     fields = (*inherited, *own)
     members: dict[str, Any] = {
         "__record_fields__": fields,

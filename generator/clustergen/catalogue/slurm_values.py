@@ -91,6 +91,12 @@ def tokens(key: str) -> tuple[SlurmToken, ...]:
     return tuple(found for word in words if (found := _token(key.lower(), word)) is not None)
 
 
+def keys_with_token(word: str) -> tuple[str, ...]:
+    """The keys that have a word of that name."""
+    index = _tokens()[1]
+    return tuple(next(iter(words.values()))[0] for words in index.values() if word.lower() in words)
+
+
 def unknown_token_is_fatal(key: str) -> bool:
     """Whether daemons stop on a word they do not know; of other keys they ignore it without a sound."""
     return any(known.unknown_is_fatal for known in tokens(key)[:1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_system
@@ -13,13 +12,14 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.hardware import NodeType as Written
 from clustergen.manifest.hardware import OwnGpu, OwnSystem
 from clustergen.manifest.model import Manifest
+from clustergen.records import record
 
 Report = Callable[[Finding], None]
 SERVICE = "service"
 _ROLES = {"compute": "fabric", "storage": "storage", "inband": "management", "management": "management"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shelf:
     """The catalogue with the site's own rows before ours."""
 

@@ -7,7 +7,6 @@ cost what 10,000 strings cost. Memory is in MiB, power in watts, rates in Gb/s, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from clustergen.catalogue.hardware import Gpu
@@ -16,9 +15,10 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import fold
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as ManifestPartition
+from clustergen.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MigLayout:
     """How one GPU is split: MIG profile → instances."""
 
@@ -26,7 +26,7 @@ class MigLayout:
     profiles: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GpuSet:
     """The GPUs of a node."""
 
@@ -50,7 +50,7 @@ class GpuSet:
         return self.count * self.shards_per_gpu
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Port:
     """A network port of a node."""
 
@@ -63,7 +63,7 @@ class Port:
     max_gbit: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodeType:
     """Hardware of some nodes, with Slurm's view of it."""
 
@@ -126,7 +126,7 @@ class NodeType:
         return tuple(port for port in self.ports if port.network == "fabric")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodeGroup:
     """One entry of the manifest's `nodes`."""
 
@@ -147,7 +147,7 @@ class NodeGroup:
         return role in self.roles
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Switch:
     """One switch of the fabric."""
 
@@ -163,7 +163,7 @@ class Switch:
     uplinks: Mapping[str, int]  # switch above → cables
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """What Slurm calls a leaf switch: one switch, or the leaves of all rails that serve the same nodes."""
 
@@ -172,7 +172,7 @@ class Leaf:
     parents: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Partition:
     """A partition with its defaults worked out."""
 
@@ -189,7 +189,7 @@ class Partition:
     billing: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@record
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
@@ -13,6 +11,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.partitions import resolve_partitions
 from clustergen.manifest.model import Manifest
+from clustergen.records import replace
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:

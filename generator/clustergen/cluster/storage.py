@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.manifest.storage import Lustre, Nfs
+from clustergen.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LnetNet:
     """One LNet network of a node; no interfaces: the manifest does not say which ones it has there."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from clustergen.diagnostics.codes import CODES, Severity
+from clustergen.records import record
 
 ManifestPath: TypeAlias = tuple[str | int, ...]
 """Keys and list indices from the top of a manifest to one value: `("nodes", 0, "type")`."""
@@ -28,7 +28,7 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One thing said about one place of a file. `code` is a key of `CODES`."""
 
@@ -44,7 +44,7 @@ class Diagnostic:
         return cls(code, CODES[code].severity, place, message, hint)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """What a rule yields: a code and a path into the manifest, not yet a line of a file.
 

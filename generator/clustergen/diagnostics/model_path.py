@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -16,12 +15,13 @@ from pydantic import BaseModel, RootModel
 from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.model import ManifestPath
+from clustergen.records import record
 
 _FAR = 8
 _LISTS = (list, tuple, set, frozenset, Sequence)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Located:
     """Where an error stands: `kind` is the annotation there (None if unknown), `owner` the model around it.
 

@@ -8,8 +8,9 @@ the test that does.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the pages inside the package; in a checkout they lie beside the source root.
@@ -19,7 +20,7 @@ _BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.
 _FIXTURE = re.compile(r"^<!-- fixture: (?P<name>[\w-]+) -->$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Examples:
     """What a page shows: a manifest, what `clustergen validate manifest.yaml` says of it, and one that is right."""
 

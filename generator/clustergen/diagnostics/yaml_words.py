@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from clustergen.diagnostics.model import Problem
 from clustergen.diagnostics.words import did_you_mean, quote
+from clustergen.records import record
 
 _LONGEST_HINT = 60
 _LINE_END = re.compile(r"[\n\r]|$")
@@ -49,7 +49,7 @@ def explain_alias(start: int, end: int, name: str, anchors: Iterable[str]) -> Pr
     return _problem(start, end - start, f"no anchor before this is called {quote('&' + name)}", hint)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Complaint:
     """What a parser said, in `words`, at `at`; `context` is where the thing that it was reading began.
 

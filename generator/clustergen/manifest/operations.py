@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, Domain, Endpoint, OneLine, Phrase, PortNumber, Section, Url, field, section
+from clustergen.manifest.base import (
+    AbsolutePath,
+    Domain,
+    Endpoint,
+    OneLine,
+    Phrase,
+    PortNumber,
+    Section,
+    Url,
+    field,
+    section,
+)
 from clustergen.units import Bytes
 
 Seconds = Annotated[int, Field(ge=1, le=86400)]

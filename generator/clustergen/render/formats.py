@@ -10,8 +10,8 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from clustergen.records import record
 from clustergen.slurmconf.printing import quote_value
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ufeff]")
@@ -27,7 +27,7 @@ class RenderError(Exception):
     """A template tried to print what cannot stand there: a defect of ours, or a value that needs refusing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """A kind of file. `comment`: how a line of comment begins, and ends; None where there are none."""
 

@@ -1,4 +1,4 @@
-"""A site's own files: `site/<group>/…` beside the manifest, laid out as on the node; plain, or `.j2` fed by the cluster."""
+"""A site's own files: `site/<group>/…` beside the manifest, as on the node; plain, or `.j2` fed by the cluster."""
 
 from __future__ import annotations
 

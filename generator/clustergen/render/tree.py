@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clustergen import __version__
 from clustergen.cluster.model import NodeGroup
+from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
 
 LOCK = "clustergen.lock.json"
 LOCK_FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RenderedFile:
     """One file. `group` is None for those at the top of the tree; `target` is the path on the node."""
 
@@ -34,7 +34,7 @@ class RenderedFile:
         return hashlib.sha256(self.content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outline:
     """What the files about the tree itself are made from: its groups and all other files."""
 
@@ -42,7 +42,7 @@ class Outline:
     files: Mapping[str, RenderedFile]
 
 
-@dataclass(frozen=True)
+@record
 class Tree:
     """Files by path, in the order of their paths; the lock file is made of them and not among them."""
 

@@ -1,7 +1,7 @@
 """Putting a tree on disk: all of it or nothing, and never a file that is not ours.
 
-The new tree is written beside the old one and the two folders are exchanged in one system call; where the kernel or file
-system cannot, by two renames. Files that an earlier render did not write are linked over into the new folder, unread.
+The new tree is written beside the old one and the two folders are exchanged in one system call; where the kernel or
+file system cannot, by two renames. Files that an earlier render did not write are linked over into the new folder, unread.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.records import record
 from clustergen.render.tree import LOCK, Tree
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """A path of the tree that is not as rendered. `kind`: missing, changed, mode, or left-over (ours, made no more)."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import dcgm_name_known, dcgm_names
-from clustergen.catalogue.versions import DcgmVersion, Release
+from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
-_BUILT_IN_JOBS = ("alertmanager", "dcgm", "node", "prometheus")
-_URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
+_OWN_JOBS = (
+    "alertmanager", "dcgm", "node", "prometheus", "slurm-jobs", "slurm-nodes", "slurm-partitions", "slurm-scheduler",
+    "slurm-users",
+)  # fmt: skip
 
 
 def counters(cluster: Cluster) -> Iterator[Finding]:
@@ -21,7 +23,7 @@ def counters(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "dcgm-field-unknown",
                 ("monitoring", "dcgm", "counters", index),
-                f"DCGM {version} has no field '{name}', and the exporter does not start with it",
+                f"DCGM {version} has no field '{name}'; the exporter does not start with it",
                 did_you_mean(name, dcgm_names()),
             )
 
@@ -31,93 +33,84 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
     for name, receiver in written.receivers.items():
         path: ManifestPath = ("monitoring", "receivers", name)
         ways = (receiver.email, receiver.webhook, receiver.webhook_url_file, receiver.slack_url_file)
-        if not any(ways):
+        if receiver.slack_channel and not receiver.slack_url_file:
+            yield Finding(
+                "receiver-empty",
+                (*path, "slack_channel"),
+                "a channel alone reaches nobody: Slack's address is missing",
+                "say slack_url_file, a file on the monitoring node that holds it",
+            )
+        elif not any(ways):
             yield Finding(
                 "receiver-empty",
                 path,
                 f"nothing says how '{name}' is told",
-                "email, webhook, webhook_url_file or slack_url_file",
+                "say email, webhook, webhook_url_file or slack_url_file",
                 key=True,
             )
         if receiver.webhook and receiver.webhook_url_file:
             yield Finding(
-                "receiver-twice", (*path, "webhook_url_file"), "the webhook's URL is given here or in a file, not both"
+                "receiver-twice",
+                (*path, "webhook_url_file"),
+                f"the webhook of '{name}' is given twice: here from a file, and by webhook",
+                "one of them only; a file where the URL holds a secret",
+                key=True,
             )
-        if receiver.slack_channel and not receiver.slack_url_file:
-            yield Finding(
-                "receiver-empty", (*path, "slack_channel"), "a channel alone reaches nobody: slack_url_file is missing"
-            )
-        if receiver.email and not (written.smtp and written.mail_from):
+        lacking = [field for field in ("smtp", "mail_from") if not getattr(written, field)]
+        if receiver.email and lacking:
             yield Finding(
                 "mail-server-missing",
                 (*path, "email"),
-                "mail needs monitoring.smtp and monitoring.mail_from",
-                "or a webhook in place of mail",
-            )
-    if written.receivers and not written.alertmanager:
-        yield Finding("receivers-unused", ("monitoring", "receivers"), "nobody is told: alertmanager is off", key=True)
-
-
-def alertmanager(cluster: Cluster) -> Iterator[Finding]:
-    systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
-    old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
-    for name, receiver in cluster.manifest.monitoring.receivers.items():
-        if receiver.webhook_url_file and old:
-            yield Finding(
-                "alertmanager-too-old",
-                ("monitoring", "receivers", name, "webhook_url_file"),
-                f"the Alertmanager of {old[0].id} is {old[0].fact('alertmanager')}; webhook_url_file needs {_URL_FILE}",
-                "a webhook without a secret in its URL, or a newer system on the monitoring node",
+                f"no mail can be sent without {' and '.join('monitoring.' + field for field in lacking)}",
+                "say them, or use a webhook",
             )
 
 
-def role(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.monitoring.receivers and not cluster.hosts("monitoring"):
+def nobody_told(cluster: Cluster) -> Iterator[Finding]:
+    """Settings of a monitoring that nothing runs."""
+    written = cluster.manifest.monitoring
+    if not written.enabled or not cluster.hosts("monitoring"):
+        why = "monitoring.enabled is false" if not written.enabled else "no node has the role monitoring"
+        for field in ("receivers", "targets", "remote_write"):
+            if getattr(written, field):
+                yield Finding(
+                    "monitoring-missing",
+                    ("monitoring", field),
+                    f"{field} without effect: {why}, so there is no Prometheus",
+                    "give a node the role monitoring" if written.enabled else None,
+                    key=True,
+                )
+    elif written.receivers and not written.alertmanager:
         yield Finding(
-            "monitoring-missing",
+            "receivers-unused",
             ("monitoring", "receivers"),
-            "nobody is told: no node has the role monitoring",
+            "nobody is told of alerts: monitoring.alertmanager is false",
             key=True,
         )
-
-
-def ports(cluster: Cluster) -> Iterator[Finding]:
-    """What runs on the monitoring node, and on every GPU node, must not share a port."""
-    written = cluster.manifest.monitoring
-    places: list[tuple[ManifestPath, str, int]] = [
-        (("monitoring", "node_exporter", "port"), "node exporter", written.node_exporter.port),
-        (("monitoring", "dcgm", "port"), "dcgm-exporter", written.dcgm.port),
-        (("monitoring", "port"), "Prometheus", written.port),
-        (("monitoring", "alertmanager_port"), "Alertmanager", written.alertmanager_port),
-    ]
-    taken: dict[int, str] = {}
-    for path, name, port in places:
-        if port in taken:
-            yield Finding("port-twice", path, f"{name} and {taken[port]} cannot both listen on port {port}")
-        taken.setdefault(port, name)
 
 
 def thresholds(cluster: Cluster) -> Iterator[Finding]:
     written = cluster.manifest.monitoring.thresholds
     if written.gpu_very_hot <= written.gpu_hot:
+        field = "gpu_very_hot" if "gpu_very_hot" in written.model_fields_set else "gpu_hot"
         yield Finding(
             "thresholds-order",
-            ("monitoring", "thresholds", "gpu_very_hot"),
-            f"critical at {written.gpu_very_hot} °C is not above the warning at {written.gpu_hot} °C",
-        )
-    interval = cluster.manifest.monitoring.scrape_interval
-    if cluster.manifest.monitoring.dcgm.interval > interval * 1000:
-        yield Finding(
-            "dcgm-slower-than-scrape",
-            ("monitoring", "dcgm", "interval"),
-            f"a sample every {cluster.manifest.monitoring.dcgm.interval} ms, scraped every {interval} s, comes twice",
+            ("monitoring", "thresholds", field),
+            f"critical from {written.gpu_very_hot} °C on (gpu_very_hot) is not above the warning,"
+            f" {written.gpu_hot} °C (gpu_hot)",
         )
 
 
 def jobs(cluster: Cluster) -> Iterator[Finding]:
     for name in cluster.manifest.monitoring.targets:
-        if name in _BUILT_IN_JOBS or name.startswith("slurm"):
-            yield Finding("scrape-job-clash", ("monitoring", "targets", name), f"'{name}' is a job of ours", key=True)
+        if name in _OWN_JOBS:
+            yield Finding(
+                "scrape-job-clash",
+                ("monitoring", "targets", name),
+                f"a scrape job '{name}' is there already, for the exporters of this cluster",
+                "give it another name",
+                key=True,
+            )
 
 
-RULES = (counters, receivers, alertmanager, role, ports, thresholds, jobs)
+RULES = (counters, receivers, nobody_told, thresholds, jobs)

@@ -1,14 +1,15 @@
-"""Which Slurm runs where: releases, builds, plugins, controllers, accounting."""
+"""Which Slurm runs where: releases, controllers, accounting, ports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue import slurm, slurm_values
-from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue import slurm
+from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding
+from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.storage import Mount
 
 OLDEST = SlurmRelease("22.05")  # the first with cgroup v2 and shards
@@ -18,27 +19,25 @@ def own_release(os: OperatingSystem) -> SlurmRelease:
     return SlurmRelease(os.fact("slurm"))
 
 
-def uses_distribution(cluster: Cluster, os: OperatingSystem) -> bool:
-    """Whether a node of that system gets its distribution's packages."""
-    build = cluster.manifest.slurm.build
-    return build == "distribution" or (build == "auto" and own_release(os) == cluster.release)
+def place_of_os(cluster: Cluster, group: NodeGroup) -> ManifestPath:
+    """Where the manifest says which system the nodes of a group have."""
+    written = cluster.manifest.node_types.get(group.type.name)
+    return ("node_types", group.type.name, "os") if written and written.os else ("os",)
 
 
 def release_known(cluster: Cluster) -> Iterator[Finding]:
     known = slurm.releases()
+    path: ManifestPath = ("slurm", "version")
     if cluster.release not in known:
         names = ", ".join(str(release) for release in known if release >= OLDEST)
         yield Finding(
-            "slurm-release-unknown",
-            ("slurm", "version"),
-            f"nothing is known of Slurm {cluster.release}",
-            f"known are {names}",
+            "slurm-release-unknown", path, f"the catalogue does not know Slurm {cluster.release}", f"it knows {names}"
         )
     elif cluster.release < OLDEST:
         yield Finding(
             "slurm-release-too-old",
-            ("slurm", "version"),
-            f"Slurm {cluster.release} has no cgroup v2",
+            path,
+            f"Slurm {cluster.release} has no cgroup v2, which all systems of the catalogue boot with",
             f"{OLDEST} or newer",
         )
 
@@ -49,102 +48,68 @@ def distribution_release(cluster: Cluster) -> Iterator[Finding]:
     controller = cluster.with_role("slurm-controller")
     os = controller[0].type.os if controller else cluster.os
     if own_release(os) != cluster.release:
+        others = [name for name, other in operating_systems().items() if own_release(other) == cluster.release]
+        and_where = f"; {' and '.join(others)} has it" if others else ""
         yield Finding(
             "slurm-not-in-distribution",
             ("slurm", "version"),
             f"{os.id} comes with Slurm {own_release(os)}, not {cluster.release}",
-            "say build: schedmd for SchedMD's own packaging, or the distribution's release",
+            f'say version: "{own_release(os)}", or build: schedmd{and_where}',
         )
 
 
 def releases_talk(cluster: Cluster) -> Iterator[Finding]:
-    """slurmctld takes slurmd and clients of the releases in its window only."""
+    """slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands, and each not much newer."""
     if cluster.manifest.slurm.build != "distribution":
         return
-    told = set()
+    told: set[tuple[str, str]] = set()
+    mine = cluster.release
     for group in cluster.groups:
-        if not (group.has("slurm-compute") or group.has("login")) or group.type.name in told:
-            continue
         theirs = own_release(group.type.os)
-        if theirs == cluster.release:
+        if theirs == mine:
             continue
-        told.add(group.type.name)
-        path = (
-            ("node_types", group.type.name, "os")
-            if group.type.name in cluster.manifest.node_types
-            else ("nodes", group.index, "type")
+        if group.has("slurm-controller"):
+            daemon, fits = "slurmctld", group.hosts[0] == cluster.controllers[0]  # the first is another rule's
+        elif group.has("slurm-accounting"):
+            daemon, fits = "slurmdbd", bool(slurm.accepts(theirs, mine))
+        elif group.has("slurm-compute"):
+            daemon, fits = "slurmd", bool(slurm.accepts(mine, theirs))
+        elif group.has("login"):
+            daemon, fits = "the commands", bool(slurm.accepts(mine, theirs))
+        else:
+            continue
+        if fits or (group.type.name, daemon) in told:
+            continue
+        told.add((group.type.name, daemon))
+        yield Finding(
+            "slurm-releases-apart",
+            place_of_os(cluster, group),
+            f"{group.type.os.id} brings {daemon} {theirs} to {group.folded}, {_why_apart(mine, theirs, daemon)}",
+            "the same system on all nodes, or build: schedmd, which is the same release everywhere",
         )
-        if not slurm.accepts(cluster.release, theirs):
-            yield Finding(
-                "slurm-releases-apart",
-                path,
-                f"{group.type.os.id} comes with Slurm {theirs}, which a slurmctld {cluster.release} does not talk to",
-                "the same system on all nodes, or build: schedmd",
-            )
+
+
+def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
+    if daemon == "slurmctld":
+        return f"and two controllers must be of one release: the first has {mine}"
+    if daemon == "slurmdbd":
+        order = "older than slurmctld" if theirs < mine else "too new for slurmctld"
+        return f"which is {order} {mine}"
+    older = ", ".join(str(release) for release in sorted(slurm.releases().get(mine, ())) if release != mine)
+    return f"and slurmctld {mine} takes only {older} besides its own"
 
 
 def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        if uses_distribution(cluster, kind.os) and not kind.os.yes("slurm_cgroup_v2"):
+    for group in cluster.compute:
+        os = group.type.os
+        if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release >= OLDEST:
             yield Finding(
                 "slurm-without-cgroup-v2",
-                ("slurm", "build"),
-                f"the Slurm {own_release(kind.os)} of {kind.os.id} knows no cgroup v2, which the system uses",
-                "say build: schedmd with a newer version",
+                place_of_os(cluster, group),
+                f"the slurmd {own_release(os)} of {os.id} knows no cgroup v2, which {os.id} boots with",
+                "say build: schedmd",
             )
             return
-
-
-def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
-    """Plugins that the distribution's own build does not have."""
-    written = cluster.manifest.slurm
-    for kind in cluster.node_types:
-        if not uses_distribution(cluster, kind.os):
-            continue
-        lacking = f"the Slurm build of {kind.os.id} has no"
-        if written.mpi_default == "pmix" and kind.os.fact("slurm_pmix") in ("", "no"):
-            yield Finding(
-                "slurm-plugin-lacking", ("slurm", "mpi_default"), f"{lacking} PMIx plugin", "pmi2, or build: schedmd"
-            )
-        if written.auth == "slurm" and not kind.os.yes("slurm_auth_slurm"):
-            yield Finding(
-                "slurm-plugin-lacking", ("slurm", "auth"), f"{lacking} auth/slurm plugin", "munge, or build: schedmd"
-            )
-        if written.topology.plugin == "block" and not kind.os.yes("slurm_topology_block"):
-            yield Finding(
-                "slurm-plugin-lacking",
-                ("slurm", "topology", "plugin"),
-                f"{lacking} topology/block plugin",
-                "tree, or build: schedmd",
-            )
-        detect = kind.gpus.autodetect if kind.gpus else "off"
-        if detect != "off" and not kind.os.yes(f"slurm_gpu_{detect}"):
-            yield Finding(
-                "slurm-plugin-lacking",
-                ("node_types", kind.name, "gpus", "autodetect"),
-                f"{lacking} gpu/{detect} plugin",
-                "off, with the files named, or build: schedmd with one that has it",
-            )
-
-
-def too_new(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    if written.auth == "slurm" and cluster.release < SlurmRelease("23.11"):
-        yield Finding(
-            "slurm-feature-too-new",
-            ("slurm", "auth"),
-            f"auth/slurm exists from 23.11 on; this is {cluster.release}",
-            "munge",
-        )
-    for kind in cluster.node_types:
-        detect = kind.gpus.autodetect if kind.gpus else "off"
-        known = slurm_values.plugin("AutoDetect", detect)
-        if known and known.state(cluster.release) == "too-new":
-            yield Finding(
-                "slurm-feature-too-new",
-                ("node_types", kind.name, "gpus", "autodetect"),
-                f"AutoDetect={detect} exists from {known.since} on; this is {cluster.release}",
-            )
 
 
 def controllers(cluster: Cluster) -> Iterator[Finding]:
@@ -153,32 +118,38 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "controller-missing",
             ("nodes",),
-            "no node has the role slurm-controller",
-            "give it to the head node",
+            "no node runs slurmctld",
+            "give one the role slurm-controller",
             key=True,
         )
     if not cluster.compute:
-        yield Finding("compute-missing", ("nodes",), "no node runs jobs", "give some the role slurm-compute", key=True)
+        yield Finding(
+            "compute-missing",
+            ("nodes",),
+            "no node runs jobs",
+            "give some the role slurm-compute; nodes of a type have it unless roles are given",
+            key=True,
+        )
     if len(hosts) < 2:
         return
     place = cluster.manifest.slurm.state_location
-    path = ("slurm", "state_location")
     if place is None:
         yield Finding(
             "state-not-shared",
-            path,
-            f"{len(hosts)} controllers need a directory that both see and write",
-            "say slurm: {state_location: …} on a file system that all controllers mount",
+            ("nodes", cluster.with_role("slurm-controller")[-1].index, "roles"),
+            f"{len(hosts)} controllers need a state directory that both see and write",
+            "say slurm: {state_location: …}, on a file system that both mount",
         )
         return
-    shared = [entry for entry in cluster.manifest.storage.values() if entry.type != "local" and _below(place, entry)]
     groups = cluster.with_role("slurm-controller")
-    if not any(any(group.has(role) for role in entry.clients) for entry in shared for group in groups):
+    shared = [entry for entry in cluster.manifest.storage.values() if entry.type != "local" and _below(place, entry)]
+    outside = [group for group in groups if not any(group.has(role) for entry in shared for role in entry.clients)]
+    if outside:
         yield Finding(
             "state-not-shared",
-            path,
-            f"'{place}' is on no file system that the controllers mount",
-            "add a storage entry with clients: [slurm-controller]",
+            ("slurm", "state_location"),
+            f"'{place}' is on no file system that both controllers mount",
+            f"a storage entry with clients: [slurm-controller], mounted at {place} or above",
         )
 
 
@@ -189,47 +160,42 @@ def _below(place: str, entry: Mount) -> bool:
 def accounting(cluster: Cluster) -> Iterator[Finding]:
     written = cluster.manifest.slurm
     hosts = cluster.accounting_hosts
+    groups = cluster.with_role("slurm-accounting")
     if len(hosts) > 2:
         yield Finding(
             "accounting-too-many",
-            ("nodes",),
-            f"{len(hosts)} nodes have the role slurm-accounting; there is one slurmdbd and one backup",
-            key=True,
+            ("nodes", groups[-1].index, "roles"),
+            f"{len(hosts)} nodes would run slurmdbd; there is one, and one that takes over",
         )
     if len(hosts) == 2 and written.accounting.database_host == "localhost":
         yield Finding(
             "database-not-shared",
-            ("slurm", "accounting", "database_host"),
+            ("slurm", "accounting", "database_host")
+            if "database_host" in written.accounting.model_fields_set
+            else ("nodes", groups[-1].index, "roles"),
             "two slurmdbd with a database each would keep two sets of books",
-            "name the host of one database for both",
+            "say slurm: {accounting: {database_host: …}}, a host that both reach",
         )
-    if hosts:
-        return
+    if not hosts:
+        yield from _needs_accounting(cluster)
+
+
+def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm
+    hint = "give the head node the role slurm-accounting"
+
+    def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
+        return Finding("accounting-missing", path, f"{what} slurmdbd, and no node runs it", hint, key=key)
+
     for name in ("qos", "accounts"):
         if getattr(written, name):
-            yield Finding(
-                "accounting-missing",
-                ("slurm", name),
-                f"{name} need slurmdbd, and no node has the role slurm-accounting",
-                key=True,
-            )
+            yield missing(("slurm", name), f"{name} live in the database of", key=True)
     if written.preemption.by == "qos":
-        yield Finding(
-            "accounting-missing",
-            ("slurm", "preemption", "by"),
-            "preemption by QOS needs slurmdbd, and no node has the role slurm-accounting",
-        )
-
-
-def ports(cluster: Cluster) -> Iterator[Finding]:
-    defaults = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
-    taken: dict[int, str] = {}
-    for name, port in (defaults | dict(cluster.manifest.slurm.ports)).items():
-        if port in taken:
-            yield Finding(
-                "port-twice", ("slurm", "ports", name), f"{name} and {taken[port]} cannot both listen on port {port}"
-            )
-        taken.setdefault(port, name)
+        yield missing(("slurm", "preemption", "by"), "preemption by QOS needs")
+    for name, spec in written.partitions.items():
+        for field in ("qos", "allow_qos", "allow_accounts"):
+            if getattr(spec, field):
+                yield missing(("slurm", "partitions", name, field), f"{field} of a partition needs", key=True)
 
 
 def user(cluster: Cluster) -> Iterator[Finding]:
@@ -237,7 +203,7 @@ def user(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-user-root",
             ("slurm", "user"),
-            "slurmctld and slurmdbd need not be root, and should not be",
+            "slurmctld and slurmdbd would run as root, which nothing that they do needs",
             "leave it out for 'slurm'",
         )
 
@@ -247,10 +213,7 @@ RULES = (
     distribution_release,
     releases_talk,
     cgroup_v2,
-    plugins_lacking,
-    too_new,
     controllers,
     accounting,
-    ports,
     user,
 )

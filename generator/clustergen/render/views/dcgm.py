@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.dcgm import DcgmField, dcgm_fields
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.registry import File
 from clustergen.render.views.alerts.gpu import topic
@@ -22,7 +21,7 @@ _NO_PROFILING = ("GeForce", "RTX", "Quadro", "TITAN")
 _UNWANTED = frozenset({"DCGM_FI_DEV_VGPU_LICENSE_STATUS", "DCGM_FI_DEV_ENC_UTIL", "DCGM_FI_DEV_DEC_UTIL"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counter:
     """A line of the exporter's list: name, Prometheus type, words for people without a comma."""
 
@@ -31,14 +30,14 @@ class Counter:
     help: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counters:
     """The exporter's list, in parts."""
 
     parts: tuple[tuple[str, tuple[Counter, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exporter:
     """How the exporter runs; `interval` in milliseconds; `job_map` is None where no prolog keeps it."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.hostlist import fold
+from clustergen.records import record
 from clustergen.render.groups import mounts
 
 MOST_BOXES = 12
@@ -15,7 +15,7 @@ MOST_BOXES = 12
 _NAMED_HOSTS = 40  # characters of a folded list
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Box:
     """A node of the diagram; what it is decides its shape."""
 
@@ -24,7 +24,7 @@ class Box:
     kind: Literal["nodes", "switches", "storage"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagram:
     """Boxes, and lines between them."""
 

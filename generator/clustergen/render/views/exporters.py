@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.formats import SHELL
 from clustergen.render.registry import File
@@ -22,7 +22,7 @@ _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/stora
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodeExporter:
     """Arguments of the node exporter, in the file that its unit reads them from."""
 
@@ -30,7 +30,7 @@ class NodeExporter:
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StateDirectory:
     """A folder below /var/lib that the unit has to make."""
 
@@ -38,7 +38,7 @@ class StateDirectory:
     state_directory: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlurmMetrics:
     """The script that asks Slurm, and the file it writes."""
 

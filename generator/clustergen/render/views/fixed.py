@@ -1,8 +1,8 @@
 """The view of a file in which nothing is filled in: it is there or it is not."""
 
-from dataclasses import dataclass
+from clustergen.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fixed:
     """No fields."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.hostlist import expand
+from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.formats import SHELL, RenderError, Safe
 from clustergen.render.registry import File
@@ -38,7 +37,7 @@ def _has_settings(cluster: Cluster, kind: NodeType) -> bool:
     return gpus is not None and bool(gpus.power_limit_w or gpus.graphics_clock_mhz or cluster.manifest.gpu.compute_mode)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modprobe:
     """Options of the nvidia module."""
 
@@ -62,7 +61,7 @@ def _option(name: str, value: str | int) -> Safe:
     return Safe(f'{name}="{text}"' if " " in text else f"{name}={text}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modules:
     """Kernel modules to load at boot, with the reason for each."""
 
@@ -81,7 +80,7 @@ def modules(cluster: Cluster, kind: NodeType) -> Modules:
     return Modules(tuple(found))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Persistenced:
     """Drop-in of nvidia-persistenced.service."""
 
@@ -92,7 +91,7 @@ def persistenced(cluster: Cluster) -> Persistenced | None:
     return Persistenced("/usr/bin/nvidia-smi") if cluster.manifest.gpu.persistence else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """The script that sets power limit, clock and compute mode of all GPUs of a node; 0 or empty: left alone."""
 
@@ -117,7 +116,7 @@ def settings(cluster: Cluster, kind: NodeType) -> Settings | None:
     return Settings(kind.gpus.count, kind.gpus.power_limit_w or 0, kind.gpus.graphics_clock_mhz or 0, mode, shown)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SettingsUnit:
     """The oneshot that runs the script at boot."""
 
@@ -137,7 +136,7 @@ def settings_unit(cluster: Cluster, kind: NodeType) -> SettingsUnit | None:
     return SettingsUnit(" ".join(before), " ".join(after))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slurmd:
     """Drop-in of slurmd.service: what must be done to the GPUs before it counts them."""
 
@@ -157,7 +156,7 @@ def slurmd(cluster: Cluster, kind: NodeType) -> Slurmd | None:
     return Slurmd(" ".join(requires), " ".join(wants), " ".join([*requires, *wants]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MigGpus:
     """GPUs of a node that are split alike."""
 
@@ -165,7 +164,7 @@ class MigGpus:
     profiles: tuple[tuple[str, int], ...]  # profile, instances; empty: MIG is off
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MigConfig:
     """nvidia-mig-parted's file with one layout."""
 
@@ -186,7 +185,7 @@ def mig_config(_: Cluster, kind: NodeType) -> MigConfig | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MigManager:
     """Drop-in of nvidia-mig-manager.service."""
 
@@ -198,7 +197,7 @@ def mig_manager(_: Cluster, kind: NodeType) -> MigManager | None:
     return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", kind.name) if _has_mig(kind) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImexDomain:
     """The members of one NVLink domain, itself included, by address where there is one."""
 
@@ -226,7 +225,7 @@ def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | No
     }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImexScript:
     """The script that puts the file of this node's own domain in place."""
 
@@ -240,7 +239,7 @@ def imex_script(_: Cluster, kind: NodeType) -> ImexScript | None:
     return ImexScript("/etc/nvidia-imex/clustergen", "/etc/nvidia-imex/nodes_config.cfg")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Imex:
     """Drop-in of nvidia-imex.service."""
 

@@ -7,11 +7,11 @@ one more node changes its own line and one range.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.hostlist import ansible_ranges
+from clustergen.records import fields, record
 from clustergen.render.groups import group_name, mount_group, mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
@@ -23,7 +23,7 @@ _MOST_FORKS = 100
 Value = str | int | bool | float | list[str] | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """A group: whole groups in it, and patterns of hosts."""
 
@@ -32,7 +32,7 @@ class Group:
     hosts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inventory:
     """hosts.ini: a line per host, then the groups."""
 
@@ -40,7 +40,7 @@ class Inventory:
     groups: tuple[Group, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variables:
     """group_vars/all.yml, in sections; then lists of units by group."""
 
@@ -50,7 +50,7 @@ class Variables:
     units: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class System:
     """group_vars of an operating system."""
 
@@ -58,7 +58,7 @@ class System:
     packages: tuple[tuple[str, list[str]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """ansible.cfg."""
 
@@ -159,7 +159,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
     return Variables(
         tuple((title, section) for title, section in shown.items() if section),
         tuple(_file_systems(cluster)),
-        tuple({**asdict(secret), "groups": list(secret.groups)} for secret in secrets(cluster)),
+        tuple({**{name: getattr(secret, name) for name in fields(secret)}, "groups": list(secret.groups)} for secret in secrets(cluster)),
         tuple(units_by_group(cluster, outline).items()),
     )
 

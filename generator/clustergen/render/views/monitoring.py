@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.operations import Receiver
+from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.formats import YAML, Format
 from clustergen.render.registry import File, View
@@ -21,7 +21,7 @@ OPEN_FILES = 131072
 _GOSSIP = 9094
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prometheus:
     """prometheus.yml; times in seconds."""
 
@@ -35,7 +35,7 @@ class Prometheus:
     remote_write: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rules:
     """One file of rules."""
 
@@ -46,7 +46,7 @@ class Rules:
     alerts: tuple[Alert, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Targets:
     """One file of targets."""
 
@@ -54,7 +54,7 @@ class Targets:
     groups: tuple[TargetGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """A daemon's command line."""
 
@@ -63,7 +63,7 @@ class Arguments:
     open_files: int = OPEN_FILES
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contact:
     """A receiver, with what its route lets through."""
 
@@ -76,7 +76,7 @@ class Contact:
     slack_channel: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alertmanager:
     """alertmanager.yml."""
 

@@ -8,10 +8,10 @@ alerts of one node from different exporters can be told to belong together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.hostlist import expand
+from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import own_endpoint
 
@@ -26,7 +26,7 @@ _SLURM_PATHS = {  # job → path; /metrics itself is an index
 _SLURM_INTERVAL = 60  # seconds; slurmctld walks all jobs and nodes for each answer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TargetGroup:
     """Targets with the same labels."""
 
@@ -34,7 +34,7 @@ class TargetGroup:
     labels: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Job:
     """A scrape job. `interval` in seconds where it is not the general one; `hosts`: `instance` is the bare name."""
 

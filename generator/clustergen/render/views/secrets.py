@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.storage import Beegfs, Cephfs
+from clustergen.records import record
 from clustergen.render.groups import mount_group, mounts
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.slurmdbd import SECRET, is_local
@@ -15,7 +15,7 @@ from clustergen.render.views.storage.beegfs import beegfs_secret
 from clustergen.render.views.storage.cephfs import cephfs_secret
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Secret:
     """One file. `origin`: made at random when the tree is applied, or given by the site (Ansible Vault)."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.tree import Outline
 
@@ -29,7 +29,7 @@ _EFFECTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """A table; cells are plain text, in `code` columns names for machines. Empty columns are not in it."""
 

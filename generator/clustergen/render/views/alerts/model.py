@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
 _DCGM = re.compile(r"\bDCGM_[A-Z0-9_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recording:
     """A series that rules are written on: `name` is `level:metric:operation`."""
 
@@ -20,7 +20,7 @@ class Recording:
     expr: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alert:
     """One alert. `meaning` says what is wrong, `action` what to do; texts may hold Prometheus' `{{ $labels.x }}`."""
 
@@ -33,7 +33,7 @@ class Alert:
     action: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Topic:
     """One rule file."""
 

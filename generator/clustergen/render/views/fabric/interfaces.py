@@ -6,10 +6,9 @@ netplan and NetworkManager would want a file per node; they are told to leave th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.views.fabric.rails import (
     addressed_rails,
     fabric_of,
@@ -26,7 +25,7 @@ _CONNECTED_MTU = 65520
 _FIRST_TABLE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One port, as the scripts on the node read it: a dash stands for what is not known or not wanted."""
 
@@ -39,12 +38,12 @@ class Row:
     table: str  # routing table of the rail
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """What is the same on all interfaces; empty where it is left as it is."""
 
@@ -52,7 +51,7 @@ class Script:
     ipoib_mode: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unmanaged:
     interfaces: tuple[str, ...]
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.views.fabric.rails import fabric_of, rdma_device
 from clustergen.render.views.fixed import Fixed
 
 _KERNEL_NAME = re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     name: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modules:
     modules: tuple[Module, ...]
 

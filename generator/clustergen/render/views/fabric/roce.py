@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.networks import Roce
+from clustergen.records import record
 from clustergen.render.views.fabric.rails import fabric_of
 
 _ECN_CAPABLE = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoceQos:
     trust: str
     dscp: int

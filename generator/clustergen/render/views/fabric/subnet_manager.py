@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.networks import Fabric
+from clustergen.records import record
 from clustergen.render.formats import RenderError
 from clustergen.render.views.fabric.rails import fabric_of, layout
 from clustergen.render.views.fixed import Fixed
@@ -15,14 +14,14 @@ _FULL_MEMBER = 0x8000
 _DEFAULT_KEY = 0x7FFF
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     key: str
     value: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opensm:
     """opensm.conf, and the unit to restart."""
 
@@ -31,7 +30,7 @@ class Opensm:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Partitions:
     job_key: str  # of the partition that jobs use, without the membership bit; empty: the default partition
     unit: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clock:
     """chrony.conf of all nodes."""
 
@@ -16,7 +15,7 @@ class Clock:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClockServer:
     """What the controllers have beside it."""
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
 
 _MIB = 1 << 20
 _STATED = "stated in the manifest"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     key: str
     value: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Topic:
     title: str
     settings: tuple[Setting, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     topics: tuple[Topic, ...]
     width: int  # of the longest key

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     memlock_kib: str  # pam_limits' words: KiB or unlimited
     memlock_bytes: str  # systemd's words: bytes or infinity

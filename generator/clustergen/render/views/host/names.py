@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.fabric.rails import rail_suffix
 from clustergen.render.views.fixed import Fixed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """The lines of one network."""
 
@@ -19,7 +19,7 @@ class Section:
     lines: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hosts:
     sections: tuple[Section, ...]
 

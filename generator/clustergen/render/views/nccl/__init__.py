@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.formats import CONF, SHELL
 from clustergen.render.registry import File
@@ -14,7 +13,7 @@ from clustergen.render.views.nccl.settings import nccl_conf
 from clustergen.render.views.nccl.topology import TOPOLOGY, topology
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mounts:
     """Files of the node that a container is to see at the same place."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.fabric.rails import fabric_of
 from clustergen.render.views.fabric.roce import traffic_class
@@ -20,14 +19,14 @@ from clustergen.render.views.nccl.settings import plain
 _STATED = "Stated in the manifest."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     name: str
     value: Safe
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameters:
     parameters: tuple[Parameter, ...]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clustergen.catalogue.nccl import nccl_param
 from clustergen.catalogue.versions import NcclVersion
@@ -11,6 +10,7 @@ from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.accelerators import Override
 from clustergen.manifest.networks import Fabric
+from clustergen.records import record
 from clustergen.render.formats import RenderError, Safe, one_line
 from clustergen.render.views.fabric.rails import fabric_of, layout, rails_are_joined, rdma_device
 from clustergen.render.views.fabric.roce import traffic_class
@@ -30,7 +30,7 @@ _FAST_TCP = 100  # Gb/s
 _NO_NETWORK = ("lo", "docker", "podman", "virbr", "cni", "veth", "br-", "usb", "bmc", "idrac")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """One variable with its reason; a remark has neither name nor value."""
 
@@ -39,7 +39,7 @@ class Setting:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NcclConf:
     settings: tuple[Setting, ...]
     version: str

@@ -6,11 +6,10 @@ is left out and filled in by it. Its parser is no XML parser: no declaration, on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System, system
 from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.records import record
 
 TOPOLOGY = "/etc/nccl-topo.xml"
 _SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
@@ -18,7 +17,7 @@ _GPU, _INFINIBAND, _ETHERNET = "0x030200", "0x020700", "0x020000"
 _MOST_SWITCHES = 31  # device numbers of one PCI bus, which the made-up addresses are on
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Device:
     """A GPU or NIC."""
 
@@ -27,7 +26,7 @@ class Device:
     speed: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Switch:
     """A PCIe switch with what hangs below it; its address is made up."""
 
@@ -36,13 +35,13 @@ class Switch:
     devices: tuple[Device, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Numa:
     numa: int
     switches: tuple[Switch, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Topology:
     nodes: tuple[Numa, ...]
 

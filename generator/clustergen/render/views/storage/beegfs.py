@@ -7,11 +7,10 @@ kernel module, which is all that an empty beegfs-mounts.conf leaves it to do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.storage import Beegfs, Mount
+from clustergen.records import record
 from clustergen.render.effects import Effect, remount, restart
 from clustergen.render.formats import BEEGFS
 from clustergen.render.registry import File
@@ -59,7 +58,7 @@ def beegfs_mount(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dic
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """One line of a BeeGFS configuration."""
 
@@ -67,7 +66,7 @@ class Setting:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """Lines under a comment."""
 
@@ -75,7 +74,7 @@ class Part:
     settings: tuple[Setting, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientConf:
     """beegfs-client.conf; keys that are not in it keep the release's own defaults."""
 
@@ -147,7 +146,7 @@ def _yes(value: bool) -> str:
     return "true" if value else "false"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lines:
     """A file of one item per line."""
 
@@ -171,7 +170,7 @@ def _remount(view: ClientConf | Lines) -> Effect:
     return remount(mount_unit(view.mount))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mounts:
     """beegfs-mounts.conf without a mount in it."""
 
@@ -182,7 +181,7 @@ def mounts_conf(cluster: Cluster) -> Mounts:
     return Mounts(tuple(entry.mount for entry in _entries(cluster).values()))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Helperd:
     """beegfs-helperd.conf of 7.4: name lookups and the log for the kernel module."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.storage import Cephfs, Mount
+from clustergen.records import record
 from clustergen.render.registry import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
@@ -47,7 +46,7 @@ def cephfs_mount(cluster: Cluster, name: str, entry: Cephfs, _: NodeType) -> dic
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CephConf:
     """ceph.conf of a client."""
 

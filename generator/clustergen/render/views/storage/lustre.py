@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname
 from clustergen.manifest.storage import Component, Lustre, Mount, Striping
+from clustergen.records import record
 from clustergen.render.effects import SYSCTL, Effect, drain, run
 from clustergen.render.formats import SHELL, YAML, Safe, shell_word
 from clustergen.render.groups import mounts
@@ -33,7 +32,7 @@ def lustre_mount(_: Cluster, name: str, entry: Lustre, __: NodeType) -> dict[str
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LnetConf:
     """/etc/lnet.conf: what `lnetctl import` reads at boot."""
 
@@ -57,7 +56,7 @@ def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
     return LnetConf(nets) if nets else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LnetSysctl:
     """ARP settings of the interfaces that share an LNet network."""
 
@@ -71,7 +70,7 @@ def lnet_sysctl(cluster: Cluster, kind: NodeType) -> LnetSysctl | None:
     return LnetSysctl(tuple(dict.fromkeys(shared))) if shared else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameters:
     """A oneshot that sets client parameters after each mount."""
 
@@ -95,7 +94,7 @@ def _run_parameters(view: Parameters) -> Effect:
     return run(view.unit)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """The default layout of a directory: words for `lfs setstripe`, and what `lfs getstripe` says of it then."""
 
@@ -104,7 +103,7 @@ class Layout:
     expected: str  # a part per component, with `;` between: end, stripes, stripe size, pool; `-` where left open
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StripingScript:
     """A script that an administrator runs once."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from clustergen.manifest.storage import Mount
+from clustergen.records import record
 from clustergen.render.effects import Effect, remount
 from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
@@ -33,7 +33,7 @@ _SLOTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """What is mounted and what must be there first; units by name, options in order."""
 
@@ -47,7 +47,7 @@ class Source:
     note: str = ""  # why the unit is as it is, for its reader
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MountUnit:
     """One .mount unit."""
 

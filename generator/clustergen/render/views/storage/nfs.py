@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import serves
 from clustergen.manifest.storage import Mount, Nfs
+from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
 from clustergen.render.groups import mounts
 from clustergen.render.registry import File
@@ -57,7 +56,7 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExportLine:
     """One directory and who may mount it."""
 
@@ -97,7 +96,7 @@ def server_view(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountUni
     return bind_mount(name, entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerConf:
     """Section [nfsd] of nfs.conf."""
 
@@ -121,7 +120,7 @@ def server_conf(cluster: Cluster) -> ServerConf | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ZfsFirst:
     """Drop-in of nfs-server.service."""
 
@@ -133,7 +132,7 @@ def zfs_first(cluster: Cluster) -> ZfsFirst | None:
     return ZfsFirst(", ".join(pools)) if pools else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Idmap:
     """The NFSv4 domain; client and server must agree on it."""
 
@@ -153,7 +152,7 @@ def server_idmap(cluster: Cluster) -> Idmap | None:
     return _idmap(cluster) if any(entry.version != "3" for entry in _exported(cluster).values()) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modules:
     """Kernel modules to load at boot."""
 

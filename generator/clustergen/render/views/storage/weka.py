@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.storage import Weka
+from clustergen.records import record
 from clustergen.render.effects import drain
 from clustergen.render.registry import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
@@ -40,7 +39,7 @@ def weka_mount(_: Cluster, name: str, entry: Weka, kind: NodeType) -> dict[str, 
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Agent:
     """Drop-in of weka-agent.service."""
 

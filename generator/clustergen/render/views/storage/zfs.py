@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.storage import serves
 from clustergen.manifest.storage import Mount, Nfs, ZfsPool
+from clustergen.records import record
 from clustergen.render.formats import SHELL, Safe
 from clustergen.render.registry import File
 
@@ -16,7 +16,7 @@ from clustergen.render.registry import File
 _PROPERTIES = {"compression": "lz4", "atime": "off", "xattr": "sa", "acltype": "posixacl"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vdev:
     """Neighbouring disks of the script's list, and the words before them on zpool's command line."""
 
@@ -25,7 +25,7 @@ class Vdev:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pool:
     """The script that makes one pool and the dataset of one export; it destroys nothing."""
 
@@ -70,7 +70,7 @@ def pool_script(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arc:
     """Module options of zfs."""
 
