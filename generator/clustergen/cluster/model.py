@@ -154,7 +154,8 @@ class Switch:
     name: str
     index: int  # of its entry in the manifest
     model: str | None
-    ports: int | None
+    ports: int | None  # cages, each for one cable
+    nics_per_port: int  # 2 where the fabric's rate splits a port between two nodes
     port_gbit: float | None
     power_w: int | None
     rack_units: int

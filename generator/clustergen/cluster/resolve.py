@@ -15,13 +15,13 @@ from clustergen.records import replace
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
-    """The cluster that a manifest means; `report` is told what cannot be resolved, and then it is not to be rendered."""
+    """The cluster that a manifest means; what cannot be resolved is told to `report`: it is then not to be rendered."""
     release = SlurmRelease(manifest.slurm.version)
     types = _types(manifest, release, report)
     groups = resolve_nodes(manifest, types, report)
     used = {group.type.name for group in groups}
     switches = resolve_switches(manifest, report)
-    leaves = leaves_of(switches)
+    leaves = leaves_of(switches, {host for group in groups if group.has("slurm-compute") for host in group.hosts})
     found = operating_system(manifest.os)
     assert found is not None, "the manifest's schema and the catalogue name the same operating systems"
     wanted = manifest.slurm.topology.plugin

@@ -25,6 +25,7 @@ def rules() -> tuple[Rule, ...]:
         slurm_daemons,
         slurm_keys,
         storage,
+        topology,
     )
 
     topics = (
@@ -32,6 +33,7 @@ def rules() -> tuple[Rule, ...]:
         addresses,
         hardware,
         fabric,
+        topology,
         power,
         partitions,
         slurm_daemons,

@@ -1,184 +1,141 @@
-"""The fabric: switches, their ports, the tree that they make, and what Slurm can do with it."""
+"""The fabric: switches, their cables and ports, rates, and who manages it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.hardware import Shelf, gbit
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.hostlist import expand
+from clustergen.hostlist import expand, span_of
+from clustergen.manifest.networks import Fabric
+from clustergen.units import BitRate, UnitError
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 
 
-def switch_duplicate(cluster: Cluster) -> Iterator[Finding]:
-    seen: set[str] = set()
+def _written(cluster: Cluster, switch: Switch) -> str:
+    """The list of names in the switch's entry."""
+    fabric = cluster.manifest.networks.fabric
+    return fabric.switches[switch.index].name if fabric else ""
+
+
+def switch_names(cluster: Cluster) -> Iterator[Finding]:
+    seen: dict[str, int] = {}
     for switch in cluster.switches:
-        if switch.name in seen:
+        path, name = (*_SWITCHES, switch.index, "name"), switch.name
+        if name in seen:
+            again = seen[name] == switch.index
             yield Finding(
-                "switch-duplicate", (*_SWITCHES, switch.index, "name"), f"'{switch.name}' is a switch already"
+                "switch-duplicate",
+                path,
+                f"'{name}' stands here twice" if again else f"'{name}' is a switch already",
+                "each switch once; all its nodes go into one list",
+                at=None if again else span_of(_written(cluster, switch), name),
             )
-        seen.add(switch.name)
-        if len(switch.name) > 63:
+        seen.setdefault(name, switch.index)
+        if len(name) > 63:
             yield Finding(
                 "switch-name-too-long",
-                (*_SWITCHES, switch.index, "name"),
-                f"'{switch.name}' has more than 63 characters",
+                path,
+                f"{len(name)} characters; Slurm takes 63",
+                at=span_of(_written(cluster, switch), name),
             )
 
 
 def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
-    known = {switch.name for switch in cluster.switches}
-    told = set()
-    for switch in cluster.switches:
-        for number, top in enumerate(switch.uplinks):
-            if top not in known and (switch.index, top) not in told:
-                told.add((switch.index, top))
+    fabric = cluster.manifest.networks.fabric
+    known = dict.fromkeys(switch.name for switch in cluster.switches)
+    for index, written in enumerate(fabric.switches if fabric else ()):
+        for number, uplink in enumerate(written.uplinks):
+            top = next((name for name in expand(uplink.to) if name not in known), None)
+            if top is not None:
                 yield Finding(
                     "switch-unknown",
-                    (*_SWITCHES, switch.index, "uplinks", min(number, _uplinks(cluster, switch.index) - 1), "to"),
+                    (*_SWITCHES, index, "uplinks", number, "to"),
                     f"no switch is called '{top}'",
-                    did_you_mean(top, known),
+                    did_you_mean(top, known) or "switches without nodes of their own need an entry too",
+                    at=span_of(uplink.to, top),
                 )
-
-
-def _uplinks(cluster: Cluster, index: int) -> int:
-    fabric = cluster.manifest.networks.fabric
-    return len(fabric.switches[index].uplinks) if fabric else 0
 
 
 def switch_cycle(cluster: Cluster) -> Iterator[Finding]:
     above = {switch.name: tuple(switch.uplinks) for switch in cluster.switches}
-    state: dict[str, int] = {}
+    done: set[str] = set()
     for switch in cluster.switches:
-        if _cyclic(switch.name, above, state):
-            yield Finding("switch-cycle", (*_SWITCHES, switch.index, "uplinks"), f"'{switch.name}' is above itself")
+        if circle := _circle(switch.name, above, done):
+            index = next(other.index for other in cluster.switches if other.name == circle[0])
+            yield Finding(
+                "switch-cycle",
+                (*_SWITCHES, index, "uplinks"),
+                f"the uplinks run in a circle: {' → '.join(circle)}",
+                "uplinks go from leaves to spines only; a cable is stated at its lower end",
+            )
             return
 
 
-def _cyclic(start: str, above: dict[str, tuple[str, ...]], state: dict[str, int]) -> bool:
-    """Depth first without recursion: 1 is on the path, 2 is done."""
-    stack = [(start, iter(above.get(start, ())))] if start not in state else []
-    if stack:
-        state[start] = 1
+def _circle(start: str, above: dict[str, tuple[str, ...]], done: set[str]) -> list[str]:
+    """The switches of the first circle of uplinks, the first of them again at the end; depth first, no recursion."""
+    path = [start]
+    stack = [iter(above.get(start, ()) if start not in done else ())]
     while stack:
-        name, tops = stack[-1]
-        top = next(tops, None)
+        top = next(stack[-1], None)
         if top is None:
-            state[name] = 2
+            done.add(path.pop())
             stack.pop()
-        elif state.get(top) == 1:
-            return True
-        elif top not in state:
-            state[top] = 1
-            stack.append((top, iter(above.get(top, ()))))
-    return False
+        elif top in path:
+            return [*path[path.index(top) :], top]
+        elif top not in done:
+            path.append(top)
+            stack.append(iter(above.get(top, ())))
+    return []
 
 
 def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
-    everybody = {host: group for group in cluster.groups for host in group.hosts}
-    leaf_of: dict[str, tuple[str, int | None]] = {}
-    entries: set[int] = set()
-    for switch in cluster.switches:
-        told: set[str] = set()
-        for host in switch.nodes:
-            path: ManifestPath = (*_SWITCHES, switch.index, "nodes")
-            if host not in everybody and switch.index not in entries:
-                entries.add(switch.index)
-                yield Finding(
-                    "switch-node-unknown", path, f"'{host}' is no node of this cluster", did_you_mean(host, everybody)
-                )
-            other = leaf_of.get(host)
-            if other is None:
-                leaf_of[host] = (switch.name, switch.index)
-            elif _alone(cluster, switch.name, other[0]) and "twice" not in told:
-                told.add("twice")
-                yield Finding(
-                    "node-on-two-leaves",
-                    path,
-                    f"'{host}' hangs on '{other[0]}' and on '{switch.name}', which serve different nodes",
-                    "Slurm takes a node in one leaf; the leaves of all rails are one where they serve the same nodes",
-                )
-
-
-def _alone(cluster: Cluster, one: str, two: str) -> bool:
-    nodes = {switch.name: switch.nodes for switch in cluster.switches}
-    return nodes[one] != nodes[two]
-
-
-def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
-    if not cluster.leaves or cluster.topology == "flat":
-        return
-    on_leaf = {host for leaf in cluster.leaves for host in leaf.nodes}
-    for group in cluster.compute:
-        missing = [host for host in group.hosts if host not in on_leaf]
-        if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    fabric = cluster.manifest.networks.fabric
+    everybody = dict.fromkeys(cluster.hosts())
+    for index, written in enumerate(fabric.switches if fabric else ()):
+        host = next((host for host in expand(written.nodes) if host not in everybody), None) if written.nodes else None
+        if host is not None:
             yield Finding(
-                "node-without-switch",
-                ("nodes", group.index, "name"),
-                f"'{missing[0]}'{more} hangs on no switch of the fabric",
-                "no job spans nodes in and out of the tree; add it to a leaf, or say slurm.topology: {plugin: flat}",
-            )
-
-
-def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
-    """Leaves that no switch joins are islands: Slurm starts no job across them."""
-    if cluster.topology != "tree" or len(cluster.leaves) < 2:
-        return
-    above: dict[str, set[str]] = {}
-    for switch in cluster.switches:
-        for top in switch.uplinks:
-            above.setdefault(switch.name, set()).add(top)
-            above.setdefault(top, set()).add(switch.name)
-    first = cluster.leaves[0].name
-    seen, queue = {first}, [first]
-    rails = {switch.name: switch.nodes for switch in cluster.switches if switch.nodes}
-    while queue:
-        name = queue.pop()
-        twins = {other for other, nodes in rails.items() if nodes == rails.get(name)}
-        for other in above.get(name, set()) | twins:
-            if other not in seen:
-                seen.add(other)
-                queue.append(other)
-    index = {switch.name: switch.index for switch in cluster.switches}
-    for leaf in cluster.leaves:
-        if leaf.name not in seen:
-            yield Finding(
-                "topology-not-joined",
-                (*_SWITCHES, index[leaf.name]),
-                f"nothing joins '{leaf.name}' to '{first}'",
-                "give both an uplink to the same switch; Slurm starts no job across islands",
+                "switch-node-unknown",
+                (*_SWITCHES, index, "nodes"),
+                f"'{host}' is no node of this cluster",
+                did_you_mean(host, everybody),
+                at=span_of(written.nodes or "", host),
             )
 
 
 def switch_ports(cluster: Cluster) -> Iterator[Finding]:
-    """Ports against links: the nodes' NICs below, bundles to and from other switches."""
+    """Ports against cables: the nodes' NICs below, bundles to and from other switches."""
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    below: dict[str, int] = {}
+    below = Counter({switch.name: 0 for switch in cluster.switches})
+    leaves = Counter(host for switch in cluster.switches for host in switch.nodes)
     for switch in cluster.switches:
-        for top, links in switch.uplinks.items():
-            below[top] = below.get(top, 0) + links
-    shared: dict[tuple[str, ...], int] = {}
-    for switch in cluster.switches:
-        if switch.nodes:
-            shared[switch.nodes] = shared.get(switch.nodes, 0) + 1
+        below.update(switch.uplinks)
     for switch in cluster.switches:
         if switch.ports is None:
             continue
-        needed = below.get(switch.name, 0) + sum(switch.uplinks.values())
-        for host in switch.nodes:
-            ports = len(kinds[host].fabric_ports()) if host in kinds else 0
-            needed += 1 if switch.rail is not None else -(-ports // shared[switch.nodes])
+        nics = sum(_nics_on(switch, kinds[host], leaves[host]) for host in switch.nodes if host in kinds)
+        cables = below[switch.name] + sum(switch.uplinks.values())
+        needed = -(-nics // switch.nics_per_port) + cables
         if needed > switch.ports:
+            split = f", {switch.nics_per_port} to a port" if switch.nics_per_port > 1 else ""
+            parts = [f"{nics} NICs{split}"] if nics else []
+            parts += [f"{cables} {'cable' if cables == 1 else 'cables'} to other switches"] if cables else []
             yield Finding(
                 "switch-ports",
-                (*_SWITCHES, switch.index),
-                f"'{switch.name}' needs {needed} ports; a {switch.model} has {switch.ports}",
+                (*_SWITCHES, switch.index, "name"),
+                f"'{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has {switch.ports}",
                 "spread the nodes over more switches, or take a larger one",
+                at=span_of(_written(cluster, switch), switch.name),
             )
+
+
+def _nics_on(switch: Switch, kind: NodeType, leaves: int) -> int:
+    """NICs of a node that end in one leaf: one of its rail, else an even part, and never none."""
+    return 1 if switch.rail is not None else max(1, -(-len(kind.fabric_ports()) // leaves))
 
 
 def switch_kind(cluster: Cluster) -> Iterator[Finding]:
@@ -187,49 +144,73 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
         return
     shelf = Shelf(cluster.manifest)
     rate = gbit(fabric.rate) if fabric.rate else None
-    wanted = "infiniband" if fabric.type == "infiniband" else "ethernet"
     for index, written in enumerate(fabric.switches):
         model = shelf.switch(written.model) if written.model else None
         if model is None:
             continue
-        if model.fabric != wanted:
+        if model.fabric != _technology(fabric):
             yield Finding(
                 "switch-fabric",
                 (*_SWITCHES, index, "model"),
-                f"{model.model} switches {model.fabric}; the fabric is {wanted}",
+                f"{model.model} is a switch for {model.fabric}; the fabric is {fabric.type}",
             )
         elif rate and model.port_gbit and model.port_gbit < rate:
             yield Finding(
                 "switch-too-slow",
                 (*_SWITCHES, index, "model"),
-                f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {fabric.rate}, {rate} Gb/s",
+                f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {_rate_words(fabric)}",
             )
 
 
-def rate_malformed(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.catalogue.hardware import link_rate, link_rates
+def _technology(fabric: Fabric) -> str:
+    return "infiniband" if fabric.type == "infiniband" else "ethernet"
 
+
+def _rate_words(fabric: Fabric) -> str:
+    """`HDR, 200 Gb/s`, or the rate alone where it is a number already."""
+    from clustergen.catalogue.hardware import link_rate
+
+    rate = fabric.rate or ""
+    named = link_rate(rate)
+    return f"{named.name}, {named.gbit} Gb/s" if named else rate
+
+
+def rates(cluster: Cluster) -> Iterator[Finding]:
     networks = cluster.manifest.networks
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
-        if network is None or network.rate is None:
-            continue
-        path: ManifestPath = ("networks", name, "rate")
-        if gbit(network.rate) is None:
-            yield Finding(
-                "rate-malformed",
-                path,
-                f"'{network.rate}' is no rate",
-                did_you_mean(network.rate, link_rates()) or "a name (HDR, NDR …) or a bit rate (200Gb/s)",
-            )
-        elif name == "fabric" and networks.fabric and (named := link_rate(network.rate)):
-            wanted = "infiniband" if networks.fabric.type == "infiniband" else "ethernet"
-            if named.fabric not in (wanted, ""):
-                yield Finding(
-                    "rate-of-other-fabric",
-                    path,
-                    f"{named.name} is a rate of {named.fabric}; the fabric is {networks.fabric.type}",
-                )
+        if network is not None and network.rate is not None:
+            yield from _rate(("networks", name, "rate"), network.rate)
+    for name, own in cluster.manifest.catalogue.switches.items():
+        yield from _rate(("catalogue", "switches", name, "rate"), own.rate)
+
+
+def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
+    from clustergen.catalogue.hardware import link_rate, link_rates
+
+    if link_rate(text) is not None:
+        return
+    try:
+        BitRate.parse(text)
+    except UnitError as err:
+        number = text[:1].isdigit()
+        names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
+        message = str(err) if number else f"no rate is called '{text}'"
+        yield Finding("rate-malformed", path, message, err.hint if number else names)
+
+
+def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
+    from clustergen.catalogue.hardware import link_rate
+
+    fabric = cluster.manifest.networks.fabric
+    named = link_rate(fabric.rate) if fabric and fabric.rate else None
+    if fabric and named and named.fabric not in (_technology(fabric), ""):
+        yield Finding(
+            "rate-of-other-fabric",
+            ("networks", "fabric", "rate"),
+            f"{named.name} is a rate of {named.fabric}; the fabric is {fabric.type}",
+            f"the same speed is {named.gbit}Gb/s",
+        )
 
 
 def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
@@ -237,13 +218,20 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     if rate is None or fabric is None:
         return
-    for kind in cluster.node_types:
-        for port in kind.fabric_ports():
-            if port.max_gbit is not None and port.max_gbit < rate:
+    for kind in dict.fromkeys(group.type.name for group in cluster.compute):
+        resolved = next(found for found in cluster.node_types if found.name == kind)
+        written = cluster.manifest.node_types.get(kind)
+        named = _rate_words(fabric)
+        for index, port in enumerate(resolved.ports):
+            if port.network == "fabric" and port.max_gbit is not None and port.max_gbit < rate:
+                stated = written is not None and written.nics is not None
                 yield Finding(
                     "nic-too-slow",
-                    ("node_types", kind.name),
-                    f"{port.device} does {port.max_gbit:g} Gb/s; the fabric's rate is {fabric.rate}, {rate} Gb/s",
+                    ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),
+                    f"{port.device} of '{kind}' does {port.max_gbit:g} Gb/s; the fabric's rate is {named}",
+                    "jobs run at the pace of the slowest port"
+                    if stated
+                    else f"where yours are faster, list them: node_types.{kind}.nics",
                 )
                 break
 
@@ -251,29 +239,33 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
 def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     """Exactly one master in an InfiniBand fabric, and someone who can be it."""
     fabric = cluster.manifest.networks.fabric
-    hosts = cluster.hosts("subnet-manager")
-    if fabric is None or fabric.type != "infiniband":
-        if hosts:
-            index = cluster.with_role("subnet-manager")[0].index
-            yield Finding(
-                "subnet-manager-useless", ("nodes", index, "roles"), "there is no InfiniBand fabric to manage"
-            )
-        return
+    where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
     path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
-    if fabric.subnet_manager.where == "node" and not hosts:
-        yield Finding("subnet-manager-missing", path, "no node has the role subnet-manager")
-    elif fabric.subnet_manager.where != "node" and hosts:
-        index = cluster.with_role("subnet-manager")[0].index
+    for group in cluster.with_role("subnet-manager"):
+        role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
+        if where is None:
+            yield Finding(
+                "subnet-manager-useless", role, "there is no InfiniBand fabric to manage", "take the role away"
+            )
+        elif where != "node":
+            runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
+            yield Finding(
+                "subnet-manager-useless",
+                role,
+                f"{runs}, and a second one would compete with it",
+                "take the role away, or say networks.fabric.subnet_manager: {where: node}",
+            )
+    if where == "node" and not cluster.hosts("subnet-manager"):
         yield Finding(
-            "subnet-manager-useless",
-            ("nodes", index, "roles"),
-            f"the subnet manager runs on the {fabric.subnet_manager.where}, so no node may run one too",
-            "say networks.fabric.subnet_manager: {where: node}, or take the role away",
+            "subnet-manager-missing",
+            path,
+            "no node has the role subnet-manager, so no port of the fabric would come up",
+            "give it to a node with a port in the fabric, or two for failover",
         )
-    elif fabric.subnet_manager.where == "switch" and cluster.switches:
+    elif where == "switch" and fabric and cluster.switches:
         shelf = Shelf(cluster.manifest)
-        models = [shelf.switch(written.model) for written in fabric.switches if written.model]
-        if models and not any(model is None or model.managed for model in models):
+        models = [shelf.switch(written.model) if written.model else None for written in fabric.switches]
+        if not any(model is None or model.managed for model in models):
             yield Finding(
                 "subnet-manager-missing",
                 path,
@@ -282,91 +274,15 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def blocks(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
-    path: ManifestPath = ("slurm", "topology")
-    if cluster.topology != "block":
-        if written.block_sizes or written.blocks:
-            yield Finding(
-                "topology-blocks-unused",
-                (*path, "plugin"),
-                f"blocks are described, but the topology is {cluster.topology}",
-            )
-        return
-    if cluster.release < SlurmRelease("23.11"):
-        yield Finding(
-            "topology-too-new", (*path, "plugin"), f"topology/block exists from 23.11 on; this is {cluster.release}"
-        )
-        return
-    groups = {name: set(expand(text)) for name, text in written.blocks.items()} or {
-        leaf.name: set(leaf.nodes) for leaf in cluster.leaves
-    }
-    if not groups:
-        yield Finding(
-            "topology-blocks-missing",
-            (*path, "plugin"),
-            "topology/block needs blocks, or switches whose leaves are the blocks",
-        )
-        return
-    compute = set(cluster.hosts("slurm-compute"))
-    seen: dict[str, str] = {}
-    for name, hosts in groups.items():
-        where: ManifestPath = (*path, "blocks", name) if written.blocks else (*path, "plugin")
-        for host in sorted(hosts):
-            if host not in compute and written.blocks:
-                yield Finding("block-node-unknown", where, f"'{host}' is no compute node", did_you_mean(host, compute))
-                break
-            if host in seen:
-                yield Finding("block-node-twice", where, f"'{host}' is in block '{seen[host]}' already")
-                break
-            seen[host] = name
-    base = written.block_sizes[0] if written.block_sizes else None
-    for position, size in enumerate(written.block_sizes):
-        factor, rest = divmod(size, base or 1)
-        if rest or factor & (factor - 1) or factor > 1 << 15:
-            yield Finding(
-                "block-size",
-                (*path, "block_sizes", position),
-                f"{size} is not {base} times a power of two",
-                "the first is the base; the others are 2, 4, 8 … times as large",
-            )
-    smallest = min(len(hosts & compute) for hosts in groups.values())
-    if base and smallest < base and cluster.release < SlurmRelease("25.05"):
-        name = next(name for name, hosts in groups.items() if len(hosts & compute) == smallest)
-        yield Finding(
-            "block-too-small",
-            (*path, "block_sizes", 0),
-            f"block '{name}' has {smallest} nodes, fewer than the base size {base}",
-        )
-
-
-def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.slurm.topology.plugin == "tree" and not cluster.leaves:
-        yield Finding(
-            "topology-without-switches",
-            ("slurm", "topology", "plugin"),
-            "a tree needs networks.fabric.switches with nodes",
-        )
-    if cluster.manifest.slurm.topology.format == "yaml" and cluster.release < SlurmRelease("25.05"):
-        yield Finding(
-            "topology-too-new",
-            ("slurm", "topology", "format"),
-            f"topology.yaml exists from 25.05 on; this is {cluster.release}",
-        )
-
-
 RULES = (
-    switch_duplicate,
+    switch_names,
     uplink_unknown,
     switch_cycle,
     switch_nodes,
-    node_without_switch,
-    topology_not_joined,
     switch_ports,
     switch_kind,
-    rate_malformed,
+    rates,
+    rate_of_other_fabric,
     nic_too_slow,
     subnet_manager,
-    blocks,
-    topology_without_switches,
 )

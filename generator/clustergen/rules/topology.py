@@ -1,0 +1,234 @@
+"""What Slurm is told of the fabric: leaves, islands, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.model import Cluster, Switch
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.hostlist import expand, span_of
+
+_SWITCHES: ManifestPath = ("networks", "fabric", "switches")
+_TOPOLOGY: ManifestPath = ("slurm", "topology")
+
+
+def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
+    """Leaves that serve the same nodes are rails; else a node needs a port for each leaf that it hangs on."""
+    compute = {host: group.type for group in cluster.compute for host in group.hosts}
+    leaves: dict[str, list[Switch]] = {}
+    for switch in cluster.switches:
+        for host in dict.fromkeys(switch.nodes):
+            if host in compute:
+                leaves.setdefault(host, []).append(switch)
+    served = {switch.name: frozenset(compute.keys() & set(switch.nodes)) for switch in cluster.switches}
+    told: set[tuple[str, int]] = set()
+    for host, on in leaves.items():
+        ports = len(compute[host].fabric_ports())
+        if len(on) < 2 or len({served[switch.name] for switch in on}) < 2 or len(on) <= ports:
+            continue
+        if not ports and cluster.topology == "flat":
+            continue  # nobody knows its ports, and Slurm is not told of leaves
+        first = on[0]
+        last = next(switch for switch in on if served[switch.name] != served[first.name])
+        if (first.name, last.index) in told:
+            continue
+        told.add((first.name, last.index))
+        fabric = cluster.manifest.networks.fabric
+        text = (fabric.switches[last.index].nodes if fabric else None) or ""
+        has = f"'{compute[host].name}' has {ports or 'no'} {'port' if ports == 1 else 'ports'} in the fabric"
+        yield Finding(
+            "node-on-two-leaves",
+            (*_SWITCHES, last.index, "nodes"),
+            f"'{host}' hangs on '{first.name}' already" + (f"; a {has}" if ports else ""),
+            "leaves of several rails serve the same nodes; a leaf of its own has nodes of its own",
+            at=span_of(text, host),
+        )
+
+
+def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes that have no port in the fabric are none of its business."""
+    if not cluster.leaves or cluster.topology == "flat" or cluster.manifest.slurm.topology.blocks:
+        return
+    on_leaf = {host for leaf in cluster.leaves for host in leaf.nodes}
+    for group in cluster.compute:
+        missing = [host for host in group.hosts if host not in on_leaf]
+        if missing and (group.type.fabric_ports() or group.type.gpus):
+            more = f" and {len(missing) - 1} more hang" if len(missing) > 1 else " hangs"
+            yield Finding(
+                "node-without-switch",
+                ("nodes", group.index, "name"),
+                f"'{missing[0]}'{more} on no switch of the fabric",
+                "add it to the nodes of its leaf, or say slurm.topology: {plugin: flat}",
+                at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
+            )
+
+
+def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
+    """Islands of the fabric do no harm where no partition has nodes of two of them."""
+    known = {switch.name for switch in cluster.switches}
+    tops = {top for switch in cluster.switches for top in switch.uplinks}
+    if cluster.topology != "tree" or not tops <= known:
+        return
+    island = _islands(cluster)
+    told: set[str] = set()
+    for partition in cluster.partitions:
+        first = None
+        for leaf in cluster.leaves:
+            if partition.hosts.isdisjoint(leaf.nodes):
+                continue
+            first = first or leaf
+            if island[leaf.name] != island[first.name] and leaf.name not in told:
+                told.add(leaf.name)
+                index = next(switch.index for switch in cluster.switches if switch.name == leaf.name)
+                fabric = cluster.manifest.networks.fabric
+                yield Finding(
+                    "topology-not-joined",
+                    (*_SWITCHES, index, "name"),
+                    f"no cable joins '{leaf.name}' to '{first.name}'; partition '{partition.name}' has nodes of both",
+                    "give both an uplink to the same switch, or a partition to each",
+                    at=span_of(fabric.switches[index].name if fabric else "", leaf.name),
+                )
+
+
+def _islands(cluster: Cluster) -> dict[str, str]:
+    """Switch → the same name for all that are joined, by cables or by the nodes on them."""
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while joined.setdefault(name, name) != name:
+            name = joined[name]
+        return name
+
+    owner: dict[str, str] = {}
+    for switch in cluster.switches:
+        for other in switch.uplinks:
+            joined[root(other)] = root(switch.name)
+        for host in switch.nodes:
+            joined[root(owner.setdefault(host, switch.name))] = root(switch.name)
+    return {switch.name: root(switch.name) for switch in cluster.switches}
+
+
+def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm.topology
+    if cluster.topology != "block" and (written.block_sizes or written.blocks):
+        yield Finding(
+            "topology-blocks-unused",
+            (*_TOPOLOGY, "blocks" if written.blocks else "block_sizes"),
+            f"no effect: Slurm's topology is {cluster.topology} here",
+            "say plugin: block",
+            key=True,
+        )
+
+
+def blocks(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.topology != "block" or cluster.release < SlurmRelease("23.11"):
+        return
+    written = cluster.manifest.slurm.topology
+    compute = dict.fromkeys(cluster.hosts("slurm-compute"))
+    if written.blocks:
+        groups = {name: expand(text) for name, text in written.blocks.items()}
+        yield from _block_nodes(cluster, groups, compute)
+    else:
+        groups = {leaf.name: list(leaf.nodes) for leaf in cluster.leaves}
+    if not groups:
+        yield Finding(
+            "topology-blocks-missing",
+            (*_TOPOLOGY, "plugin"),
+            "topology/block needs blocks, and there are neither blocks nor leaf switches to take for them",
+            "say slurm.topology: {blocks: {NAME: NODES}}",
+        )
+        return
+    yield from _block_sizes(cluster, {name: sum(host in compute for host in hosts) for name, hosts in groups.items()})
+
+
+def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Mapping[str, None]) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    wrong = False
+    texts = cluster.manifest.slurm.topology.blocks
+    everybody = set(cluster.hosts())
+    for name, hosts in groups.items():
+        path: ManifestPath = (*_TOPOLOGY, "blocks", name)
+        for host in hosts:
+            at = span_of(texts[name], host) if host not in compute or host in seen else None
+            if host not in compute:
+                words = "does not run jobs" if host in everybody else "is no node of this cluster"
+                guess = None if host in everybody else did_you_mean(host, compute)
+                yield Finding("block-node-unknown", path, f"'{host}' {words}", guess, at=at)
+            elif host in seen:
+                where = "in this block" if seen[host] == name else f"in block '{seen[host]}'"
+                yield Finding("block-node-twice", path, f"'{host}' is {where} already", at=at)
+            else:
+                seen[host] = name
+                continue
+            wrong = True
+            break
+    for group in cluster.compute if not wrong else ():
+        missing = [host for host in group.hosts if host not in seen]
+        if missing:
+            more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
+            yield Finding(
+                "node-without-block",
+                ("nodes", group.index, "name"),
+                f"'{missing[0]}'{more} in no block, and Slurm starts jobs on nodes of blocks only",
+                "add it to one: slurm.topology.blocks",
+                at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
+            )
+
+
+def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Finding]:
+    written = cluster.manifest.slurm.topology
+    path: ManifestPath = (*_TOPOLOGY, "block_sizes")
+    base = written.block_sizes[0] if written.block_sizes else 0
+    if not base:
+        return
+    for position, size in enumerate(written.block_sizes):
+        factor, rest = divmod(size, base)
+        if rest or factor & (factor - 1) or factor > 1 << 15:
+            yield Finding(
+                "block-size",
+                (*path, position),
+                f"{size} is not {base} times a power of two",
+                f"{base} is the size of a block; the others are {base * 2}, {base * 4}, {base * 8} …",
+            )
+    name, smallest = min(counts.items(), key=lambda item: item[1])
+    if smallest < base and cluster.release < SlurmRelease("25.05"):
+        yield Finding(
+            "block-too-small",
+            (*path, 0),
+            f"block '{name}' has {smallest} {'node' if smallest == 1 else 'nodes'}, fewer than the size of a block",
+            f"{smallest or 1} at most, or Slurm 25.05, which allows gaps",
+        )
+
+
+def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm.topology
+    for key, since, what in (("plugin", "23.11", "topology/block"), ("format", "25.05", "topology.yaml")):
+        wanted = written.plugin == "block" if key == "plugin" else written.format == "yaml"
+        if wanted and cluster.release < SlurmRelease(since):
+            yield Finding(
+                "topology-too-new",
+                (*_TOPOLOGY, key),
+                f"{what} exists from Slurm {since} on; this is {cluster.release}",
+            )
+
+
+def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.slurm.topology.plugin == "tree" and not cluster.leaves:
+        yield Finding(
+            "topology-without-switches",
+            (*_TOPOLOGY, "plugin"),
+            "a tree is made of switches, and none is described that has compute nodes",
+            "describe them under networks.fabric.switches, or say plugin: flat",
+        )
+
+
+RULES = (
+    node_on_two_leaves,
+    node_without_switch,
+    topology_not_joined,
+    blocks_unused,
+    blocks,
+    topology_too_new,
+    topology_without_switches,
+)
