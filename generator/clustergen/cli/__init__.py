@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -10,6 +11,9 @@ import click
 
 from clustergen import __version__
 from clustergen.diagnostics import ClustergenError
+
+# What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 _VERBS = {
     "init": "Write a commented starter manifest.",
