@@ -46,6 +46,11 @@ class GpuSet:
     graphics_clock_mhz: int | None
 
     @property
+    def gres_count(self) -> int:
+        """GPUs as jobs ask for them: each MIG instance is one."""
+        return sum(sum(layout.profiles.values()) if layout else 1 for layout in self.mig) or self.count
+
+    @property
     def total_shards(self) -> int:
         return self.count * self.shards_per_gpu
 

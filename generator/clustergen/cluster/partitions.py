@@ -105,7 +105,7 @@ def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
     Whole cores: Slurm hands out no half ones, and would round up.
     """
     shares = [
-        (kind.job_cores // kind.gpus.count * kind.threads_per_core, kind.job_memory_mib // kind.gpus.count)
+        (kind.job_cores // kind.gpus.gres_count * kind.threads_per_core, kind.job_memory_mib // kind.gpus.gres_count)
         for kind in kinds
         if kind.gpus
     ]

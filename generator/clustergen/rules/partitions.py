@@ -114,7 +114,7 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
         for kind in kinds.values():
             if not kind.gpus or not kind.known:
                 continue
-            count, cpus, memory = kind.gpus.count, kind.job_cores * kind.threads_per_core, kind.job_memory_mib
+            count, cpus, memory = kind.gpus.gres_count, kind.job_cores * kind.threads_per_core, kind.job_memory_mib
             if spec.cpus_per_gpu and (fit := cpus // spec.cpus_per_gpu) < count:
                 yield Finding(
                     "share-per-gpu-too-large",
