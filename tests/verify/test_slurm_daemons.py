@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -233,6 +236,20 @@ def test_autodetect_is_not_asked_and_said_so(ask: Ask, current_slurm: SlurmInsta
     assert report.started
     assert report.gres == {}
     assert report.omitted[-1] == "gres.conf: AutoDetect needs the node's GPU driver; slurmd was not asked"
+
+
+def test_a_root_without_a_database_is_asked_without_accounting(ask: Ask, current_slurm: SlurmInstall) -> None:
+    copy = current_slurm.path.with_name(f".{uuid4().hex}")
+    try:
+        subprocess.run(["cp", "-al", current_slurm.path, copy], check=True, timeout=60)
+        shutil.rmtree(copy / "var/lib/clustergen/mariadb")
+        changes = {"slurm.conf": ACCOUNTING, "slurmdbd.conf": SLURMDBD_CONF}
+        report = ask(dataclasses.replace(current_slurm, path=copy), changes)
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+    assert report.complaints == ()
+    assert report.passed
+    assert report.omitted[-1] == f"accounting: {copy} has no database for slurmdbd, slurmctld was asked without it"
 
 
 def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, current_slurm: SlurmInstall) -> None:

@@ -95,8 +95,9 @@ def read_config(
             omitted.append("host names: no hosts file was given, every name got an invented address")
     if around.autodetect and not around.devices:
         nodes_for_gres = ()  # without the driver slurmd would list nothing, whatever the files say
-    if around.accounting and not (install.path / "var/lib/clustergen/mariadb").is_dir():
-        raise sandbox.SandboxError(f"{install.path}: no database to run slurmdbd with (tools/setup-parsers makes one)")
+    database = (install.path / "var/lib/clustergen/mariadb").is_dir()
+    if around.accounting and not database:
+        omitted.append(f"accounting: {install.path} has no database for slurmdbd, slurmctld was asked without it")
 
     box = sandbox.Sandbox(
         root=install.path,
@@ -113,7 +114,7 @@ def read_config(
         box,
         ["/bin/bash", "/run/clustergen/read_slurm.sh"],
         timeout=timeout,
-        env=_environment(install, around),
+        env=_environment(install, around, database),
         notes={
             "read_slurm.sh": script,
             "surroundings": "".join(f"{line}\n" for line in around.lines),
@@ -137,11 +138,11 @@ def read_config(
     )
 
 
-def _environment(install: SlurmInstall, around: Surroundings) -> dict[str, str]:
+def _environment(install: SlurmInstall, around: Surroundings, database: bool) -> dict[str, str]:
     year, month = (int(part) for part in install.release.split("."))
     return {
         "CONTROLLER_PORT": around.controller_port,
-        "ACCOUNTING": "yes" if around.accounting else "no",
+        "ACCOUNTING": ("yes" if database else "left out") if around.accounting else "no",
         "DBD_HOST": around.dbd_host,
         "DBD_USER": around.dbd_user,
         "DATABASE": around.database,
