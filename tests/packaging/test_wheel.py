@@ -1,0 +1,99 @@
+"""A wheel in an empty folder does what a checkout does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(CHECKOUT)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = out.glob("clustergen-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to put before everything else on the module path."""
+    place = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place)
+    return place
+
+
+def clustergen(place: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command line of the package in `place`."""
+    command = [sys.executable, "-P", "-c", "from clustergen.cli import main; main()", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(place), "NO_COLOR": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd, env=env)
+
+
+def tracked(folder: str) -> set[str]:
+    command = ["git", "ls-files", folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, cwd=CHECKOUT)
+    return {line.removeprefix(f"{folder}/") for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("folder", "inside"),
+    [
+        ("generator/clustergen", "clustergen"),
+        ("templates", "clustergen/_templates"),
+        ("playbooks", "clustergen/_playbooks"),
+        ("docs/codes", "clustergen/_codes"),
+    ],
+)
+def test_every_file_travels(wheel: Path, folder: str, inside: str) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name.removeprefix(f"{inside}/") for name in archive.namelist() if name.startswith(f"{inside}/")}
+    assert tracked(folder) - names == set()
+
+
+def test_the_wheel_owns_one_name(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"clustergen"}
+
+
+def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-c", "import clustergen; print(clustergen.__file__)"]
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, cwd=tmp_path, env=env)
+    assert Path(done.stdout.strip()).is_relative_to(installed)
+
+
+def test_it_renders_what_the_checkout_renders(installed: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_bytes((CHECKOUT / "inventories/ml-training/manifest.yaml").read_bytes())
+    trees = []
+    for place, out in ((installed, "wheel"), (CHECKOUT / "generator", "checkout")):
+        done = clustergen(place, "render", "manifest.yaml", "-o", out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / out
+        trees.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+    assert len(trees[0]) > 20
+    assert trees[0] == trees[1]
+
+
+def test_a_mistake_gets_a_place_and_a_page(installed: Path, tmp_path: Path) -> None:
+    text = (CHECKOUT / "inventories/ml-training/manifest.yaml").read_text(encoding="utf-8")
+    (tmp_path / "manifest.yaml").write_text(f"{text}\nnmae: oops\n", encoding="utf-8")
+    done = clustergen(installed, "validate", "manifest.yaml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "manifest.yaml:" in done.stderr
+    code = done.stderr.partition("[")[2].partition("]")[0]
+    page = clustergen(installed, "explain", code, cwd=tmp_path)
+    assert page.returncode == 0, page.stderr
+    assert code in page.stdout
