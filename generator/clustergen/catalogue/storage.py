@@ -43,7 +43,7 @@ class MountOption(NamedTuple):
     """One mount option."""
 
     type: str
-    """nfs, lustre, beegfs, wekafs, ceph, or any."""
+    """nfs, lustre, beegfs, wekafs, ceph, any; or exports, the server's side of NFS."""
     option: str
     takes_value: bool
     values: tuple[str, ...] = ()
@@ -137,9 +137,9 @@ def _options() -> dict[tuple[str, str], MountOption]:
 
 
 def mount_option(kind: str, text: str) -> MountOption | None:
-    """The option `name` or `name=value` of a kind of file system, or one that any has."""
+    """The option `name` or `name=value` of a kind of file system, or one that any has; an export has only its own."""
     name = text.partition("=")[0].strip()
-    return _options().get((kind, name)) or _options().get(("any", name))
+    return _options().get((kind, name)) or (_options().get(("any", name)) if kind != "exports" else None)
 
 
 def mount_options(kind: str) -> tuple[MountOption, ...]:

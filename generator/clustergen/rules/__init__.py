@@ -13,17 +13,24 @@ Rule = Callable[[Cluster], Iterator[Finding]]
 def rules() -> tuple[Rule, ...]:
     """All rules, topic by topic."""
     from clustergen.rules import (
+        accounts,
         addresses,
         fabric,
         hardware,
+        lustre,
         monitoring,
         names,
         nccl,
+        nfs,
         partitions,
+        ports,
         power,
         scheduling,
+        slurm_builds,
         slurm_daemons,
         slurm_keys,
+        slurm_meaning,
+        slurm_values,
         storage,
         topology,
     )
@@ -37,10 +44,17 @@ def rules() -> tuple[Rule, ...]:
         power,
         partitions,
         slurm_daemons,
+        slurm_builds,
+        ports,
         slurm_keys,
+        slurm_values,
+        slurm_meaning,
         scheduling,
+        accounts,
         nccl,
         storage,
+        lustre,
+        nfs,
         monitoring,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)

@@ -2,116 +2,205 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import nccl_param, nccl_params, ucx_params
+from clustergen.catalogue.nccl import LAST, NcclParam, nccl_param, nccl_params, ucx_params
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.accelerators import Override
+from clustergen.manifest.accelerators import EnvValue, Override
 
-_ROCE_FINDS_GID = NcclVersion("2.21")
+_FINDS_GID = NcclVersion("2.21")
+_LONGEST = 1023  # characters of a value that NCCL keeps
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_MOST_SOCKETS = 64  # threads times sockets of each
+# Names that articles show and no NCCL ever read → what is meant.
+_NEVER_THERE = {
+    "NCCL_TOPO": "NCCL_TOPO_FILE reads a topology, NCCL_TOPO_DUMP_FILE writes one",
+}
+_ROCE_ONLY = (
+    "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_FIFO_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE",
+    "NCCL_IB_ROCE_VERSION_NUM",
+)  # fmt: skip
+_INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+
+
+def _plain(given: EnvValue | Override) -> str:
+    return str(given.value if isinstance(given, Override) else given)
+
+
+def _unprintable(text: str) -> str | None:
+    """Why a line NAME=VALUE without quotes cannot hold a value as it is meant."""
+    if _CONTROL.search(text):
+        return "a value stands on one line, without control characters"
+    if text != text.strip() or text[:1] in ("'", '"'):
+        return "the file knows no quotes: quotes and blanks around a value would be part of it"
+    return f"only {_LONGEST} characters of a value are kept" if len(text) > _LONGEST else None
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
     version = NcclVersion(cluster.manifest.nccl.version)
     for name, given in cluster.manifest.nccl.env.items():
         path: ManifestPath = ("nccl", "env", name)
-        value = str(given.value if isinstance(given, Override) else given)
-        if any(ord(char) < 32 for char in value):
-            yield Finding("nccl-value-wrong", path, "a value of nccl.conf stands on one line")
-            continue
-        if not name.startswith("NCCL_"):
-            yield Finding(
-                "nccl-name-unknown", path, f"'{name}' is no variable of NCCL's", "UCX's belong in ucx.env", key=True
-            )
-            continue
         known = nccl_param(name)
-        if known is None:
-            near = did_you_mean(name, nccl_params())
-            yield Finding("nccl-name-unknown", path, f"no NCCL reads '{name}'", near, key=True)
-            continue
-        if not known.known_in(version):
-            when = f"from {known.since} on" if known.since and version < known.since else f"before {known.removed}"
-            hint = f"write {known.instead}" if known.instead else None
-            yield Finding(
-                "nccl-name-unknown",
-                path,
-                f"NCCL {version} does not read '{name}': only those {when} do",
-                hint,
-                key=True,
-            )
+        if known is None or not known.known_in(version):
+            if not (version > LAST and isinstance(given, Override) and name.startswith("NCCL_")):
+                yield _unknown_name(path, name, known, version)
             continue
         if known.use == "debugging" and not isinstance(given, Override):
             yield Finding(
                 "nccl-name-debugging",
                 path,
-                f"NVIDIA says that '{name}' is for debugging and must not stay in a production system",
-                f'where it must, say why: {name}: {{value: {value}, reason: "…"}}',
+                f"NVIDIA keeps '{name}' for debugging: it does not belong in a production system",
+                f'where it must be, say why: {name}: {{value: {given}, reason: "…"}}',
                 key=True,
             )
-        if not known.accepts(value):
-            wanted = "a number" if known.numeric and not known.values else " or ".join(known.values)
-            why = "; NCCL would take it for 0" if known.numeric else ""
-            yield Finding("nccl-value-wrong", path, f"'{name}' takes {wanted}, not '{value}'{why}")
+        where: ManifestPath = (*path, "value") if isinstance(given, Override) else path
+        text = _plain(given)
+        if wrong := _unprintable(text):
+            yield Finding("nccl-value-wrong", where, wrong)
+        elif not known.accepts(text):
+            why = "; NCCL takes any other text for 0, in silence" if known.numeric and not _is_number(text) else ""
+            yield Finding("nccl-value-wrong", where, f"'{name}' takes {_wanted(known)}, not '{text}'{why}")
+
+
+def _unknown_name(path: ManifestPath, name: str, known: NcclParam | None, version: NcclVersion) -> Finding:
+    if known is None and not name.startswith("NCCL_"):
+        hint = "UCX's variables belong in ucx.env" if name.startswith("UCX_") else None
+        return Finding("nccl-name-unknown", path, f"'{name}' is no variable of NCCL's", hint, key=True)
+    if known is None:
+        hint = _NEVER_THERE.get(name) or did_you_mean(name, nccl_params())
+        message = f"no NCCL reads '{name}'"
+        if hint is None and version > LAST:
+            message = f"the catalogue ends with NCCL {LAST}, and knows no '{name}'"
+            hint = f'where {version} has it, say so: {name}: {{value: …, reason: "…"}}'
+        return Finding("nccl-name-unknown", path, message, hint, key=True)
+    since = known.since
+    when = f"from {since} on" if since and version < since else f"before {known.removed}"
+    hint = f"write {known.instead}" if known.instead else None
+    if hint is None and since and version < since:
+        hint = f'where all jobs bring NCCL {since} or newer, say nccl: {{version: "{since}"}}'
+    return Finding("nccl-name-unknown", path, f"'{name}' is read by NCCL {when}; this is {version}", hint, key=True)
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
+
+
+def _wanted(known: NcclParam) -> str:
+    spans = [value.replace("..", " to ") for value in known.values]
+    return " or ".join(spans) if spans else "a number"
+
+
+def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
+    """Threads and sockets of each multiply."""
+    env = cluster.manifest.nccl.env
+    names = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
+    texts = [_plain(env[name]) for name in names if name in env]
+    if len(texts) == 2 and all(text.isdigit() for text in texts) and int(texts[0]) * int(texts[1]) > _MOST_SOCKETS:
+        yield Finding(
+            "nccl-value-wrong",
+            ("nccl", "env", names[1]),
+            f"{texts[0]} threads with {texts[1]} sockets each are more than the {_MOST_SOCKETS} that NCCL opens",
+            "4 and 4 are usual on 100 Gb/s",
+        )
 
 
 def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
-    """The GID index: needed on RoCE before 2.21, obsolete from there on, without meaning on InfiniBand."""
+    """The GID index: needed on RoCE before 2.21, and harmful from there on. What else only RoCE knows."""
     written = cluster.manifest.nccl
     fabric = cluster.manifest.networks.fabric
+    roce = fabric is not None and fabric.type == "roce"
     version = NcclVersion(written.version)
-    path: ManifestPath = ("nccl", "gid_index")
-    if written.gid_index is None:
-        if fabric and fabric.type == "roce" and version < _ROCE_FINDS_GID and "NCCL_IB_GID_INDEX" not in written.env:
-            yield Finding(
-                "nccl-gid-missing",
-                ("nccl", "version"),
-                f"on RoCE NCCL {version} has to be told the GID index; only 2.21 and newer find it",
-                "read it off show_gids (often 3) and say nccl: {gid_index: 3}",
-            )
-    elif fabric is None or fabric.type != "roce":
-        yield Finding("nccl-gid-useless", path, "the GID index has a meaning on RoCE only")
-    elif version >= _ROCE_FINDS_GID:
-        yield Finding("nccl-gid-useless", path, f"NCCL {version} finds the GID itself, and NVIDIA says not to set it")
+    stated: list[ManifestPath] = []
+    if written.gid_index is not None:
+        stated.append(("nccl", "gid_index"))
+    if "NCCL_IB_GID_INDEX" in written.env:
+        stated.append(("nccl", "env", "NCCL_IB_GID_INDEX"))
+    if roce and not stated and version < _FINDS_GID:
+        yield Finding(
+            "nccl-gid-missing",
+            ("nccl", "version"),
+            f"on RoCE NCCL {version} has to be told the GID index; only {_FINDS_GID} and newer find it",
+            "read it off show_gids, often 3, and say nccl: {gid_index: 3}",
+        )
+    for path in stated if roce and version >= _FINDS_GID else ():
+        yield Finding(
+            "nccl-gid-useless",
+            path,
+            f"NCCL {version} finds the GID itself; a fixed one breaks when an address is added",
+            "leave it out",
+            key=True,
+        )
+    if fabric is None or roce:
+        return
+    speaks = {"infiniband": "InfiniBand", "ethernet": "TCP"}[fabric.type]
+    names = [name for name in _ROCE_ONLY if name in written.env and name != "NCCL_IB_GID_INDEX"]
+    for path in (*stated, *(("nccl", "env", name) for name in names)):
+        yield Finding(
+            "nccl-gid-useless",
+            path,
+            f"'{path[-1]}' has a meaning on RoCE only; this fabric speaks {speaks}",
+            "leave it out",
+            key=True,
+        )
+
+
+def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
+    """Lists of devices and interfaces match by prefix, unless they begin with an equals sign."""
+    env = cluster.manifest.nccl.env
+    for name in ("NCCL_IB_HCA", *_INTERFACE_LISTS):
+        text = _plain(env[name]) if name in env else ""
+        whole = re.compile(r".*_\d+" if name == "NCCL_IB_HCA" else r".*\d")
+        items = [item.partition(":")[0] for item in text.removeprefix("^").split(",")]
+        meant = next((item for item in items if whole.fullmatch(item)), None)
+        if not text or text.removeprefix("^").startswith("=") or meant is None:
+            continue
+        sign = "^=" if text.startswith("^") else "="
+        yield Finding(
+            "nccl-prefix-match",
+            _value_path(env[name], name),
+            f"'{meant}' stands for every name that begins so, as {meant}0 does",
+            f"write {sign}{text.removeprefix('^')} for exact names",
+        )
+
+
+def _value_path(given: EnvValue | Override, name: str) -> ManifestPath:
+    return ("nccl", "env", name, "value") if isinstance(given, Override) else ("nccl", "env", name)
 
 
 def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
-    """A list of HCAs must name devices that the GPU nodes have, and whole names."""
+    """A list of HCAs must name devices that the GPU nodes have."""
     given = cluster.manifest.nccl.env.get("NCCL_IB_HCA")
-    if given is None:
+    if given is None or _plain(given).startswith("^"):
         return
-    path: ManifestPath = ("nccl", "env", "NCCL_IB_HCA")
-    text = str(given.value if isinstance(given, Override) else given)
-    if not text.startswith(("=", "^=")) and not text.startswith("^"):
-        yield Finding(
-            "nccl-hca-prefix",
-            path,
-            f"'{text}' matches every device whose name begins so: mlx5_1 takes mlx5_10 too",
-            f"write ={text}",
-        )
-    for kind in cluster.gpu_types:
-        devices = {port.device for port in kind.ports}
-        for item in text.lstrip("^=").split(","):
-            name = item.partition(":")[0]
-            if (
-                name
-                and not text.startswith("^")
-                and name not in devices
-                and not any(d.startswith(name) for d in devices)
-            ):
-                yield Finding(
-                    "nccl-hca-unknown",
-                    path,
-                    f"nodes of type '{kind.name}' have no device '{name}'",
-                    did_you_mean(name, devices),
-                )
+    text = _plain(given)
+    exact = text.startswith("=")
+    start = 1 if exact else 0
+    for item in text[start:].split(","):
+        name = item.partition(":")[0]
+        lacking = {}
+        for kind in cluster.gpu_types:
+            devices = [port.device for port in kind.ports]
+            found = name in devices if exact else any(device.startswith(name) for device in devices)
+            if devices and name and not found and not are_guessed(cluster, kind):
+                lacking[kind.name] = devices
+        for kind_name, devices in list(lacking.items())[:1]:
+            yield Finding(
+                "nccl-hca-unknown",
+                _value_path(given, "NCCL_IB_HCA"),
+                f"nodes of type '{kind_name}' have no device '{name}'",
+                did_you_mean(name, devices) or f"they have {', '.join(devices)}",
+                at=(start, len(name)),
+            )
+        start += len(item) + 1
 
 
 def fabric_without_ports(cluster: Cluster) -> Iterator[Finding]:
     """GPU nodes in a fabric need a port of it, or NCCL falls back to TCP over the management network."""
-    fabric = cluster.manifest.networks.fabric
-    if fabric is None:
+    if cluster.manifest.networks.fabric is None:
         return
     for kind in cluster.gpu_types:
         if kind.known and not kind.fabric_ports():
@@ -128,20 +217,19 @@ def ucx_env(cluster: Cluster) -> Iterator[Finding]:
     for name, value in cluster.manifest.ucx.env.items():
         path: ManifestPath = ("ucx", "env", name)
         if not name.startswith("UCX_"):
+            home = "nccl.env" if name.startswith("NCCL_") else None
             yield Finding(
                 "ucx-name-unknown",
                 path,
                 f"'{name}' is no variable of UCX's",
-                did_you_mean(name, ucx_params()),
+                f"NCCL's variables belong in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
                 key=True,
             )
-        if any(ord(char) < 32 for char in str(value)):
-            yield Finding("ucx-value-wrong", path, "a value of ucx.conf stands on one line")
+        elif wrong := _unprintable(str(value)):
+            yield Finding("ucx-value-wrong", path, wrong)
     for name, value in cluster.manifest.ucx.mca.items():
-        if any(ord(char) < 32 for char in str(value)):
-            yield Finding(
-                "ucx-value-wrong", ("ucx", "mca", name), "a value of Open MPI's parameter file stands on one line"
-            )
+        if wrong := _unprintable(str(value)):
+            yield Finding("ucx-value-wrong", ("ucx", "mca", name), wrong)
 
 
-RULES = (nccl_env, nccl_gid, nccl_hcas, fabric_without_ports, ucx_env)
+RULES = (nccl_env, nccl_sockets, nccl_gid, nccl_prefixes, nccl_hcas, fabric_without_ports, ucx_env)

@@ -43,7 +43,10 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
     written = cluster.manifest.slurm
     by = written.preemption.by
-    tiers = {partition.spec.priority_tier if partition.spec.priority_tier is not None else 1 for partition in cluster.partitions}
+    tiers = {
+        partition.spec.priority_tier if partition.spec.priority_tier is not None else 1
+        for partition in cluster.partitions
+    }
     if by == "partition" and len(tiers) < 2:
         yield Finding(
             "preemption-without-tiers",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
 
@@ -28,15 +27,6 @@ def rdma_devices(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
     if fabric is None or fabric.type == "ethernet":
         return ()
     return tuple(name for port in kind.fabric_ports() if (name := rdma_device(port, fabric)))[:_MOST_HCAS]
-
-
-def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether the devices are the catalogue's assumption: a list of names that are not there leaves NCCL with TCP."""
-    written = cluster.manifest.node_types.get(kind.name)
-    if kind.system is None or (written is not None and written.nics is not None):
-        return False
-    found = None if kind.system in cluster.manifest.catalogue.systems else system(kind.system)
-    return found is not None and any("rdma" in nic.unverified for nic in found.nics_of("compute"))
 
 
 def tcp_interfaces(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.fabric.rails import fabric_of
 from clustergen.render.views.fabric.roce import traffic_class
 from clustergen.render.views.nccl.devices import (
-    are_guessed,
     management_interface,
     rdma_devices,
     tcp_interfaces,

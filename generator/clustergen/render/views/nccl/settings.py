@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.nccl import nccl_param
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.accelerators import Override
@@ -15,7 +16,6 @@ from clustergen.render.formats import RenderError, Safe, one_line
 from clustergen.render.views.fabric.rails import fabric_of, layout, rails_are_joined, rdma_device
 from clustergen.render.views.fabric.roce import traffic_class
 from clustergen.render.views.nccl.devices import (
-    are_guessed,
     management_interface,
     rdma_devices,
     several_gpu_nodes,

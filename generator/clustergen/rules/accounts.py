@@ -1,0 +1,248 @@
+"""QOS, accounts, and the limits that they set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from clustergen.catalogue.mig import mig_slurm_type
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.model import Cluster, GpuSet
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+
+_BUILT_IN_QOS = ("normal",)  # slurmdbd makes it
+_BUILT_IN_ACCOUNT = "root"
+_BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
+_OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
+_QOS_FLAGS = (
+    "DenyOnLimit", "EnforceUsageThreshold", "NoDecay", "NoReserve", "OverPartQOS", "PartitionMaxNodes",
+    "PartitionMinNodes", "PartitionTimeLimit", "Relative", "RequiresReservation", "UsageFactorSafe",
+)  # fmt: skip
+_RELATIVE = SlurmRelease("23.11")
+
+
+def known_qos(cluster: Cluster) -> list[str]:
+    return [*cluster.manifest.slurm.qos, *_BUILT_IN_QOS]
+
+
+def unknown(
+    code: str, path: ManifestPath, names: Iterable[str], known: list[str], what: str, *, listed: bool = True
+) -> Iterator[Finding]:
+    """Names of a list, or the only one, that are not among the known."""
+    for index, name in enumerate(names):
+        if name not in known:
+            more = ", ".join(f"'{other}'" for other in known[:8])
+            hint = did_you_mean(name, known) or f"there {'are' if len(known) > 1 else 'is only'} {more}"
+            yield Finding(code, (*path, index) if listed else path, f"no {what} is called '{name}'", hint)
+
+
+def partition_limits(cluster: Cluster) -> Iterator[Finding]:
+    """QOS and accounts that partitions name."""
+    if not cluster.accounting_hosts:
+        return  # told once: accounting-missing
+    accounts_known = [*cluster.manifest.slurm.accounts, _BUILT_IN_ACCOUNT]
+    qos_known = known_qos(cluster)
+    for name, spec in cluster.manifest.slurm.partitions.items():
+        path: ManifestPath = ("slurm", "partitions", name)
+        one = (spec.qos,) if spec.qos else ()
+        yield from unknown("qos-unknown", (*path, "qos"), one, qos_known, "QOS", listed=False)
+        yield from unknown("qos-unknown", (*path, "allow_qos"), spec.allow_qos, qos_known, "QOS")
+        # Accounts that sacctmgr alone knows are none of the manifest's business, unless it has some of its own.
+        if cluster.manifest.slurm.accounts:
+            listed = spec.allow_accounts
+            yield from unknown("account-unknown", (*path, "allow_accounts"), listed, accounts_known, "account")
+
+
+def qos(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm
+    for name, spec in written.qos.items():
+        path: ManifestPath = ("slurm", "qos", name)
+        yield from unknown("qos-unknown", (*path, "preempt"), spec.preempt, known_qos(cluster), "QOS")
+        for index, flag in enumerate(spec.flags):
+            where: ManifestPath = (*path, "flags", index)
+            if flag not in _QOS_FLAGS:
+                yield Finding(
+                    "qos-flag-unknown",
+                    where,
+                    f"sacctmgr knows no QOS flag '{flag}'",
+                    did_you_mean(flag, _QOS_FLAGS) or f"it knows {', '.join(_QOS_FLAGS)}",
+                )
+            elif flag == "Relative" and cluster.release < _RELATIVE:
+                yield Finding(
+                    "qos-flag-unknown",
+                    where,
+                    f"the QOS flag Relative exists from Slurm {_RELATIVE} on; this is {cluster.release}",
+                )
+        for field in ("max_tres_per_user", "max_tres_per_job", "group_tres"):
+            yield from _tres(cluster, (*path, field), getattr(spec, field))
+
+
+def qos_circles(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs of a QOS that preempts itself, or those that preempt it, would push each other aside without end."""
+    lists = {name: spec.preempt for name, spec in cluster.manifest.slurm.qos.items()}
+    for name, preempted in lists.items():
+        for index, other in enumerate(preempted):
+            path: ManifestPath = ("slurm", "qos", name, "preempt", index)
+            if other == name:
+                yield Finding(
+                    "qos-preempts-itself", path, f"jobs of '{name}' would push each other aside", "take it out"
+                )
+            elif name in lists.get(other, ()) and list(lists).index(other) < list(lists).index(name):
+                yield Finding(
+                    "qos-preempts-itself",
+                    path,
+                    f"'{other}' may preempt '{name}' already: their jobs would push each other aside in turns",
+                    "only the more urgent QOS may preempt the other",
+                )
+
+
+def _gres_types(gpus: GpuSet) -> Iterator[str]:
+    for layout in gpus.mig or (None,):
+        if layout is None:
+            yield gpus.gres_type
+        else:
+            yield from (mig_slurm_type(gpus.model.slurm_type, profile) for profile in layout.profiles)
+
+
+def tracked(cluster: Cluster) -> list[str]:
+    """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
+    sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
+    found = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
+    found += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
+        g.mps_per_gpu for g in sets
+    )
+    found += ["gres/gpumem", "gres/gpuutil"] if sets else []
+    return list(dict.fromkeys([*_BUILT_IN_TRES, *found, *cluster.manifest.slurm.accounting.tres]))
+
+
+def _tres(cluster: Cluster, path: ManifestPath, limits: Mapping[str, object]) -> Iterator[Finding]:
+    known = tracked(cluster)
+    lower = {name.lower() for name in known}
+    for name in limits:
+        if name.lower() in lower or name.lower().startswith(_OPEN_TRES):
+            continue
+        gpus = [other for other in known if other.startswith("gres/gpu")]
+        hint = did_you_mean(name, known)
+        if name.lower() in ("gpu", "gpus", "gres"):
+            hint = "write gres/gpu"
+        elif hint is None and name.startswith("gres/gpu:"):
+            hint = f"this cluster has {', '.join(gpus)}"
+        yield Finding(
+            "tres-unknown",
+            (*path, name),
+            f"'{name}' is no resource that is tracked here, so no limit or weight of it would count",
+            hint or "add it to slurm.accounting.tres",
+            key=True,
+        )
+
+
+def billing(cluster: Cluster) -> Iterator[Finding]:
+    for name, spec in cluster.manifest.slurm.partitions.items():
+        yield from _tres(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {})
+
+
+def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
+    """What accounting is to track besides: a type of GPU that no node has would stay at 0."""
+    own = cluster.manifest.slurm.accounting.tres
+    sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
+    types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
+    for index, name in enumerate(own):
+        if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
+            continue
+        if name.startswith("gres/gpu:") and name not in types or not name.startswith("gres/"):
+            candidates = [*types, "gres/gpu", "license/"]
+            yield Finding(
+                "tres-unknown",
+                ("slurm", "accounting", "tres", index),
+                f"no node has '{name}'"
+                if name.startswith("gres/gpu:")
+                else f"'{name}' is no kind of resource that Slurm tracks",
+                did_you_mean(name, candidates) or "as gres/NAME, license/NAME, bb/NAME or fs/disk",
+            )
+
+
+def accounts(cluster: Cluster) -> Iterator[Finding]:
+    written = cluster.manifest.slurm
+    names = [*written.accounts, _BUILT_IN_ACCOUNT]
+    for name, spec in written.accounts.items():
+        path: ManifestPath = ("slurm", "accounts", name)
+        above = (spec.parent,) if spec.parent else ()
+        yield from unknown("account-unknown", (*path, "parent"), above, names, "account", listed=False)
+        yield from unknown("qos-unknown", (*path, "qos"), spec.qos, known_qos(cluster), "QOS")
+        default = (spec.default_qos,) if spec.default_qos else ()
+        yield from unknown("qos-unknown", (*path, "default_qos"), default, known_qos(cluster), "QOS", listed=False)
+        if spec.default_qos and spec.qos and spec.default_qos not in spec.qos:
+            yield Finding(
+                "qos-not-allowed",
+                (*path, "default_qos"),
+                f"'{spec.default_qos}' is not among the QOS that '{name}' may use",
+                f"add it to qos of '{name}'",
+            )
+        yield from _tres(cluster, (*path, "group_tres"), spec.group_tres)
+
+
+def account_circles(cluster: Cluster) -> Iterator[Finding]:
+    """An account above itself; each circle is told once."""
+    parents = {name: spec.parent for name, spec in cluster.manifest.slurm.accounts.items()}
+    done: set[str] = set()
+    for start in parents:
+        way: list[str] = []
+        name: str | None = start
+        while name in parents and name not in done and name not in way:
+            way.append(name)
+            name = parents[name]
+        if name in way:
+            circle = way[way.index(name) :]
+            shown = " → ".join([*circle, circle[0]])
+            yield Finding(
+                "account-cycle",
+                ("slurm", "accounts", circle[-1], "parent"),
+                f"'{circle[-1]}' is above itself: {shown}" if len(circle) > 1 else f"'{circle[-1]}' is its own parent",
+                "one of them hangs below root, or below another account",
+            )
+        done.update(way)
+
+
+def enforced(cluster: Cluster) -> Iterator[Finding]:
+    """Limits of QOS and accounts count only where slurmctld is told to enforce them."""
+    written = cluster.manifest.slurm
+    words = set(written.accounting.enforce)
+    if not cluster.accounting_hosts or words & {"limits", "safe", "all"}:
+        return
+    limits = (
+        "max_wall",
+        "max_jobs_per_user",
+        "max_submit_per_user",
+        "max_tres_per_user",
+        "max_tres_per_job",
+        "group_tres",
+    )
+    for name, spec in written.qos.items():
+        for field in limits:
+            if getattr(spec, field):
+                yield _not_enforced(("slurm", "qos", name, field))
+    for name, account in written.accounts.items():
+        for field in ("group_tres", "max_jobs"):
+            if getattr(account, field):
+                yield _not_enforced(("slurm", "accounts", name, field))
+
+
+def _not_enforced(path: ManifestPath) -> Finding:
+    return Finding(
+        "limits-not-enforced",
+        path,
+        f"nothing enforces {path[-1]}: slurm.accounting.enforce has no word 'limits'",
+        "leave enforce out, or add limits and safe to it",
+        key=True,
+    )
+
+
+RULES = (
+    partition_limits,
+    qos,
+    qos_circles,
+    billing,
+    tres_of_accounting,
+    accounts,
+    account_circles,
+    enforced,
+)

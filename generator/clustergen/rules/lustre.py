@@ -1,0 +1,177 @@
+"""Lustre: names, indices of targets, client parameters and layouts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.catalogue import storage as catalogue
+from clustergen.catalogue.storage import LustreTunable
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.storage import lustre_fsname
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.manifest.storage import Component, Lustre
+from clustergen.rules.storage import no_rdma, rdma_possible
+
+_FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
+_STRIPE_UNIT = 65536
+_REQUESTS = "mdc.*.max_rpcs_in_flight"
+_CHANGES = "mdc.*.max_mod_rpcs_in_flight"
+
+
+def _lustre(cluster: Cluster) -> Iterator[tuple[str, Lustre]]:
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Lustre):
+            yield name, entry
+
+
+def names(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _lustre(cluster):
+        fsname = lustre_fsname(name, entry)
+        if not _FSNAME.fullmatch(fsname):
+            long = f", not {len(fsname)}" if len(fsname) > 8 else ""
+            yield Finding(
+                "lustre-fsname",
+                ("storage", name, "fsname") if entry.fsname else ("storage", name),
+                f"Lustre's file systems have names of 1 to 8 letters, digits, - and _{long}: '{fsname}' is none",
+                "`lctl dl` on a server shows it, before -MDT0000"
+                if entry.fsname
+                else "say fsname: as the servers have it",
+                key=not entry.fsname,
+            )
+
+
+def networks(cluster: Cluster) -> Iterator[Finding]:
+    """Servers that are reached by RDMA only, from a cluster without."""
+    for name, entry in _lustre(cluster):
+        nids = [nid for group in entry.mgs for nid in group.split(",")]
+        if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
+            yield no_rdma(cluster, ("storage", name, "mgs"))
+
+
+def targets(cluster: Cluster) -> Iterator[Finding]:
+    """An index is needed, once for its kind, and counts on over all servers."""
+    for name, entry in _lustre(cluster):
+        seen: dict[tuple[str, int], str] = {}
+        for position, target in enumerate(entry.targets):
+            path: ManifestPath = ("storage", name, "targets", position)
+            if target.kind == "MGT":
+                if target.index is not None:
+                    yield Finding("lustre-index", (*path, "index"), "an MGT has no index", "leave it out")
+                continue
+            if target.index is None:
+                yield Finding(
+                    "lustre-index", path, f"an {target.kind} needs an index of its own", "count on over all servers"
+                )
+                continue
+            other = seen.get((target.kind, target.index))
+            if other is not None:
+                highest = max(index for kind, index in seen if kind == target.kind)
+                yield Finding(
+                    "lustre-index",
+                    (*path, "index"),
+                    f"{target.kind} {target.index} is on {other} already, and mkfs.lustre would take it for the same",
+                    f"count on over all servers: {highest + 1} is free",
+                )
+            seen.setdefault((target.kind, target.index), target.server)
+
+
+def parameters(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _lustre(cluster):
+        release = tuple(map(int, entry.version.split(".")))
+        for key, value in entry.parameters.items():
+            path: ManifestPath = ("storage", name, "parameters", key)
+            known = catalogue.lustre_tunable(key)
+            if known is None:
+                yield Finding(
+                    "lustre-parameter-unknown",
+                    path,
+                    f"the catalogue knows no parameter '{key}' of Lustre clients",
+                    did_you_mean(key, catalogue.lustre_tunables()),
+                    key=True,
+                )
+            elif known.since and release < known.since:
+                since = ".".join(map(str, known.since))
+                yield Finding(
+                    "lustre-parameter-unknown",
+                    path,
+                    f"'{key}' exists from Lustre {since} on; this is {entry.version}",
+                    key=True,
+                )
+            elif wrong := _wrong(key, known, str(value)):
+                yield Finding("lustre-parameter-value", path, wrong, _pages(known, str(value)))
+        requests, changes = entry.parameters.get(_REQUESTS), entry.parameters.get(_CHANGES)
+        if str(requests).isdigit() and str(changes).isdigit() and int(str(changes)) >= int(str(requests)):
+            yield Finding(
+                "lustre-parameter-value",
+                ("storage", name, "parameters", _CHANGES),
+                f"requests that change something must be fewer than all requests, {requests}, not {changes}",
+                f"at most {int(str(requests)) - 1}",
+            )
+
+
+def _wrong(key: str, known: LustreTunable, text: str) -> str | None:
+    low, high = known.low, known.high
+    if not text.isdigit():
+        return f"'{key}' counts {known.unit}; '{text}' is no number" if (low, high) != (None, None) else None
+    if (low is None or int(text) >= low) and (high is None or int(text) <= high):
+        return None
+    span = f"{low or 0} to {high}" if high is not None else f"{low} or more"
+    return f"'{key}' counts {known.unit} and takes {span}, not {text}"
+
+
+def _pages(known: LustreTunable, text: str) -> str | None:
+    """A value that was meant in MiB or bytes."""
+    amount = re.fullmatch(r"([0-9]+)\s*(M|MB|MiB|m)?", text)
+    if "pages" not in known.unit or not amount:
+        return None
+    mib = int(amount[1]) if amount[2] else int(amount[1]) >> 20
+    return f"{mib} MiB are {mib * 256} pages" if mib else None
+
+
+def striping(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _lustre(cluster):
+        for position, layout in enumerate(entry.striping):
+            path: ManifestPath = ("storage", name, "striping", position)
+            if not (layout.directory + "/").startswith(entry.mount.rstrip("/") + "/"):
+                yield Finding(
+                    "lustre-striping", (*path, "directory"), f"'{layout.directory}' does not lie in {entry.mount}"
+                )
+            yield from _components(path, layout.components)
+
+
+def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterator[Finding]:
+    last = 0
+    for number, part in enumerate(components):
+        where: ManifestPath = (*path, "components", number)
+        final = number == len(components) - 1
+        if part.end == "rest":
+            if not final:
+                yield Finding("lustre-striping", (*where, "end"), "'rest' is for the last component")
+        else:
+            if final:
+                yield Finding(
+                    "lustre-striping",
+                    (*where, "end"),
+                    "files could not grow beyond the last component",
+                    "end it with 'rest'",
+                )
+            if part.end.value <= last:
+                yield Finding(
+                    "lustre-striping", (*where, "end"), f"{part.end} is not behind the end of the component before"
+                )
+            if part.end.value % _STRIPE_UNIT:
+                yield Finding("lustre-striping", (*where, "end"), f"{part.end} is no multiple of 64 KiB")
+            last = part.end.value
+        if part.stripes == 0:
+            yield Finding(
+                "lustre-striping",
+                (*where, "stripes"),
+                "0 stripes would be the file system's default, which nobody reads here",
+                "say how many, or -1 for all",
+            )
+        if part.stripe_size and part.stripe_size.value % _STRIPE_UNIT:
+            yield Finding("lustre-striping", (*where, "stripe_size"), f"{part.stripe_size} is no multiple of 64 KiB")
+
+
+RULES = (names, networks, targets, parameters, striping)

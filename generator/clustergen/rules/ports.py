@@ -1,0 +1,76 @@
+"""Two daemons of one node cannot listen on one port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding, ManifestPath
+
+_SLURM = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
+_ROLE_OF = {"slurmctld": "slurm-controller", "slurmd": "slurm-compute", "slurmdbd": "slurm-accounting"}
+_GOSSIP = 9094  # between two Alertmanagers
+
+
+class _Daemon(NamedTuple):
+    name: str
+    port: int
+    path: ManifestPath | None
+    """The field of the manifest that says the port; None where none does, or the manifest leaves it to us."""
+    groups: tuple[NodeGroup, ...]
+
+
+def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
+    """Who listens where, the system's own first."""
+    slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
+    ansible = cluster.manifest.ansible
+    gpu_types = {kind.name for kind in cluster.gpu_types}
+    gpu_nodes = tuple(group for group in cluster.compute if group.type.name in gpu_types)
+    accounting, servers = cluster.with_role("slurm-accounting"), cluster.with_role("monitoring")
+    yield _Daemon(
+        "sshd", ansible.port, ("ansible", "port") if "port" in ansible.model_fields_set else None, cluster.groups
+    )
+    if slurm.accounting.database_host == "localhost":
+        yield _Daemon("MariaDB", 3306, None, accounting)
+    yield _Daemon("the NFS server", 2049, None, cluster.with_role("nfs-server"))
+    for name, default in _SLURM.items():
+        stated = slurm.ports.get(name)  # type: ignore[call-overload]
+        path: ManifestPath | None = ("slurm", "ports", name) if stated else None
+        yield _Daemon(name, stated or default, path, cluster.with_role(_ROLE_OF[name]))
+    if not monitoring.enabled or not servers:
+        return
+    exporter, dcgm = monitoring.node_exporter, monitoring.dcgm
+    if dcgm.enabled is not False:
+        yield _Daemon("DCGM", 5555, None, gpu_nodes)
+        path = ("monitoring", "dcgm", "port") if "port" in dcgm.model_fields_set else None
+        yield _Daemon("dcgm-exporter", dcgm.port, path, gpu_nodes)
+    if exporter.enabled:
+        path = ("monitoring", "node_exporter", "port") if "port" in exporter.model_fields_set else None
+        yield _Daemon("the node exporter", exporter.port, path, cluster.groups)
+    path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
+    yield _Daemon("Prometheus", monitoring.port, path, servers)
+    if monitoring.alertmanager:
+        path = ("monitoring", "alertmanager_port") if "alertmanager_port" in monitoring.model_fields_set else None
+        yield _Daemon("Alertmanager", monitoring.alertmanager_port, path, servers)
+        if sum(len(group.hosts) for group in servers) > 1:
+            yield _Daemon("Alertmanager, for its peers,", _GOSSIP, None, servers)
+
+
+def ports(cluster: Cluster) -> Iterator[Finding]:
+    seen: list[_Daemon] = []
+    for daemon in _daemons(cluster):
+        for other in seen:
+            shared = [group for group in daemon.groups if group in other.groups] if daemon.port == other.port else []
+            path = daemon.path or other.path
+            if shared and path:
+                where = shared[0].folded
+                yield Finding(
+                    "port-twice",
+                    path,
+                    f"{other.name} and {daemon.name} would both listen on port {daemon.port} of {where}",
+                )
+        seen.append(daemon)
+
+
+RULES = (ports,)
