@@ -8,7 +8,7 @@ from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_system
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus, system, system_names
 from clustergen.cluster.model import GpuSet, MigLayout, NodeType, Port
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.hardware import NodeType as Written
 from clustergen.manifest.hardware import OwnGpu, OwnSystem
 from clustergen.manifest.model import Manifest
@@ -55,7 +55,8 @@ class Shelf:
         )
 
     def switch_names(self) -> list[str]:
-        return [*self.manifest.catalogue.switches, *parts.switches()]
+        known = parts.switches().values()
+        return [*self.manifest.catalogue.switches, *(name for row in known for name in (row.id, *row.aliases))]
 
     def _own_system(self, name: str, own: OwnSystem) -> System:
         cpu = Cpu(
@@ -160,7 +161,7 @@ class TypeResolver:
                     f"node type '{name}' says neither system nor {' and '.join(missing)}"
                     if found is None
                     else f"node type '{name}' needs {' and '.join(missing)}, which its system leaves open",
-                    "state both, or name a system of the catalogue" if found is None else None,
+                    f"name a system of the catalogue, or state {' and '.join(missing)}" if found is None else None,
                     key=True,
                 )
             )
@@ -268,13 +269,13 @@ class TypeResolver:
                     "one number per GPU, in the order of /dev/nvidia0, /dev/nvidia1 …",
                 )
             )
-        elif (highest := max(numa)) >= cpu.numa_nodes:
+        elif max(numa) >= cpu.numa_nodes:
+            position = next(index for index, node in enumerate(numa) if node >= cpu.numa_nodes)
             self.report(
                 Finding(
                     "gpu-numa-range",
-                    (*path, numa.index(highest)),
-                    f"there is no NUMA node {highest}: {cpu.sockets} {'socket' if cpu.sockets == 1 else 'sockets'} with"
-                    f" {cpu.numa_per_socket} each, counted from 0",
+                    (*path, position),
+                    f"there is no NUMA node {numa[position]}; the last one is {cpu.numa_nodes - 1}",
                     "where a socket has more of them, state cpu.numa_per_socket",
                 )
             )
@@ -294,11 +295,13 @@ class TypeResolver:
                     "mig-gpu-unknown",
                     (*path, "gpus", "mig", str(index)),
                     f"there is no GPU {index}: the node has {f'GPUs 0 to {count - 1}' if count > 1 else 'GPU 0 only'}",
+                    "GPUs are counted from 0",
                     key=True,
                 )
             )
+        plans = self.manifest.gpu.mig_plans
         for name in {mig} if isinstance(mig, str) else set(mig.values()):
-            if name not in self.manifest.gpu.mig_plans:
+            if name not in plans:
                 where: ManifestPath = (*path, "gpus", "mig")
                 if not isinstance(mig, str):
                     where = (*where, str(next(index for index, plan in mig.items() if plan == name)))
@@ -307,8 +310,8 @@ class TypeResolver:
                         "mig-plan-unknown",
                         where,
                         f"no MIG plan is called '{name}'",
-                        did_you_mean(name, self.manifest.gpu.mig_plans)
-                        or f"define it: gpu: {{mig_plans: {{{name}: {{profiles: {{…}}}}}}}}",
+                        did_you_mean(name, plans)
+                        or (f"it can be {one_of(plans)}" if plans else f"define it: gpu.mig_plans.{name}"),
                     )
                 )
         return tuple(layouts)

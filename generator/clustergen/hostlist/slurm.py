@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clustergen.hostlist.errors import MAX_DIGITS, RANGE, HostlistError
-from clustergen.hostlist.read import DIGITS, count, items, ranges_of
+from clustergen.hostlist.read import DIGITS, count, expand, items, ranges_of
 
 
 def validate_for_slurm(text: str, release: str) -> None:
@@ -17,7 +17,8 @@ def validate_for_slurm(text: str, release: str) -> None:
             raise HostlistError("an address is not a host name", offset, len(item))
         suffix = item.rpartition("]")[2] if "]" in item else ""
         if suffix and (year, month) < (23, 11):
-            hint = f"Slurm reads it from 23.11 on; before, write the names one by one: a{suffix},b{suffix}"
+            names = ",".join(expand(item)[:2])
+            hint = f"Slurm reads it from 23.11 on; before, write the names one by one: {names},…"
             raise HostlistError(
                 f"text after the last bracket: Slurm {release} cannot read it",
                 offset + len(item) - len(suffix),

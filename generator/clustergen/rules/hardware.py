@@ -26,7 +26,7 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
                 "gres-type-mismatch",
                 (*path, "gres_type"),
                 f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', the type of the {gpus.model.nvml_name}",
-                f"'{gpus.model.gres_type}' is used where it is left out",
+                f"leave it out, and it is '{gpus.model.gres_type}'",
             )
 
 
@@ -63,7 +63,7 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "links-with-autodetect",
                 where,
-                f"autodetect: {gpus.autodetect} lets slurmd find the links, and drain a node where they differ from these",
+                f"with autodetect: {gpus.autodetect} slurmd counts the links, and drains a node where these differ",
                 "take links away, or say autodetect: off",
             )
         count = gpus.count
@@ -126,7 +126,11 @@ def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
         for name in plans:
             if name not in used:
                 yield Finding(
-                    "mig-plan-unused", ("gpu", "mig_plans", name), f"no node type uses the plan '{name}'", key=True
+                    "mig-plan-unused",
+                    ("gpu", "mig_plans", name),
+                    f"no node type uses the plan '{name}'",
+                    f"in a node type, say gpus: {{mig: {name}}}",
+                    key=True,
                 )
 
 
@@ -152,21 +156,23 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         if not kind.known:
             continue
-        for what, kept, of in (
-            ("cores", kind.reserved_cores, f"{kind.cores} cores"),
-            ("memory", kind.reserved_mib, f"{kind.real_memory_mib} MiB"),
+        for what, kept, total, unit in (
+            ("cores", kind.reserved_cores, kind.cores, "cores"),
+            ("memory", kind.reserved_mib / 1024, kind.real_memory_mib / 1024, "GiB"),
         ):
             path: ManifestPath = ("node_types", kind.name, "reserved", what)
-            total = kind.cores if what == "cores" else kind.real_memory_mib
             if kept >= total:
                 yield Finding(
                     "nothing-left-for-jobs",
                     path,
-                    f"of the {of} of '{kind.name}' {kept} are kept for the system, which leaves jobs nothing",
-                    "state fewer" if what == "cores" else "state less",
+                    f"{kept:.4g} {unit} are kept for the system; '{kind.name}' has {total:.4g}, so jobs would get none",
                 )
             elif kept * 2 >= total:
-                yield Finding("reserved-too-much", path, f"of the {of} of '{kind.name}' {kept} are kept for the system")
+                yield Finding(
+                    "reserved-too-much",
+                    path,
+                    f"{kept:.4g} of the {total:.4g} {unit} of '{kind.name}' are kept from jobs",
+                )
 
 
 def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
@@ -177,7 +183,7 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-place-unknown",
                 path,
-                f"it is not said which NUMA nodes the GPUs of '{kind.name}' hang on, so jobs cannot be placed near them",
+                f"nobody says which NUMA nodes the GPUs of '{kind.name}' hang on, so jobs cannot be placed near them",
                 f"state them: gpus.numa, {gpus.count} numbers as `nvidia-smi topo -m` shows them under NUMA Affinity",
                 key=True,
             )
@@ -197,6 +203,7 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
     from clustergen.catalogue import hardware
 
     manifest = cluster.manifest
+    names = [name for row in hardware.nics().values() for name in (row.id, *row.aliases)]
     lists: list[tuple[ManifestPath, tuple[Nic, ...]]] = [
         (("node_types", name, "nics"), written.nics or ()) for name, written in manifest.node_types.items()
     ]
@@ -209,7 +216,7 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
                     "nic-unknown",
                     (*path, index, "model"),
                     f"the catalogue has no NIC called '{port.model}'",
-                    did_you_mean(port.model, hardware.nics()) or f"it has {', '.join(hardware.nics())}",
+                    did_you_mean(port.model, names) or "leave model out where the catalogue lacks yours",
                 )
             if port.device in seen:
                 yield Finding("nic-twice", (*path, index, "device"), f"'{port.device}' is a port of this type already")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
-from clustergen.hostlist import HostlistError, fold, span_of, validate_for_slurm
+from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
@@ -142,7 +142,13 @@ def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
         return  # the misspelt one is said, and probably means this one
     for name in cluster.manifest.node_types:
         if name not in used:
-            yield Finding("node-type-unused", ("node_types", name), f"no node is of type '{name}'", key=True)
+            yield Finding(
+                "node-type-unused",
+                ("node_types", name),
+                f"no node is of type '{name}'",
+                "give it nodes, or take it away",
+                key=True,
+            )
 
 
 def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
@@ -152,14 +158,20 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
     gpus = {written.gpus.model for written in manifest.node_types.values()} | {row.gpu for row in own.systems.values()}
     fabric = manifest.networks.fabric
     switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
-    for kind, rows, used in (
-        ("systems", own.systems, systems),
-        ("gpus", own.gpus, gpus),
-        ("switches", own.switches, switches),
+    for kind, rows, used, where in (
+        ("systems", own.systems, systems, "a node type's system"),
+        ("gpus", own.gpus, gpus, "a node type's gpus.model"),
+        ("switches", own.switches, switches, "a switch's model"),
     ):
         for name in rows:
             if name not in used:
-                yield Finding("catalogue-row-unused", ("catalogue", kind, name), f"nothing uses '{name}'", key=True)
+                yield Finding(
+                    "catalogue-row-unused",
+                    ("catalogue", kind, name),
+                    f"nothing uses '{name}'",
+                    f"name it as {where}, or take it away",
+                    key=True,
+                )
 
 
 def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
@@ -188,21 +200,19 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "group-name-clash",
                 ("nodes", group_.index, "name"),
-                f"'{clash}' is a node and an Ansible group, of the nodes {quote(fold(_hosts(groups[clash])))}",
+                f"'{clash}' is the name of an Ansible group too, so --limit {clash} could mean either",
                 f"give the node another name: '{clash}1'",
                 at=_span(cluster, group_, clash),
             )
-
-
-def _hosts(groups: tuple[NodeGroup, ...]) -> list[str]:
-    return [host for group in groups for host in group.hosts]
 
 
 def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         for position, role in enumerate(group.roles):
             if role in group.roles[:position]:
-                yield Finding("role-repeated", ("nodes", group.index, "roles", position), f"'{role}' stands here twice")
+                yield Finding(
+                    "role-repeated", ("nodes", group.index, "roles", position), f"'{role}' stands here already"
+                )
 
 
 def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
