@@ -40,7 +40,7 @@ PrologFlags=Alloc,Contain
 Prolog=/etc/slurm/prolog.sh
 GresTypes=gpu
 NodeName=c[01-04] NodeAddr=10.0.0.[11-14] Sockets=2 CoresPerSocket=56 ThreadsPerCore=2 RealMemory=1500000 \\
-  Gres=gpu:h100:8
+  Gres=gpu:h100:8 CoreSpecCount=2 MemSpecLimit=16384
 PartitionName=gpu Nodes=c[01-04] Default=YES MaxTime=INFINITE
 """
 ACCOUNTING = """\

@@ -33,6 +33,8 @@ _OF_THE_SANDBOX = re.compile(
             r"appears to have a different slurm.conf",  # what was exchanged for slurmd
             r"_slurm_rpc_node_registration node=",  # follows the reason why, which stays
             r"Network is unreachable|Connection timed out",  # there are no other machines
+            # the node's cores and control groups are not here either
+            r"Resource spec: (?:unable to establish slurmd CPU affinity|core specialization disabled|Limited MemSpec)",
             r"Could not find configured group",  # nor the site's accounts
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             r"attempt number",  # goes before the one line that counts
