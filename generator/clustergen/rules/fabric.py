@@ -196,7 +196,16 @@ def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
         number = text[:1].isdigit()
         names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
         message = str(err) if number else f"no rate is called '{text}'"
-        yield Finding("rate-malformed", path, message, err.hint if number else names)
+        hint = f"{bits} or, if bytes are meant, {err.hint}" if (bits := _as_bits(text)) else err.hint
+        yield Finding("rate-malformed", path, message, hint if number else names)
+
+
+def _as_bits(text: str) -> str | None:
+    """A guess for a rate with an upper-case B, which counts bytes."""
+    try:
+        return f"did you mean {BitRate.parse(text.replace('B', 'b'))}?" if "B" in text else None
+    except UnitError:
+        return None
 
 
 def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:

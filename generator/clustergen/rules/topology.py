@@ -59,7 +59,7 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
                 "node-without-switch",
                 ("nodes", group.index, "name"),
                 f"'{missing[0]}'{more} on no switch of the fabric",
-                "add it to the nodes of its leaf, or say slurm.topology: {plugin: flat}",
+                "name it among the nodes of its leaf, or say slurm.topology: {plugin: flat}",
                 at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
             )
 
@@ -136,7 +136,7 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
             "topology-blocks-missing",
             (*_TOPOLOGY, "plugin"),
             "topology/block needs blocks, and there are neither blocks nor leaf switches to take for them",
-            "say slurm.topology: {blocks: {NAME: NODES}}",
+            "name them under slurm.topology.blocks",
         )
         return
     yield from _block_sizes(cluster, {name: sum(host in compute for host in hosts) for name, hosts in groups.items()})
@@ -171,7 +171,7 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
                 "node-without-block",
                 ("nodes", group.index, "name"),
                 f"'{missing[0]}'{more} in no block, and Slurm starts jobs on nodes of blocks only",
-                "add it to one: slurm.topology.blocks",
+                "put every compute node into one of slurm.topology.blocks",
                 at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
             )
 
