@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import dcgm_name_known, dcgm_names
-from clustergen.catalogue.versions import DcgmVersion
+from clustergen.catalogue.versions import DcgmVersion, Release
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
-_OWN_JOBS = (
-    "alertmanager", "dcgm", "node", "prometheus", "slurm-jobs", "slurm-nodes", "slurm-partitions", "slurm-scheduler",
-    "slurm-users",
-)  # fmt: skip
+_OWN_JOBS = ("alertmanager", "dcgm", "node", "prometheus")  # and all that begin with slurm
+_URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
 
 
 def counters(cluster: Cluster) -> Iterator[Finding]:
@@ -66,6 +64,19 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def alertmanager(cluster: Cluster) -> Iterator[Finding]:
+    systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
+    old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
+    for name, receiver in cluster.manifest.monitoring.receivers.items():
+        if receiver.webhook_url_file and old:
+            yield Finding(
+                "alertmanager-too-old",
+                ("monitoring", "receivers", name, "webhook_url_file"),
+                f"the Alertmanager of {old[0].id} is {old[0].fact('alertmanager')}; webhook_url_file needs {_URL_FILE}",
+                "a webhook without a secret in its URL, or a newer system on the monitoring node",
+            )
+
+
 def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     """Settings of a monitoring that nothing runs."""
     written = cluster.manifest.monitoring
@@ -103,7 +114,7 @@ def thresholds(cluster: Cluster) -> Iterator[Finding]:
 
 def jobs(cluster: Cluster) -> Iterator[Finding]:
     for name in cluster.manifest.monitoring.targets:
-        if name in _OWN_JOBS:
+        if name in _OWN_JOBS or name.startswith("slurm"):
             yield Finding(
                 "scrape-job-clash",
                 ("monitoring", "targets", name),
@@ -113,4 +124,4 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (counters, receivers, nobody_told, thresholds, jobs)
+RULES = (counters, receivers, alertmanager, nobody_told, thresholds, jobs)
