@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand, span_of
 from clustergen.manifest.networks import Fabric
-from clustergen.units import BitRate, UnitError
+from clustergen.units import BitRate, ByteRate, UnitError
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 
@@ -196,14 +196,13 @@ def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
         number = text[:1].isdigit()
         names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
         message = str(err) if number else f"no rate is called '{text}'"
-        hint = f"{bits} or, if bytes are meant, {err.hint}" if (bits := _as_bits(text)) else err.hint
-        yield Finding("rate-malformed", path, message, hint if number else names)
+        yield Finding("rate-malformed", path, message, (_bits_or_bytes(text) or err.hint) if number else names)
 
 
-def _as_bits(text: str) -> str | None:
-    """A guess for a rate with an upper-case B, which counts bytes."""
+def _bits_or_bytes(text: str) -> str | None:
+    """A hint for a rate with an upper-case B, which counts bytes."""
     try:
-        return f"did you mean {BitRate.parse(text.replace('B', 'b'))}?" if "B" in text else None
+        return f"say {BitRate.parse(text.replace('B', 'b'))}, or {ByteRate.parse(text).to_bits()} if bytes are meant"
     except UnitError:
         return None
 

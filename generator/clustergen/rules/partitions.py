@@ -121,7 +121,7 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
                     (*path, "cpus_per_gpu"),
                     f"a '{kind.name}' has {cpus} CPUs for jobs, enough for {fit} of its {count} GPUs with"
                     f" {spec.cpus_per_gpu} each",
-                    f"at most {cpus // count}, which is also the default, or GPUs stay idle",
+                    f"at most {cpus // count}, or GPUs stay idle",
                 )
             if spec.memory_per_gpu and (fit := memory // max(1, spec.memory_per_gpu.mib)) < count:
                 yield Finding(
@@ -129,7 +129,7 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
                     (*path, "memory_per_gpu"),
                     f"a '{kind.name}' has {memory} MiB for jobs, enough for {fit} of its {count} GPUs with"
                     f" {spec.memory_per_gpu} each",
-                    f"at most {memory // count}MiB, which is also the default, or GPUs stay idle",
+                    f"at most {memory // count}MiB, or GPUs stay idle",
                 )
 
 
