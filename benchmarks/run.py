@@ -155,7 +155,8 @@ PLAYBOOK = """
 PEER_TEMPLATE = """ClusterName=big
 SlurmctldHost=head(10.255.0.1)
 {% for node in groups['compute'] %}
-NodeName={{ node }} NodeAddr={{ hostvars[node].ansible_host }} Sockets={{ hostvars[node].sockets }} CoresPerSocket={{ hostvars[node].cores }} RealMemory={{ hostvars[node].memory }} Gres=gpu:h100:8
+{% set n = hostvars[node] %}
+NodeName={{ node }} NodeAddr={{ n.ansible_host }} Sockets={{ n.sockets }} CoresPerSocket={{ n.cores }} Gres=gpu:h100:8
 {% endfor %}
 PartitionName=gpu Nodes={{ groups['compute'] | join(',') }} Default=YES
 """

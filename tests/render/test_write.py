@@ -52,8 +52,12 @@ def test_left_overs_go_and_foreign_files_stay(tmp_path: Path) -> None:
     inode = (folder / "notes.txt").stat().st_ino
     write(tree_of({"same": "x", "new/file": "2"}), folder)
     assert on_disk(folder) == {
-        "same": "x", "new/file": "2", "notes.txt": foreign["notes.txt"], "old/mine": "mine too", LOCK: (folder / LOCK).read_text(),
-    }  # fmt: skip
+        "same": "x",
+        "new/file": "2",
+        "notes.txt": foreign["notes.txt"],
+        "old/mine": "mine too",
+        LOCK: (folder / LOCK).read_text(),
+    }
     assert (folder / "empty").is_dir()
     assert (folder / "link").readlink() == Path("/nowhere")
     assert (folder / "notes.txt").stat().st_ino == inode

@@ -20,5 +20,5 @@ def command(code: str | None) -> None:
         raise ClustergenError(f"no diagnostic is called '{code}'", hint=did_you_mean(code, CODES), exit_code=2)
     text = page(code)
     if text is None:
-        raise ClustergenError(f"the page of '{code}' is missing from this installation", hint="install clustergen again")
+        raise ClustergenError(f"the page of '{code}' is missing here", hint="install clustergen again")
     click.echo(text, nl=False)

@@ -144,6 +144,6 @@ class Ansible(Section):
     jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.@:-]+$", max_length=255)] | None = field(None, "ssh jump host.")
     forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
     python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
-    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$", max_length=100)], OneLine | int | bool | float] = (
-        field({}, "More group variables, for the site's own roles.")
+    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$")], OneLine | int | bool | float] = field(
+        {}, "More group variables, for the site's own roles."
     )

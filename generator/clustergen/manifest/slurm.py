@@ -160,9 +160,7 @@ class Accounting(Section):
 class Scheduler(Section):
     """Backfill and the main scheduler."""
 
-    parameters: tuple[Word, ...] = field(
-        (), "More tokens of SchedulerParameters; checked by release."
-    )
+    parameters: tuple[Word, ...] = field((), "More tokens of SchedulerParameters; checked by release.")
     backfill_window: Duration | None = field(
         None, "How far backfill looks ahead; default the longest max_time, 7 days at most."
     )

@@ -120,7 +120,7 @@ class ZfsPool(Section):
     cache: tuple[Annotated[str, Field(pattern=r"^/dev/[A-Za-z0-9/_.:-]+$")], ...] = field((), "L2ARC devices.")
     ashift: Annotated[int, Field(ge=9, le=16)] = field(12, "Sector size as a power of two.")
     properties: Options = field({}, "Dataset properties: {compression: lz4}.")
-    arc_max: Bytes | None = field(None, "The most memory for ZFS's cache; default half of the node's, a quarter where jobs run.")
+    arc_max: Bytes | None = field(None, "Memory for ZFS's cache; default half of the node's, a quarter where jobs run.")
 
 
 class Export(Section):

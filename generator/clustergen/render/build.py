@@ -20,7 +20,7 @@ _ITEM = re.compile(r"\{(\w+)\}")
 
 
 def header(form: Format, cluster: Cluster, manifest_name: str, source: str) -> str:
-    """What opens a file: what made it, from what, and where to edit. Neither hash nor version: they would change every file."""
+    """What opens a file: what made it, and where to edit. A hash or a version here would change every file."""
     if form.comment is None:
         return ""
     start, end = form.comment

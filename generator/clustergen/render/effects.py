@@ -27,7 +27,8 @@ Kind = Literal[
 ]
 
 _ORDER = (
-    "none", "daemon-reload", "reload", "run", "sysctl", "create", "load-accounts", "reconfigure", "restart", "restart-slurmdbd",
+    "none", "daemon-reload", "reload", "run", "sysctl", "create", "load-accounts", "reconfigure", "restart",
+    "restart-slurmdbd",
     "restart-slurmctld", "restart-slurmd", "restart-slurm", "remount", "drain", "reboot", "refuse",
 )  # fmt: skip
 

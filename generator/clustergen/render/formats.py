@@ -58,7 +58,8 @@ SLURM = Format("Slurm", ("# ", ""), _plain(_WORD + r"|&"))
 SHELL = Format("shell", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 UNIT = Format("systemd", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@+^~\[\]*!() -"))
 CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
-YAML = Format("YAML", ("# ", ""), re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|", re.IGNORECASE))
+_YAML_WORD = r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|"
+YAML = Format("YAML", ("# ", ""), re.compile(_YAML_WORD, re.IGNORECASE))
 CSV = Format("CSV", ("# ", ""), _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
 XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
@@ -68,8 +69,21 @@ BEEGFS = CONF
 BARE = Format("list", None, _plain(_WORD))
 
 _BY_SUFFIX = {
-    ".sh": SHELL, ".service": UNIT, ".timer": UNIT, ".mount": UNIT, ".automount": UNIT, ".path": UNIT, ".link": UNIT,
-    ".network": UNIT, ".netdev": UNIT, ".yml": YAML, ".yaml": YAML, ".csv": CSV, ".xml": XML, ".md": MARKDOWN, ".json": JSON,
+    ".sh": SHELL,
+    ".service": UNIT,
+    ".timer": UNIT,
+    ".mount": UNIT,
+    ".automount": UNIT,
+    ".path": UNIT,
+    ".link": UNIT,
+    ".network": UNIT,
+    ".netdev": UNIT,
+    ".yml": YAML,
+    ".yaml": YAML,
+    ".csv": CSV,
+    ".xml": XML,
+    ".md": MARKDOWN,
+    ".json": JSON,
 }
 
 

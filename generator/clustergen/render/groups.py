@@ -20,7 +20,7 @@ def group_name(name: str) -> str:
 
 
 def entry_group(scope: str, storage: str) -> str:
-    """The group of one storage entry: `mount_home` for its clients, `export_home` for the node that serves it by NFS."""
+    """The group of a storage entry: `mount_home` for its clients, `export_home` for the node that serves it."""
     return f"{scope}_{group_name(storage)}"
 
 
@@ -52,7 +52,8 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
-        return cluster.manifest.slurm.configless and group.has("login") and not served and has_sackd(cluster, group.type.os)
+        wanted = cluster.manifest.slurm.configless and group.has("login")
+        return wanted and not served and has_sackd(cluster, group.type.os)
 
     def slurm_conf_server(group: NodeGroup) -> bool:
         alone = group.has("login") and not group.has("slurm-compute") and not sackd_node(group)

@@ -1,8 +1,8 @@
 """The one place that says, for every file that can be made: which group gets it, when, its mode, owner and effect.
 
 A file is named as below `templates/`: `SCOPE/PATH`, where SCOPE is a group and PATH is where it lands on the node.
-Its view is computed by a function that returns None where the cluster has no use for the file, so that "when" is code of
-the view's own module. What the function is called with depends on `per`:
+Its view is computed by a function that returns None where the cluster has no use for the file, so that "when" is code
+of the view's own module. What the function is called with depends on `per`:
 
     per="cluster"  view(cluster)             one text for all nodes of the group
     per="os"       view(cluster, os)         a text per operating system; PATH may hold {os.FIELD}
@@ -11,8 +11,8 @@ the view's own module. What the function is called with depends on `per`:
 
 Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
-`mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are called
-with the entry's name and the entry after the cluster. `tree` is for files at the top of the tree that go on no node.
+`mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are
+called with the entry's name and the entry after the cluster. `tree` is for files at the top, that go on no node.
 """
 
 from __future__ import annotations

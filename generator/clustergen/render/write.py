@@ -1,7 +1,7 @@
 """Putting a tree on disk: all of it or nothing, and never a file that is not ours.
 
 The new tree is written beside the old one and the two folders are exchanged in one system call; where the kernel or
-file system cannot, by two renames. Files that an earlier render did not write are linked over into the new folder, unread.
+file system cannot, by two renames. Files that an earlier render did not write are linked over into the new folder.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _exchange(one: Path, two: Path) -> bool:
 def write(tree: Tree, folder: Path) -> list[Difference]:
     """Makes the folder hold the tree; what changed. On any failure the folder is as it was.
 
-    Raises ClustergenError (exit code 3) where the folder cannot be written or holds a file of somebody else's in our place.
+    Raises ClustergenError (exit code 3) where the folder cannot be written, or a foreign file stands in our place.
     """
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():

@@ -6,6 +6,30 @@ cluster has no use for the file. Templates loop, test and print; what they see a
 
 from types import ModuleType
 
-from clustergen.render.views import dcgm, exporters, fabric, gpu, host, inventory, monitoring, nccl, report, slurm, storage
+from clustergen.render.views import (
+    dcgm,
+    exporters,
+    fabric,
+    gpu,
+    host,
+    inventory,
+    monitoring,
+    nccl,
+    report,
+    slurm,
+    storage,
+)
 
-FAMILIES: tuple[ModuleType, ...] = (slurm, host, fabric, nccl, monitoring, exporters, dcgm, gpu, storage, inventory, report)
+FAMILIES: tuple[ModuleType, ...] = (
+    slurm,
+    host,
+    fabric,
+    nccl,
+    monitoring,
+    exporters,
+    dcgm,
+    gpu,
+    storage,
+    inventory,
+    report,
+)

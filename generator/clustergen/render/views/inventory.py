@@ -159,7 +159,10 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
     return Variables(
         tuple((title, section) for title, section in shown.items() if section),
         tuple(_file_systems(cluster)),
-        tuple({**{name: getattr(secret, name) for name in fields(secret)}, "groups": list(secret.groups)} for secret in secrets(cluster)),
+        tuple(
+            {**{name: getattr(secret, name) for name in fields(secret)}, "groups": list(secret.groups)}
+            for secret in secrets(cluster)
+        ),
         tuple(units_by_group(cluster, outline).items()),
     )
 
