@@ -5,7 +5,6 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.slurm.daemons import port
 from clustergen.render.views.slurm.devices import tres_of
-from clustergen.render.views.slurm.resources import uses_cgroups
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
@@ -26,7 +25,7 @@ def accounting(cluster: Cluster) -> Section:
             Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
             Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
             Setting("AccountingStorageTRES", tres, "counted beside CPUs, memory and nodes"),
-            Setting("JobAcctGatherType", f"jobacct_gather/{'cgroup' if uses_cgroups(cluster) else 'linux'}"),
+            Setting("JobAcctGatherType", "jobacct_gather/cgroup"),
             *sampling(cluster),
         ]
     rows.append(Setting("PrivateData", ",".join(spec.private), "what users do not see of each other"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.views.slurm.resources import uses_cgroups
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
 
 FILE = "cgroup.conf"
@@ -15,10 +14,8 @@ class CgroupConf:
     sections: tuple[Section, ...]
 
 
-def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
+def cgroup_conf(cluster: Cluster) -> CgroupConf:
     """The keys that every release takes; swap is constrained too, or a job would leave its memory limit that way."""
-    if not uses_cgroups(cluster):
-        return None
     rows = [
         Setting("CgroupPlugin", "autodetect", "v2 on every system of today"),
         Setting("ConstrainCores", "yes"),

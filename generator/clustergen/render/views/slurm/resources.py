@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from clustergen.catalogue.systems import system
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.slurm.devices import has_mps, has_shards
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
-_CGROUP_V2 = SlurmRelease("22.05")  # older daemons cannot use the unified hierarchy that all systems boot with
-
-
-def uses_cgroups(cluster: Cluster) -> bool:
-    return cluster.release >= _CGROUP_V2
 
 
 def resources(cluster: Cluster) -> Section:
@@ -25,7 +19,6 @@ def resources(cluster: Cluster) -> Section:
         *(["LL_SHARED_GRES"] if sharing else []),
         *(["ENFORCE_BINDING_GRES"] if slurm.enforce_binding else []),
     ]
-    cgroups = uses_cgroups(cluster)
     as_socket = any(group.type.numa_as_socket for group in cluster.compute)
     rows = [
         Setting("SelectType", "select/cons_tres", "the only plugin that knows GPUs"),
@@ -35,12 +28,8 @@ def resources(cluster: Cluster) -> Section:
             "cores and memory are both handed out",
         ),
         Setting("GresTypes", ",".join(gres_names(cluster))),
-        Setting("ProctrackType", "proctrack/cgroup" if cgroups else "proctrack/linuxproc"),
-        Setting(
-            "TaskPlugin",
-            "task/cgroup,task/affinity" if cgroups else "task/affinity",
-            "limits by cgroup, binding by affinity",
-        ),
+        Setting("ProctrackType", "proctrack/cgroup"),
+        Setting("TaskPlugin", "task/cgroup,task/affinity", "limits by cgroup, binding by affinity"),
         Setting("SlurmdParameters", "numa_node_as_socket", "GPUs hang on NUMA nodes, several in a socket")
         if as_socket
         else None,

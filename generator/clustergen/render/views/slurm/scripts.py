@@ -13,7 +13,6 @@ from clustergen.records import record
 from clustergen.render.formats import SHELL
 from clustergen.render.registry import File
 from clustergen.render.views.dcgm import job_map
-from clustergen.render.views.slurm.resources import uses_cgroups
 
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
 
@@ -84,7 +83,7 @@ def tmpdir(cluster: Cluster) -> TmpDir | None:
 def strays(cluster: Cluster) -> Strays | None:
     """Where users come in only with a job, whatever is in none is a leftover."""
     host = cluster.manifest.host
-    wanted = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt and uses_cgroups(cluster)
+    wanted = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt
     return Strays(host.admin_group) if wanted else None
 
 

@@ -1,0 +1,293 @@
+"""slurm.conf: what follows from the manifest and the release, read back with a parser of Slurm's grammar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.catalogue.slurm import key
+from clustergen.catalogue.slurm_values import token
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.render.views.slurm.daemons import tree_width
+from clustergen.render.views.slurm.settings import Section, Setting, with_options
+from clustergen.render.views.slurm.settings import block as line_of
+from strategies.slurm_trees import CPU, block, cluster, gpu_type, lines, roles, settings, words
+from strategies.trees import COMPUTE, HEAD
+
+RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
+RICH: dict[str, Any] = {
+    "preemption": {"by": "partition", "mode": "requeue", "exempt_time": "30min"},
+    "partitions": {
+        "low": {"nodes": "all", "default": True, "preempt": "requeue", "grace_time": "2min", "priority_tier": 1},
+        "high": {"nodes": "some", "max_time": "2-0", "preempt": "off", "priority_tier": 2, "priority_factor": 5},
+    },
+    "node_sets": {"some": "c[1-2]"},
+    "scheduler": {"max_array": 20001, "parameters": ["bf_max_job_user=50", "bf_window=99"]},
+    "enforce_binding": True,
+}
+
+
+# --- releases ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_only_keys_and_words_that_the_release_knows(release: str, tmp_path: Path) -> None:
+    tree = cluster(tmp_path, release, slurm=RICH, node_types=gpu_type(shards=4))
+    for line in lines(tree, "head"):
+        for number, pair in enumerate(line.pairs):
+            row = key("slurm.conf", pair.key, line.pairs[0].key if number else "")
+            assert row is not None, pair.key
+            assert row.state(SlurmRelease(release)) == "known", pair.key
+            for word in pair.value.split(","):
+                found = token(pair.key, word)
+                assert found is None or found.state(SlurmRelease(release)) == "known", f"{pair.key}={word}"
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [
+        ("22.05", "topology/none"),
+        ("23.11", "topology/default"),
+        ("24.11", "topology/default"),
+        ("25.05", "topology/flat"),
+    ],
+)
+def test_a_flat_topology_has_the_name_of_its_release(release: str, name: str, tmp_path: Path) -> None:
+    assert settings(cluster(tmp_path, release))["TopologyPlugin"] == name
+
+
+@pytest.mark.parametrize(("release", "where"), [("22.05", "SchedulerParameters"), ("23.02", "PreemptParameters")])
+def test_youngest_first_is_a_word_of_two_keys(release: str, where: str, tmp_path: Path) -> None:
+    found = settings(cluster(tmp_path, release, slurm=RICH))
+    assert [name for name, value in found.items() if "youngest_first" in value] == [where]
+
+
+def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:
+    assert settings(cluster(tmp_path, "25.11"))["MetricsType"] == "metrics/openmetrics"
+    assert "MetricsType" not in settings(cluster(tmp_path, "25.11", slurm={"metrics": False}))
+    assert "MetricsType" not in settings(cluster(tmp_path, "24.11"))
+
+
+# --- the manifest's own values ----------------------------------------------------------------------------------------
+
+
+def test_an_option_takes_the_place_of_ours_and_is_there_once(tmp_path: Path) -> None:
+    options = {"returntoservice": 2, "LaunchParameters": "enable_nss_slurm", "KillWait": 90}
+    found = settings(cluster(tmp_path, slurm={"options": options}))
+    assert {name.lower(): value for name, value in found.items()}["returntoservice"] == "2"
+    assert found["LaunchParameters"] == "enable_nss_slurm"
+    assert found["KillWait"] == "90"
+
+
+def test_options_of_partitions_and_node_types_come_last(tmp_path: Path) -> None:
+    types = {**gpu_type(), "cpu": {**CPU, "slurm_options": {"TmpDisk": 1000}}}
+    parts = {"all": {"nodes": "all", "default": True, "options": {"LLN": "YES"}}}
+    nodes = [HEAD, COMPUTE, {"name": "n1", "type": "cpu", "address": "10.0.0.31"}]
+    networks = {"management": {"cidr": "10.0.0.0/24"}}
+    tree = cluster(tmp_path, node_types=types, nodes=nodes, networks=networks, slurm={"partitions": parts})
+    assert block(tree, "NodeName")["n1"]["TmpDisk"] == "1000"
+    assert block(tree, "PartitionName")["all"]["LLN"] == "YES"
+
+
+def test_a_key_that_comes_several_times_is_replaced_as_a_whole() -> None:
+    ours = [Section("hosts", (Setting("SlurmctldHost", "a"), Setting("SlurmctldHost", "b")))]
+    (found,) = with_options(ours, {"SlurmctldHost": "c"}, "slurm.options")
+    assert [row.value for row in found.rows] == ["c"]
+
+
+@pytest.mark.parametrize("value", ["two words", "a#b", "back\\slash", "{{ x }}", "$(id)", "it's", "-1"])
+def test_free_text_is_quoted_so_that_slurm_reads_it_back(value: str, tmp_path: Path) -> None:
+    assert settings(cluster(tmp_path, slurm={"options": {"MailDomain": value}}))["MailDomain"] == value
+
+
+@pytest.mark.parametrize("value", ['say "no"', "two\nlines"])
+def test_what_slurm_cannot_hold_is_refused(value: str) -> None:
+    with pytest.raises(Exception, match="hold|control"):
+        _ = Setting("MailDomain", value).line
+
+
+def test_an_option_of_a_line_takes_the_place_of_ours() -> None:
+    given = [("PartitionName", "p"), ("State", "UP"), ("LLN", "NO")]
+    made = line_of("slurm.conf", SlurmRelease("24.11"), given, {"state": "DOWN", "ReqResv": "YES"})
+    assert made == "PartitionName=p state=DOWN LLN=NO ReqResv=YES"
+
+
+def test_a_line_without_values_has_none() -> None:
+    release = SlurmRelease("24.11")
+    assert line_of("slurm.conf", release, [("NodeName", "a"), ("Gres", ""), ("Weight", None)]) == "NodeName=a"
+    old = line_of("slurm.conf", SlurmRelease("22.05"), [("PartitionName", "p"), ("PowerDownOnIdle", "YES")])
+    assert old == "PartitionName=p"
+
+
+# --- controllers and messages -----------------------------------------------------------------------------------------
+
+
+def test_every_controller_has_a_line_with_its_address(tmp_path: Path) -> None:
+    nodes = [roles("slurm-controller", name="h[1-2]", address="10.0.0.[1-2]"), COMPUTE]
+    storage = {
+        "state": {
+            "type": "nfs",
+            "server": "10.0.0.250",
+            "path": "/s",
+            "mount": "/state",
+            "clients": ["slurm-controller"],
+        }
+    }
+    tree = cluster(tmp_path, nodes=nodes, storage=storage, slurm={"state_location": "/state/slurm"})
+    hosts = [line.pairs[0].value for line in lines(tree, "h1") if line.key == "slurmctldhost"]
+    assert hosts == ["h1(10.0.0.1)", "h2(10.0.0.2)"]
+    assert settings(tree, "h1")["StateSaveLocation"] == "/state/slurm"
+
+
+@pytest.mark.parametrize(("nodes", "width"), [(1, 16), (256, 16), (257, 17), (1024, 32), (2500, 50), (10240, 50)])
+def test_two_hops_reach_all_nodes_as_long_as_that_is_wise(nodes: int, width: int) -> None:
+    assert tree_width(nodes) == width
+    assert nodes > 2500 or width + width * width >= nodes
+
+
+def test_a_step_is_unkillable_only_after_five_timeouts(tmp_path: Path) -> None:
+    found = settings(cluster(tmp_path, slurm={"message_timeout": 90}))
+    assert int(found["UnkillableStepTimeout"]) >= 5 * int(found["MessageTimeout"]) == 450
+
+
+def test_timeouts_grow_with_the_cluster(tmp_path: Path) -> None:
+    many = {"name": "c[1-2000]", "type": "gpu", "address": "10.[1-8].0.[1-250]"}
+    networks = {"management": {"cidr": "10.0.0.0/8"}}
+    small, large = settings(cluster(tmp_path)), settings(cluster(tmp_path, nodes=[HEAD, many], networks=networks))
+    assert int(large["MessageTimeout"]) > int(small["MessageTimeout"])
+    assert int(words(large["SchedulerParameters"])["bf_max_job_test"]) > 500
+    assert "max_rpc_cnt" in words(large["SchedulerParameters"])
+
+
+def test_configless_is_a_word_of_the_controller(tmp_path: Path) -> None:
+    assert "enable_configless" in words(settings(cluster(tmp_path, slurm={"configless": True}))["SlurmctldParameters"])
+    assert "enable_configless" not in settings(cluster(tmp_path))["SlurmctldParameters"]
+
+
+# --- scheduling -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "window"), [(["30min"], 1440), (["2-0", "3-0"], 4320), (["unlimited"], 10080), (["30-0"], 10080)]
+)
+def test_backfill_looks_as_far_as_the_longest_job(limits: list[str], window: int, tmp_path: Path) -> None:
+    parts = {f"p{n}": {"nodes": "all", "default": n == 0, "max_time": limit} for n, limit in enumerate(limits)}
+    found = words(settings(cluster(tmp_path, slurm={"partitions": parts}))["SchedulerParameters"])
+    assert int(found["bf_window"]) == window
+
+
+def test_a_token_of_the_manifest_takes_the_place_of_ours(tmp_path: Path) -> None:
+    found = words(settings(cluster(tmp_path, slurm=RICH))["SchedulerParameters"])
+    assert (found["bf_window"], found["bf_max_job_user"]) == ("99", "50")
+
+
+def test_preemption_is_a_pair_of_keys_or_none(tmp_path: Path) -> None:
+    found = settings(cluster(tmp_path, slurm=RICH))
+    assert (found["PreemptType"], found["PreemptMode"]) == ("preempt/partition_prio", "REQUEUE")
+    assert found["PreemptExemptTime"] == "00:30:00"
+    assert not [name for name in settings(cluster(tmp_path)) if name.startswith("Preempt")]
+
+
+def test_suspended_jobs_are_woken_by_the_gang_scheduler(tmp_path: Path) -> None:
+    nodes = [HEAD, {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[31-32]"}]
+    networks = {"management": {"cidr": "10.0.0.0/24"}}
+    parts = {"a": {"nodes": "all", "priority_tier": 1, "default": True}, "b": {"nodes": "all", "priority_tier": 2}}
+    preemption = {"by": "partition", "mode": "suspend"}
+    slurm = {"partitions": parts, "preemption": preemption}
+    found = settings(cluster(tmp_path, node_types={"cpu": CPU}, nodes=nodes, networks=networks, slurm=slurm))
+    assert found["PreemptMode"] == "SUSPEND,GANG"
+
+
+# --- accounting -------------------------------------------------------------------------------------------------------
+
+
+def test_gpus_are_counted_together_and_by_type(tmp_path: Path) -> None:
+    found = settings(cluster(tmp_path, node_types=gpu_type(shards=4)))
+    assert found["AccountingStorageTRES"].split(",") == ["gres/gpu", "gres/gpu:h100", "gres/shard"]
+
+
+def test_a_whole_gpu_bills_one_whatever_a_job_takes_most_of(tmp_path: Path) -> None:
+    tree = cluster(tmp_path)
+    weights = words(block(tree, "PartitionName")["main"]["TRESBillingWeights"])
+    node = block(tree, "NodeName")["c[1-4]"]
+    cpus = 2 * 32 * 2
+    memory = (int(node["RealMemory"]) - int(node["MemSpecLimit"])) / 1024
+    assert float(weights["CPU"]) * cpus == pytest.approx(8, rel=0.01)
+    assert float(weights["Mem"].removesuffix("G")) * memory == pytest.approx(8, rel=0.01)
+    assert weights["GRES/gpu"] == "1"
+    assert "MAX_TRES" in settings(tree)["PriorityFlags"].split(",")
+
+
+def test_without_slurmdbd_nothing_is_counted_or_weighed(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, nodes=[roles("slurm-controller"), COMPUTE])
+    found = settings(tree)
+    assert not [name for name in found if name.startswith(("Accounting", "JobAcct"))]
+    assert not {"PriorityWeightFairshare", "PriorityWeightAge", "PriorityWeightQOS"} & found.keys()
+    assert "TRESBillingWeights" not in block(tree, "PartitionName")["main"]
+
+
+def test_energy_is_sampled_with_the_tasks(tmp_path: Path) -> None:
+    found = settings(cluster(tmp_path, slurm={"accounting": {"energy": "rapl", "gather_frequency": 20}}))
+    assert found["AcctGatherEnergyType"] == "acct_gather_energy/rapl"
+    assert found["JobAcctGatherFrequency"] == "task=20,energy=20"
+
+
+# --- nodes and partitions ---------------------------------------------------------------------------------------------
+
+
+def test_a_node_line_has_what_slurmd_will_report(tmp_path: Path) -> None:
+    kind = {"gpu": {**gpu_type()["gpu"], "reserved": {"cores": 4, "memory": "16GiB"}, "features": ["site-a"]}}
+    found = block(cluster(tmp_path, node_types=kind), "NodeName")["c[1-4]"]
+    assert found["NodeAddr"] == "10.0.0.[11-14]"
+    assert (found["Sockets"], found["CoresPerSocket"], found["ThreadsPerCore"]) == ("2", "32", "2")
+    assert (found["CoreSpecCount"], found["MemSpecLimit"]) == ("4", str(16 * 1024))
+    assert int(found["RealMemory"]) < 1024 * 1024
+    assert found["Gres"] == "gpu:h100:8"
+    assert {"site-a", "h100"} <= set(found["Feature"].split(","))
+    assert found["State"] == "UNKNOWN"
+
+
+def test_numa_nodes_are_sockets_where_gpus_hang_on_them(tmp_path: Path) -> None:
+    networks = {"management": {"cidr": "10.0.0.0/24"}}
+    tree = cluster(tmp_path, node_types={"gpu": {"system": "dgx-a100-80"}}, networks=networks)
+    node = block(tree, "NodeName")["c[1-4]"]
+    assert (node["Sockets"], node["CoresPerSocket"]) == ("8", "16")
+    assert settings(tree)["SlurmdParameters"] == "numa_node_as_socket"
+
+
+def test_jobs_without_gpus_go_to_nodes_without_them_first(tmp_path: Path) -> None:
+    nodes = [HEAD, COMPUTE, {"name": "n1", "type": "cpu", "address": "10.0.0.31"}]
+    networks = {"management": {"cidr": "10.0.0.0/24"}}
+    mixed = block(cluster(tmp_path, node_types={**gpu_type(), "cpu": CPU}, nodes=nodes, networks=networks), "NodeName")
+    assert int(mixed["n1"]["Weight"]) < int(mixed["c[1-4]"]["Weight"])
+    assert "Weight" not in block(cluster(tmp_path), "NodeName")["c[1-4]"]
+
+
+def test_the_default_share_of_a_gpu_lets_all_gpus_be_had(tmp_path: Path) -> None:
+    """Cores are handed out whole: a share of an odd number of threads would take one core more."""
+    kind = {"gpu": {**gpu_type()["gpu"], "reserved": {"cores": 5}}}
+    share = int(block(cluster(tmp_path, node_types=kind), "PartitionName")["main"]["DefCpuPerGPU"])
+    cores = -(-share // 2)
+    assert cores * 8 <= 64 - 5
+
+
+def test_partitions_have_what_the_manifest_says(tmp_path: Path) -> None:
+    found = block(cluster(tmp_path, slurm=RICH), "PartitionName")
+    assert found["low"]["Default"] == "YES"
+    assert found["low"]["Nodes"] == "ALL"
+    assert (found["low"]["GraceTime"], found["low"]["PreemptMode"]) == ("120", "REQUEUE")
+    assert (found["high"]["Nodes"], found["high"]["MaxTime"]) == ("some", "2-00:00:00")
+    assert found["high"]["PreemptMode"] == "OFF"
+    assert found["low"]["MaxTime"] == "UNLIMITED"
+    assert found["low"]["DefaultTime"] == "01:00:00"
+
+
+def test_one_more_node_is_one_changed_line(tmp_path: Path) -> None:
+    """In slurm.conf; gres.conf has a line per group of GPUs."""
+    more = {**COMPUTE, "name": "c[1-5]", "address": "10.0.0.[11-15]"}
+    before, after = (
+        {str(line.pairs) for line in lines(cluster(tmp_path, nodes=[HEAD, n]), "head")} for n in (COMPUTE, more)
+    )
+    assert len(after - before) == 1

@@ -1,0 +1,483 @@
+"""Prolog, epilog, task prolog and health check, run where they lie on the node, with GPUs that say what a test wants."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.render.tree import Tree
+from clustergen.verify import sandbox
+from clustergen.verify.sandbox import Outcome
+from clustergen.verify.slurm_roots import root_with
+from strategies.slurm_trees import cluster, gpu_type, roles
+from strategies.trees import COMPUTE, lay_out, node_files, text_of
+
+GOOD = {
+    "gpus": "".join(f"{n}, GPU-{n}\n" for n in range(8)),
+    "ecc": "".join(f"{n}, 0\n" for n in range(8)),
+    "remapped": "".join(f"00000000:{n:02d}:00.0, 0, 0\n" for n in range(8)),
+    "nvlink": "".join(
+        f"GPU {n}: NVIDIA H100 80GB HBM3 (UUID: GPU-{n})\n" + "".join(f"\t Link {m}: 26.562 GB/s\n" for m in range(18))
+        for n in range(8)
+    ),
+    "temperature": "".join(f"{n}, 40, 0\n" for n in range(8)),
+    "apps": "",
+    "dcgm": '{"body": {"Overall Health": {"value": "Healthy"}}, "header": ["Health Monitor Report"]}',
+    "node": "NodeName=c1 Arch=x86_64 State=IDLE ThreadsPerCore=2 Comment=(null) ",
+}
+# Stand-ins for programs that need hardware or daemons; what they are told to say lies in /run/clustergen.
+PROGRAMS = {
+    "nvidia-smi": """case "$*" in
+  *query-compute-apps=pid*) cut -d, -f2 apps ;;
+  *query-compute-apps*) cat apps ;;
+  *query-remapped-rows*) cat remapped ;;
+  *ecc.errors*) cat ecc ;;
+  *temperature*) cat temperature ;;
+  *nvlink*) cat nvlink ;;
+  *index,uuid*) cat gpus ;;
+  *query-gpu=index*) cut -d, -f1 gpus ;;
+  -L) [ -s gpus ] ;;
+esac""",
+    "logger": 'printf "%s\\n" "${@: -1}" >>journal',
+    "scontrol": 'if [ "$1" = -o ]; then cat node; else printf "%s|" "$@" >>updates; fi',
+    "dcgmi": 'case "$*" in *-s*) echo watched >>updates ;; *) cat dcgm ;; esac',
+}
+
+
+@pytest.fixture
+def root() -> Path:
+    found = root_with("pgrep")
+    assert found is not None, "tools/setup-parsers makes the root that this test asks"
+    return found
+
+
+class Node:
+    """One node of a rendered tree, in a sandbox."""
+
+    def __init__(self, tree: Tree, host: str, root: Path, folder: Path) -> None:
+        bin_folder = folder / "programs/usr/bin"
+        bin_folder.mkdir(parents=True)
+        for name, body in PROGRAMS.items():
+            (bin_folder / name).write_text(f"#!/bin/bash\ncd /run/clustergen || exit\n{body}\n", encoding="utf-8")
+            (bin_folder / name).chmod(0o755)
+        mount = shutil.which("mount")  # which the roots lack
+        assert mount is not None
+        shutil.copy(mount, bin_folder)
+        files = ((lay_out(tree, host, folder / "node"), "/"), (folder / "programs", "/"))
+        self.box = sandbox.Sandbox(root, files=files, hostname=host)
+
+    def run(self, script: str, before: str = "", says: Mapping[str, str] | None = None, **env: str) -> Outcome:
+        """`before` is shell that sets the scene, with `as_user UID COMMAND…` to start something."""
+        scene = f"""
+as_user() {{ setpriv --reuid "$1" --regid "$1" --clear-groups "${{@:2}}" & }}
+cgroup_of() {{ echo "0::$2" >"/run/cgroup.$1"; mount --bind "/run/cgroup.$1" "/proc/$1/cgroup"; }}
+mkdir -p /run/lock
+{before}
+/bin/bash -c '{script}'; status=$?
+{{ jobs -rp; }} >/run/clustergen/alive
+exit $status"""
+        notes = {**GOOD, **(says or {}), "scene": scene}
+        job = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "1000", "SLURM_JOB_USER": "alice", "SLURMD_NODENAME": "c1"}
+        return sandbox.run(
+            self.box, ["/bin/bash", "/run/clustergen/scene"], timeout=60, env={**job, **env}, notes=notes
+        )
+
+
+def node(folder: Path, root: Path, **changes: Any) -> Node:
+    return Node(cluster(folder, **changes), "c1", root, folder)
+
+
+# --- the scripts as such ----------------------------------------------------------------------------------------------
+
+STORAGE = {"home": {"type": "nfs", "server": "10.0.0.250", "path": "/h", "mount": "/home"}}
+EVERYTHING: dict[str, Any] = {
+    "slurm": {"scripts": {"tmpdir": "/scratch"}},
+    "storage": STORAGE,
+    "health": {"max_temperature": 60, "dcgm": True},
+    "host": {"admin_group": "admins"},
+    "monitoring": {"dcgm": {"enabled": True}},
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("gpus", [{}, {"shards": 4}, {"count": 2, "numa": [0, 1], "links": [[-1, 4], [4, -1]]}])
+def test_shellcheck_has_nothing_to_say(gpus: dict[str, Any], tmp_path: Path) -> None:
+    tree = cluster(tmp_path, node_types=gpu_type(**gpus), **EVERYTHING)
+    scripts = {}
+    for host in ("head", "c1"):
+        scripts |= {
+            path: file for path, file in node_files(tree, host).items() if "/slurm/" in path or "accounts" in path
+        }
+    checked = [path for path, file in scripts.items() if file.mode & 0o111]
+    assert len(checked) >= 15
+    for path in checked:
+        place = tmp_path / "script"
+        place.write_bytes(scripts[path].content)
+        done = subprocess.run(["shellcheck", place], capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 0, f"{path}\n{done.stdout}"
+
+
+def test_what_slurm_runs_is_there_and_can_be_run(tmp_path: Path) -> None:
+    files = node_files(cluster(tmp_path, **EVERYTHING), "c1")
+    for path in ("/etc/slurm/prolog", "/etc/slurm/epilog", "/etc/slurm/task_prolog", "/etc/slurm/health"):
+        assert files[path].mode == 0o755
+
+
+def test_a_script_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:
+    slurm = {"scripts": {"prolog": False, "epilog": False, "task_prolog": False}}
+    tree = cluster(tmp_path, slurm=slurm, health={"enabled": False})
+    assert not [
+        path for path, file in node_files(tree, "c1").items() if path.startswith("/etc/slurm/") and file.mode & 0o111
+    ]
+    assert "Prolog=" not in text_of(tree, "head", "/etc/slurm/slurm.conf")
+
+
+# --- prolog -----------------------------------------------------------------------------------------------------------
+
+PROLOG = "exec env -i $(env | grep ^SLURM_) CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-} /etc/slurm/prolog"
+EPILOG = "exec env -i $(env | grep ^SLURM_) /etc/slurm/epilog"
+
+
+@pytest.mark.real
+def test_a_job_on_healthy_gpus_starts_without_a_word(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run(PROLOG, SLURM_JOB_GPUS="0,1", CUDA_VISIBLE_DEVICES="0,1")
+    assert (done.code, done.stdout, done.files.get("journal", "")) == (0, "", "")
+
+
+@pytest.mark.real
+def test_a_job_without_gpus_starts(tmp_path: Path, root: Path) -> None:
+    assert node(tmp_path, root).run(PROLOG, says={"gpus": ""}).code == 0
+
+
+@pytest.mark.real
+def test_a_gpu_of_the_job_that_does_not_answer_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run(PROLOG, says={"gpus": "0, GPU-0\n"}, SLURM_JOB_GPUS="0,5")
+    assert done.code == 1
+    assert "job 77: 30-gpu failed (1): GPU 5 does not answer" in done.files["journal"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_somebody_else_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run(PROLOG, says={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="2,3")
+    assert done.code == 1
+    assert "GPU 3:" in done.files["journal"]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("apps", ["GPU-6, 4711, python\n", "GPU-3, 4712, nvidia-cuda-mps-server\n"])
+def test_processes_elsewhere_do_not_matter(apps: str, tmp_path: Path, root: Path) -> None:
+    assert node(tmp_path, root).run(PROLOG, says={"apps": apps}, SLURM_JOB_GPUS="2,3").code == 0
+
+
+@pytest.mark.real
+def test_shared_gpus_may_have_other_jobs(tmp_path: Path, root: Path) -> None:
+    shared = node(tmp_path, root, node_types=gpu_type(shards=4))
+    assert shared.run(PROLOG, says={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="3").code == 0
+
+
+@pytest.mark.real
+def test_a_sites_script_takes_part_in_order_and_what_is_no_script_does_not(tmp_path: Path, root: Path) -> None:
+    scene = """
+for name in 60-site 10-first 50-old.dpkg-old '55-backup~' README; do
+  printf '#!/bin/bash\\necho %s\\n' "$name" >"/etc/slurm/prolog.d/$name"
+  chmod 755 "/etc/slurm/prolog.d/$name"
+done
+printf 'echo never' >/etc/slurm/prolog.d/70-not-executable"""
+    done = node(tmp_path, root).run(PROLOG, before=scene)
+    assert done.code == 0
+    assert done.files["journal"].splitlines() == ["job 77: 10-first: 10-first", "job 77: 60-site: 60-site"]
+
+
+@pytest.mark.real
+def test_a_script_without_end_is_named(tmp_path: Path, root: Path) -> None:
+    slow = node(tmp_path, root, slurm={"scripts": {"timeout": 10}})
+    scene = "printf '#!/bin/bash\\nsleep 60\\n' >/etc/slurm/prolog.d/60-slow; chmod 755 /etc/slurm/prolog.d/60-slow; sed -i 's/^limit=.*/limit=1/' /etc/slurm/prolog"
+    done = slow.run(PROLOG, before=scene)
+    assert done.code == 1
+    assert "60-slow failed (124): no end within 1 seconds" in done.files["journal"]
+
+
+@pytest.mark.real
+def test_a_journal_that_is_gone_does_not_drain_the_node(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run(
+        PROLOG, before="printf '#!/bin/bash\\nexit 1\\n' >/usr/bin/logger", SLURM_JOB_GPUS="1"
+    )
+    assert done.code == 0
+
+
+# --- scratch and the exporter's job labels ----------------------------------------------------------------------------
+
+
+@pytest.mark.real
+def test_a_job_has_a_folder_of_its_own_until_it_ends(tmp_path: Path, root: Path) -> None:
+    box = node(tmp_path, root, slurm={"scripts": {"tmpdir": "/scratch"}})
+    scene = "mkdir /scratch; ln -s /etc /scratch/keep; echo alice:x:1000:1000::/:/bin/sh >>/etc/passwd"
+    script = (
+        "/etc/slurm/prolog || exit; stat -c %u:%a /scratch/77; ln -s /etc/slurm /scratch/77/link; "
+        "/etc/slurm/task_prolog; TMPDIR=/home/x /etc/slurm/task_prolog; /etc/slurm/epilog || exit; ls /scratch; ls /etc/slurm/prolog"
+    )
+    done = box.run(script, before=scene)
+    said = [line for line in done.stdout.splitlines() if not line.startswith(("export NCCL_", "export UCX_"))]
+    assert said == ["1000:700", "export TMPDIR=/scratch/77", "keep", "/etc/slurm/prolog"]
+
+
+@pytest.mark.real
+def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path) -> None:
+    box = node(
+        tmp_path, root, monitoring={"dcgm": {"enabled": True}}, nodes=[roles("slurm-controller", "monitoring"), COMPUTE]
+    )
+    folder = "/run/dcgm-job-mapping"
+    show = f"for f in {folder}/*; do echo ${{f##*/}}:$(cat $f); done"
+    script = f"/etc/slurm/prolog; {show}; SLURM_JOB_ID=78 /etc/slurm/epilog; {show}; /etc/slurm/epilog; ls -A {folder}"
+    done = box.run(script, before=f"mkdir {folder}", SLURM_JOB_GPUS="0,3")
+    assert done.stdout.splitlines() == ["0:77", "3:77", "0:77", "3:77"]
+
+
+@pytest.mark.real
+def test_jobs_that_share_a_gpu_share_its_file(tmp_path: Path, root: Path) -> None:
+    changes = {"monitoring": {"dcgm": {"enabled": True}}, "nodes": [roles("slurm-controller", "monitoring"), COMPUTE]}
+    box = node(tmp_path, root, node_types=gpu_type(shards=4), **changes)
+    folder = "/run/dcgm-job-mapping"
+    script = (
+        f"/etc/slurm/prolog; SLURM_JOB_ID=78 /etc/slurm/prolog; paste -sd, {folder}/0; "
+        f"/etc/slurm/epilog; cat {folder}/0; SLURM_JOB_ID=78 /etc/slurm/epilog; ls -A {folder}"
+    )
+    assert box.run(script, before=f"mkdir {folder}", SLURM_JOB_GPUS="0").stdout.splitlines() == ["77,78", "78"]
+
+
+# --- task prolog ------------------------------------------------------------------------------------------------------
+
+NCCL = "# NCCL\nNCCL_DEBUG=WARN\nNCCL_IB_HCA==mlx5_0:1,mlx5_1:1\nNCCL_IB_QPS_PER_CONNECTION=2\nOTHER=x\n"
+
+
+@pytest.mark.real
+def test_a_task_gets_what_its_user_has_not_set(tmp_path: Path, root: Path) -> None:
+    scene = f"""mkdir -p /home/alice /etc/ucx; cat >/etc/nccl.conf <<'E'
+{NCCL}E
+printf 'UCX_TLS=rc,sm\\nUCX_NET_DEVICES=mlx5_0:1\\n[Grace]\\nUCX_TLS=all\\n' >/etc/ucx/ucx.conf
+echo NCCL_IB_QPS_PER_CONNECTION=8 >/home/alice/.nccl.conf"""
+    done = node(tmp_path, root).run("/etc/slurm/task_prolog", scene, HOME="/home/alice", NCCL_DEBUG="INFO", UCX_TLS="")
+    assert done.code == 0
+    assert done.stdout.splitlines() == [
+        "export NCCL_IB_HCA==mlx5_0:1,mlx5_1:1",
+        "export UCX_NET_DEVICES=mlx5_0:1",
+    ]
+
+
+@pytest.mark.real
+def test_a_task_starts_on_a_node_without_such_files(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run("rm -f /etc/nccl.conf /etc/ucx/ucx.conf; exec /etc/slurm/task_prolog")
+    assert (done.code, done.stdout) == (0, "")
+
+
+# --- epilog -----------------------------------------------------------------------------------------------------------
+
+USERS = "printf 'alice:x:1000:1000::/:/bin/sh\\nbob:x:1001:1001::/:/bin/sh\\n' >>/etc/passwd"
+JOB = "/system.slice/slurmstepd.scope/job_78/step_0/user/task_0"
+
+
+@pytest.mark.real
+def test_processes_outside_of_all_jobs_are_ended_and_no_others(tmp_path: Path, root: Path) -> None:
+    scene = f"""{USERS}
+as_user 1000 sleep 301; stray=$!
+as_user 1000 sleep 302; other_job=$!
+as_user 1001 sleep 303; other_user=$!
+as_user 0 sleep 304; system=$!
+for pid in $stray $other_user $system; do cgroup_of $pid /system.slice/ssh.service; done
+cgroup_of $other_job {JOB}
+echo "$other_job $other_user $system" >/run/clustergen/spared"""
+    done = node(tmp_path, root).run(EPILOG, scene)
+    assert done.code == 0
+    assert done.files["alive"].split() == done.files["spared"].split()
+    assert "TERM to processes of alice outside of all jobs" in done.files["journal"]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("changes", "groups"), [({}, ""), ({"host": {"admin_group": "admins"}}, "echo admins:x:2000:alice >>/etc/group")]
+)
+def test_without_cgroups_of_slurm_and_for_administrators_nothing_is_ended(
+    changes: dict[str, Any], groups: str, tmp_path: Path, root: Path
+) -> None:
+    in_a_job = f"as_user 1001 sleep 302; cgroup_of $! {JOB}" if groups else ""
+    scene = f"{USERS}\n{groups}\n{in_a_job}\nas_user 1000 sleep 301; cgroup_of $! /user.slice; echo $! >/run/clustergen/spared"
+    done = node(tmp_path, root, **changes).run(EPILOG, scene)
+    assert done.code == 0
+    assert done.files["spared"].strip() in done.files["alive"].split()
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_what_the_user_left_on_the_jobs_gpus_is_killed(tmp_path: Path, root: Path) -> None:
+    scene = f"""{USERS}
+as_user 1000 sleep 301; mine=$!
+as_user 1001 sleep 302; theirs=$!
+printf 'GPU-0, %s, python\\nGPU-0, %s, python\\n' $mine $theirs >/run/clustergen/apps
+echo $theirs >/run/clustergen/spared"""
+    done = node(tmp_path, root).run(EPILOG, scene, SLURM_JOB_GPUS="0")
+    assert done.files["alive"] == done.files["spared"]
+    assert "killed on GPU 0" in done.files["journal"]
+    assert done.code == 0
+
+
+@pytest.mark.real
+def test_memory_errors_of_a_jobs_gpus_drain_the_node(tmp_path: Path, root: Path) -> None:
+    done = node(tmp_path, root).run(EPILOG, says={"ecc": "0, 2\n"}, SLURM_JOB_GPUS="0")
+    assert done.code == 1
+    assert "35-gpu-errors failed (1): GPU 0 has 2 uncorrected memory errors" in done.files["journal"]
+
+
+# --- health -----------------------------------------------------------------------------------------------------------
+
+HEALTH = "env -i SLURMD_NODENAME=c1 CUDA_VISIBLE_DEVICES=0 /etc/slurm/health"
+DRAINED = "NodeName=c1 State=IDLE+DRAIN ThreadsPerCore=2 Reason={} [root@2026-11-21T01:00:00] Comment=x"
+QUIET = {"fabric": False, "dcgm": True, "max_temperature": 60}
+
+
+def healthy(folder: Path, root: Path, **changes: Any) -> Node:
+    nodes = [roles("slurm-controller", "monitoring"), COMPUTE]
+    return node(folder, root, **{"health": QUIET, "monitoring": {"dcgm": {"enabled": True}}, "nodes": nodes, **changes})
+
+
+def drained(outcome: Outcome) -> str:
+    """The reason that the node was drained with; empty when it was not."""
+    for update in outcome.files.get("updates", "").split("update|"):
+        if update.startswith("NodeName=c1|State=DRAIN|"):
+            return update.removeprefix("NodeName=c1|State=DRAIN|Reason=").rstrip("|")
+    return ""
+
+
+@pytest.mark.real
+def test_a_healthy_node_is_left_alone_and_asks_the_controller_once(tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(f"{HEALTH}; echo broken >/run/clustergen/node; {HEALTH}")
+    assert (done.code, done.stdout, done.files.get("updates", "")) == (0, "", "")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("says", "reason"),
+    [
+        ({"gpus": "0, GPU-0\n"}, "clustergen: 1 of 8 GPUs answer (10-gpu-count)"),
+        ({"gpus": "Unable to determine the device handle\n"}, "clustergen: 0 of 8 GPUs answer (10-gpu-count)"),
+        ({"ecc": "3, 1\n"}, "GPU 3 has 1 uncorrected memory errors"),
+        ({"remapped": "00000000:1B:00.0, 1, 0\n"}, "GPU 00000000:1B:00.0 could not replace a memory row"),
+        ({"remapped": "00000000:1B:00.0, No, Yes\n"}, "GPU 00000000:1B:00.0 needs a reset"),
+        ({"nvlink": GOOD["nvlink"].replace("26.562 GB/s", "<inactive>", 1)}, "GPU 0: 17 of 18 NVLinks"),
+        ({"temperature": "5, 75, 0\n"}, "GPU 5 is idle and has 75 C"),
+        ({"dcgm": GOOD["dcgm"].replace("Healthy", "Failure")}, "DCGM reports a failure"),
+    ],
+)
+def test_a_sick_node_is_drained_with_the_reason(says: dict[str, str], reason: str, tmp_path: Path, root: Path) -> None:
+    assert reason in drained(
+        healthy(tmp_path, root, node_types={"gpu": {"system": "hgx-h100-8"}}).run(HEALTH, says=says)
+    )
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"ecc": "0, [N/A]\n", "remapped": "No devices found\n"},
+        {"temperature": "5, 75, 98\n"},
+        {"dcgm": GOOD["dcgm"].replace("Healthy", "Warning")},
+        {"dcgm": "Error: unable to establish a connection\n"},
+    ],
+)
+def test_what_is_no_illness(says: dict[str, str], tmp_path: Path, root: Path) -> None:
+    assert drained(healthy(tmp_path, root).run(HEALTH, says=says)) == ""
+
+
+@pytest.mark.real
+def test_all_reasons_are_told_and_hold_no_quotes(tmp_path: Path, root: Path) -> None:
+    scene = """printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >/etc/slurm/health.d/60-site
+chmod 755 /etc/slurm/health.d/60-site"""
+    reason = drained(healthy(tmp_path, root).run(HEALTH, scene, says={"gpus": "", "ecc": "3, 1\n"}))
+    assert "0 of 8 GPUs" in reason
+    assert "GPU 3 has 1" in reason
+    assert "60-site" in reason
+    assert not set(reason) & set("'\"|$\n")
+
+
+@pytest.mark.real
+def test_a_node_that_we_drained_comes_back(tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(
+        HEALTH, says={"node": DRAINED.format("clustergen: 7 of 8 GPUs answer (10-gpu-count)")}
+    )
+    assert done.files["updates"] == "update|NodeName=c1|State=RESUME|"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("says", [{}, {"gpus": ""}])
+def test_an_operators_drain_is_left_alone(says: dict[str, str], tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(HEALTH, says={"node": DRAINED.format("broken fan"), **says})
+    assert "updates" not in done.files
+
+
+@pytest.mark.real
+def test_the_same_reason_is_not_told_again(tmp_path: Path, root: Path) -> None:
+    reason = "clustergen: 1 of 8 GPUs answer (10-gpu-count)"
+    says = {"node": DRAINED.format(reason), "gpus": "0, GPU-0\n"}
+    assert "updates" not in healthy(tmp_path, root).run(HEALTH, says=says).files
+
+
+@pytest.mark.real
+def test_watches_of_dcgm_are_set_where_it_has_none(tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(HEALTH, says={"dcgm": "Error: Health watches not enabled\n"})
+    assert done.files["updates"] == "watched\n"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        ("mount -t tmpfs tmpfs /home", ""),
+        ("", "/home is not mounted"),
+        ("mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexit 1\\n' >/usr/bin/stat", "/home gives an error"),
+        (
+            "mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexec sleep 50\\n' >/usr/bin/stat; "
+            "sed -i s/1..100/1..3/ /etc/slurm/*.d/*-mount-home",
+            "/home does not answer",
+        ),
+    ],
+)
+def test_a_file_system_must_be_mounted_and_answer(scene: str, reason: str, tmp_path: Path, root: Path) -> None:
+    box = healthy(tmp_path, root, storage=STORAGE)
+    done = box.run(f"{HEALTH}; /etc/slurm/prolog; echo prolog $?", f"mkdir -p /home; {scene}")
+    assert reason in drained(done)
+    assert ("prolog 1" if reason else "prolog 0") in done.stdout
+
+
+def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", second: str = "mlx5_1") -> str:
+    ports = "; ".join(
+        f"mkdir -p /sys/class/infiniband/{device}/ports/1; echo '{said}' >/sys/class/infiniband/{device}/ports/1/state; "
+        f"echo '{rate}' >/sys/class/infiniband/{device}/ports/1/rate"
+        for device, said in (("mlx5_0", "4: ACTIVE"), (second, state))
+    )
+    return f"mount -t tmpfs tmpfs /sys/class; {ports}"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        (infiniband(), ""),
+        (infiniband(state="1: DOWN"), "mlx5_1 is DOWN"),
+        (infiniband(rate="100 Gb/sec (4X EDR)"), "mlx5_0 runs at 100 Gb/sec"),
+        (infiniband(second="mlx5_7"), "mlx5_1 is missing"),
+    ],
+)
+def test_the_fabrics_ports_are_up_at_full_rate(scene: str, reason: str, tmp_path: Path, root: Path) -> None:
+    found = drained(healthy(tmp_path, root, health={**QUIET, "fabric": True}).run(HEALTH, scene))
+    assert reason in found if reason else not found
+
+
+@pytest.mark.real
+def test_a_full_disk_drains(tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(HEALTH, "mount -t tmpfs -o size=1M full /tmp")
+    assert "/tmp has only 1024 KiB free" in drained(done)
