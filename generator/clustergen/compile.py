@@ -58,10 +58,10 @@ def _frozen(data: Any) -> Any:
 
 def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
     """The tree of a valid manifest, its site's files included; None where they do not fit together."""
-    from clustergen.render.build import Builder, clashes
+    from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
-    from clustergen.render.site import site_files
-    from clustergen.render.tree import RenderedFile
+    from clustergen.render.site import clashes_of, take_site_files
+    from clustergen.render.tree import Tree
 
     assert compiled.cluster is not None
     cluster = compiled.cluster
@@ -70,44 +70,15 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
         files = builder.build()
     except RenderError as err:
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
-    findings: list[Finding] = []
-    replaces = set(cluster.manifest.site.replaces)
-    used: set[str] = set()
-    for item in site_files(path.parent / "site", cluster, set(builder.members)):
-        if isinstance(item, Finding):
-            findings.append(item)
-            continue
-        name = item.path.removeprefix("overlays/")
-        if item.path in files and name not in replaces:
-            findings.append(
-                Finding(
-                    "site-file-clash",
-                    (),
-                    f"{item.source} would take the place of a file of ours",
-                    f"where that is meant, add it to the manifest: site: {{replaces: [{name}]}}",
-                )
-            )
-        used.add(name)
-        if isinstance(item, RenderedFile):
-            files[item.path] = item
+    site = path.parent / "site"
+    told = take_site_files(site, cluster, files, builder.members)
     builder.finish()
-    for index, name in enumerate(cluster.manifest.site.replaces):
-        if name not in used:
-            findings.append(
-                Finding("site-replaces-nothing", ("site", "replaces", index), f"there is no file site/{name}")
-            )
-    for target, groups, host in clashes(files, builder.members):
-        findings.append(
-            Finding(
-                "path-in-two-groups",
-                ("nodes",),
-                f"{host} would get {target} from two groups: {' and '.join(groups)}",
-                key=True,
-            )
-        )
-    found = tuple(in_file_order(compiled.source.diagnose(findings)))
+    told += clashes_of(site, files, builder.members)
+    findings = [item for item in told if isinstance(item, Finding)]
+    found = [item for item in told if isinstance(item, Diagnostic)]
+    found = in_file_order([*found, *compiled.source.diagnose(findings)])
     if any(item.severity is Severity.ERROR for item in found):
-        return None, found
+        return None, tuple(found)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, hosts, path.name, compiled.source.sha256), found
+    return Tree(ordered, hosts, path.name, compiled.source.sha256), tuple(found)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, did_you_mean
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
+from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
-from clustergen.render.engine import print_site_template
-from clustergen.render.formats import RenderError, format_of
+from clustergen.render.formats import format_of
 from clustergen.render.tree import RenderedFile
 
 _LIMIT = 4 << 20
+_NAME = re.compile(r"[A-Za-z0-9_.@+:,%~=-]+(/[A-Za-z0-9_.@+:,%~=-]+)*")
+_KEEPER = ".gitkeep"  # how git is made to keep an empty folder
 
 
 def effect_of(target: str) -> Effect:
@@ -25,44 +28,90 @@ def effect_of(target: str) -> Effect:
     return SYSCTL if target.startswith("/etc/sysctl.d/") else NONE
 
 
-def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[RenderedFile | Finding]:
-    """The files of the site, and what is wrong with them."""
+def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[RenderedFile | Diagnostic]:
+    """The files of the site, and what is wrong with them; READMEs and dot files beside the groups are left alone."""
     if not folder.is_dir():
         return
-    for group_folder in sorted(folder.iterdir()):
-        group = group_folder.name
-        if not group_folder.is_dir() or group.startswith("."):
+    for place in sorted(folder.iterdir()):
+        name = place.name
+        if name.startswith((".", "README")):
             continue
-        if group not in groups:
-            yield Finding(
+        if not place.is_dir():
+            yield Diagnostic.of(
                 "site-group-unknown",
-                (),
-                f"{group_folder} is for a group that no node is in",
-                did_you_mean(group, groups),
+                Place(str(place)),
+                f"{name} lies in no group's folder",
+                f"site/GROUP/… as on the node, as {folder.name}/all/etc/{name}",
             )
-            continue
-        for root, folders, names in os.walk(group_folder):
-            folders.sort()
-            for name in sorted(names):
-                yield from _one(Path(root) / name, group_folder, group, cluster)
+        elif name not in groups:
+            yield Diagnostic.of(
+                "site-group-unknown",
+                Place(str(place)),
+                f"no node is in a group '{name}'",
+                did_you_mean(name, groups) or f"there are {', '.join(sorted(groups))}",
+            )
+        else:
+            yield from _group(folder, place, name, cluster)
 
 
-def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Finding]:
+def _group(folder: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
+    for root, folders, names in os.walk(group_folder):
+        folders.sort()
+        for name in folders:
+            if (Path(root) / name).is_symlink():
+                yield _unreadable(Path(root) / name, "it is a link to a folder, which is not followed")
+        for name in sorted(names):
+            place = Path(root) / name
+            if name == _KEEPER:
+                continue
+            if wrong := _refused(folder, place):
+                yield _unreadable(place, wrong)
+            else:
+                yield from _one(place, group_folder, group, cluster)
+
+
+def _refused(folder: Path, place: Path) -> str | None:
+    """Why a file cannot be taken; None where it can."""
+    if not _NAME.fullmatch(place.relative_to(folder).as_posix()):
+        return "its name has blanks or other characters that not all files of a tree can hold"
+    if place.is_symlink() and not place.exists():
+        return f"it is a link to {place.readlink()}, which is not there"
+    if place.is_symlink() and not place.resolve().is_relative_to(folder.resolve()):
+        return f"it is a link to {place.readlink()}, outside of {folder.name}/"
+    if not place.is_file():
+        return "it is no plain file"
+    size = place.stat().st_size
+    return f"it has {size >> 20} MiB, and {_LIMIT >> 20} are the most" if size > _LIMIT else None
+
+
+def _line(place: Path, content: bytes, number: int) -> Place:
+    """A line of a file without its indentation; number 0: the file as a whole."""
+    lines = content.decode(errors="replace").split("\n")
+    if not 0 < number <= len(lines):
+        return Place(str(place))
+    text = lines[number - 1].rstrip()
+    return Place(str(place), number, len(text) - len(text.lstrip()) + 1, len(text) + 1)
+
+
+def _unreadable(place: Path, why: str) -> Diagnostic:
+    return Diagnostic.of("site-file-unreadable", Place(str(place)), f"this file cannot be taken: {why}")
+
+
+def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
     target = place.relative_to(group_folder).as_posix()
     try:
-        if not place.is_file() or place.stat().st_size > _LIMIT:
-            yield Finding("site-file-unreadable", (), f"{place} is no file of at most {_LIMIT >> 20} MiB")
-            return
         content = place.read_bytes()
     except OSError as err:
-        yield Finding("site-file-unreadable", (), f"{place}: {err.strerror}")
+        yield _unreadable(place, (err.strerror or str(err)).lower())
         return
     if target.endswith(".j2"):
+        from clustergen.render.site_template import SiteTemplateError, print_site_template
+
         target = target[:-3]
         try:
             content = print_site_template(place, group_folder, format_of(target), {"cluster": cluster}).encode()
-        except RenderError as err:
-            yield Finding("site-template-fails", (), f"{place}: {err}")
+        except SiteTemplateError as err:
+            yield Diagnostic.of("site-template-fails", _line(place, content, err.line), err.message, err.hint)
             return
     mode = 0o755 if os.access(place, os.X_OK) else 0o644
     yield RenderedFile(
@@ -74,3 +123,75 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
         effect=effect_of("/" + target),
         source=f"site/{group}/{place.relative_to(group_folder).as_posix()}",
     )
+
+
+def take_site_files(
+    folder: Path, cluster: Cluster, files: dict[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+) -> list[Diagnostic | Finding]:
+    """Puts the site's files among ours, and tells what is wrong with them and with the manifest's `site.replaces`."""
+    told: list[Diagnostic | Finding] = []
+    replaces = cluster.manifest.site.replaces
+    taken: dict[str, bool] = {}
+    for item in site_files(folder, cluster, set(members)):
+        if isinstance(item, Diagnostic):
+            told.append(item)
+            continue
+        name = item.path.removeprefix("overlays/")
+        other = files.get(item.path)
+        if other is not None and name in taken:
+            told.append(_clash(folder, item, f"it and {other.source} would be the same file on the node", "keep one"))
+        elif other is not None and name not in replaces:
+            told.append(
+                _clash(
+                    folder,
+                    item,
+                    "it would take the place of a file that clustergen makes",
+                    f"where that is meant, say so in the manifest: site: {{replaces: [{name}]}}",
+                )
+            )
+        taken[name] = other is not None
+        files[item.path] = item
+    for index, name in enumerate(replaces):
+        path = ("site", "replaces", index)
+        if name not in taken:
+            told.append(
+                Finding(
+                    "site-replaces-nothing", path, f"there is no file {folder.name}/{name}", did_you_mean(name, taken)
+                )
+            )
+        elif not taken[name]:
+            ours = [file.removeprefix("overlays/") for file in files if file.startswith("overlays/")]
+            told.append(
+                Finding(
+                    "site-replaces-nothing",
+                    path,
+                    f"clustergen makes no file {name}, so there is nothing to replace",
+                    did_you_mean(name, [other for other in ours if other not in taken]) or "take it out of replaces",
+                )
+            )
+    return told
+
+
+def _clash(folder: Path, item: RenderedFile, message: str, hint: str) -> Diagnostic:
+    return Diagnostic.of("site-file-clash", Place(str(folder.parent / item.source)), message, hint)
+
+
+def clashes_of(
+    folder: Path, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+) -> list[Diagnostic | Finding]:
+    """Paths that a node would get from two groups, told at the site's file where one is among them."""
+    told: list[Diagnostic | Finding] = []
+    for target, groups, host in clashes(files, members):
+        both = " and ".join(groups)
+        message = f"{host} would get {target} from two groups: {both}"
+        site = [
+            file
+            for file in files.values()
+            if file.target == target and file.group in groups and "site/" in file.source[:5]
+        ]
+        if site:
+            hint = "put it into one group, or into groups that have no node in common"
+            told.append(Diagnostic.of("path-in-two-groups", Place(str(folder.parent / site[-1].source)), message, hint))
+        else:
+            told.append(Finding("path-in-two-groups", ("nodes",), message, key=True))
+    return told
