@@ -147,7 +147,7 @@ def node_sets(cluster: Cluster) -> Iterator[Finding]:
                 "give the node set another name",
                 key=True,
             )
-        elif name not in used and _all_known(cluster):
+        elif name not in used and name.lower() != "all" and _all_known(cluster):
             yield Finding(
                 "node-set-unused", path, f"no partition uses '{name}'", "nodes: takes node sets by name", key=True
             )

@@ -1,0 +1,126 @@
+"""Hardware and power: what is stated is taken as it is, what is left out follows, and a slip is told once."""
+
+from __future__ import annotations
+
+import pytest
+
+from strategies.findings import TINY, changed, found
+
+
+def of_type(fields: str, more: str = "") -> str:
+    """The small cluster with other hardware, and more sections."""
+    return changed(TINY, ("{system: dgx-h100}", fields), ("slurm: {", f"{more}slurm: {{"))
+
+
+OWN = """\
+catalogue:
+  gpus:
+    h100-oem: {nvml_name: NVIDIA H100 OEM, memory: 80GB, power: 650W}
+  systems:
+    acme: {cpu: {sockets: 2, cores_per_socket: 32}, memory: 1TiB, gpu: h100-oem, gpu_count: 2, gpu_numa: [0, 1]}
+"""
+HALVES = "gpu: {mig_plans: {half: {profiles: {3g.40gb: 2}}}}\n"
+
+RIGHT = {
+    "a small virtual machine keeps most of its memory for jobs": of_type("{cpu: {cores_per_socket: 2}, memory: 2GiB}"),
+    "an own system with an own GPU": of_type("{system: acme}", OWN),
+    "a system of which nothing is known, with all stated": of_type(
+        "{system: custom, cpu: {sockets: 2, cores_per_socket: 8}, memory: 64GiB}"
+    ),
+    "a GPU system without its GPUs": of_type("{system: dgx-h100, gpus: {count: 0}}"),
+    "the type as the driver names it": of_type("{system: dgx-h100, gpus: {gres_type: nvidia_h100_80gb_hbm3}}"),
+    "some GPUs split, the others whole": of_type('{system: dgx-h100, gpus: {mig: {"0": half, 7: half}}}', HALVES),
+    "the lowest power limit": of_type("{system: dgx-h100, gpus: {power_limit: 200W}}"),
+    "power supplies just large enough by a power limit": of_type(
+        "{system: ws-4x3090, gpus: {power_limit: 250W}, power: {psus: 1, psu: 1.6kW}}"
+    ),
+    "firmware with four NUMA nodes in a socket": of_type("{system: dgx-a100-80}"),
+    "the same NIC in two types": changed(
+        TINY,
+        (
+            "  h100: {system: dgx-h100}",
+            "  h100: {system: dgx-h100, nics: [{device: mlx5_0}]}\n  b: {system: dgx-h100, nics: [{device: mlx5_0}]}",
+        ),
+        ('  - {name: "gpu', '  - {name: b1, type: b, address: 10.0.0.9}\n  - {name: "gpu'),
+    ),
+}
+
+WRONG = {
+    "a system of which nothing is known": (of_type("{system: custom}"), [("hardware-incomplete", "h100")]),
+    "an own system without cores": (
+        of_type("{system: acme}", OWN.replace(", cores_per_socket: 32", "")),
+        [("hardware-incomplete", "h100")],
+    ),
+    "an own system with a GPU that nobody knows": (
+        of_type("{system: acme}", OWN.replace("h100-oem: {n", "h100-ome: {n")),
+        [("catalogue-row-unused", "h100-ome"), ("gpu-unknown", "h100-oem")],
+    ),
+    "an own system with too few NUMA nodes named": (
+        of_type("{system: acme}", OWN.replace("[0, 1]", "[0]")),
+        [("gpu-numa-count", "[0]")],
+    ),
+    "an own system's port with a misspelt model": (
+        of_type("{system: acme}", OWN.replace("gpu_numa:", "nics: [{device: mlx5_0, model: cx77}], gpu_numa:")),
+        [("nic-unknown", "cx77")],
+    ),
+    "a misspelt plan is not an unused one too": (
+        of_type("{system: dgx-h100, gpus: {mig: {0: hlaf}}}", HALVES),
+        [("mig-plan-unknown", "hlaf")],
+    ),
+    "a plan that fits one GPU and not the other": (
+        changed(
+            of_type("{system: dgx-h100, gpus: {mig: half}}", HALVES),
+            ("nodes:\n", "  a100: {system: dgx-a100-40, gpus: {mig: half}}\nnodes:\n"),
+            ('  - {name: "gpu', '  - {name: a1, type: a100, address: 10.0.0.9}\n  - {name: "gpu'),
+        ),
+        [("mig-profile-unknown", "3g.40gb")],
+    ),
+    "all memory for the system": (
+        of_type("{system: ws-2xa6000, memory: 128GiB, reserved: {memory: 128GiB}}"),
+        [("nothing-left-for-jobs", "128GiB")],
+    ),
+    "links of three GPUs for two": (
+        of_type("{system: ws-2xa6000, gpus: {links: [[-1, 4, 4], [4, -1, 4], [4, 4, -1]]}}"),
+        [("links-malformed", "[-1, 4, 4]")],
+    ),
+    "one row of links too short": (
+        of_type("{system: ws-2xa6000, gpus: {links: [[-1, 4], [4]]}}"),
+        [("links-malformed", "[4]")],
+    ),
+    "a GPU with a link to itself": (
+        of_type("{system: ws-2xa6000, gpus: {links: [[-1, 4], [4, 0]]}}"),
+        [("links-malformed", "0")],
+    ),
+    "more spare power supplies than there are, of a draw that nobody knows": (
+        of_type("{cpu: {cores_per_socket: 8}, memory: 64GiB, power: {psus: 2, redundant: 2}}"),
+        [("psu-redundancy", "2")],
+    ),
+    "GPUs alone are too much for the power supplies": (
+        of_type(
+            "{cpu: {cores_per_socket: 8}, memory: 64GiB, gpus: {model: h100-sxm, count: 8}, power: {psus: 2, psu: 2kW}}"
+        ),
+        [("psu-too-small", "power")],
+    ),
+    "GPUs alone are too much for the rack": (
+        of_type(
+            "{cpu: {cores_per_socket: 8}, memory: 64GiB, gpus: {model: h100-sxm, count: 8}}",
+            'racks: {r1: {nodes: "gpu[1-4]", power: 20kW}}\n',
+        ),
+        [("rack-power", "20kW")],
+    ),
+    "a node twice in one rack": (
+        of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4],gpu2"}}\n'),
+        [("rack-node-twice", "gpu[1-4]")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_manifests_have_no_finding(name: str) -> None:
+    assert found(RIGHT[name]) == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_slip_is_told_once_at_its_place(name: str) -> None:
+    text, expected = WRONG[name]
+    assert found(text) == expected

@@ -1,0 +1,45 @@
+"""What `validate` finds in a manifest that is given as text, in a form that a table of cases can hold."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from clustergen.compile import validate
+
+TINY = """\
+name: tiny
+os: debian-12
+networks:
+  management: {cidr: 10.0.0.0/24}
+node_types:
+  h100: {system: dgx-h100}
+nodes:
+  - {name: head, type: service, address: 10.0.0.1, roles: [slurm-controller]}
+  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}
+slurm: {version: "24.11"}
+"""
+
+
+def changed(text: str, *edits: tuple[str, str]) -> str:
+    """The text with some of its words replaced; each must be there."""
+    for old, new in edits:
+        assert old in text, f"{old!r} is not in the manifest"
+        text = text.replace(old, new)
+    return text
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """(code, what the caret stands under) of every diagnostic, in file order."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "manifest.yaml"
+        path.write_text(text, encoding="utf-8")
+        diagnostics = validate(path).diagnostics
+    lines = text.splitlines()
+    places = [item.place for item in diagnostics]
+    assert all(place and place.line for place in places)
+    return [
+        (item.code, lines[place.line - 1][place.column - 1 : place.end_column - 1])
+        for item, place in zip(diagnostics, places, strict=True)
+        if place
+    ]
