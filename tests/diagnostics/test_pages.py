@@ -1,5 +1,6 @@
 """The pages of the codes tell the truth: what they show is what the command prints."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner, Result
 from clustergen.cli import group
 from clustergen.diagnostics import CODES
 from clustergen.diagnostics.pages import Examples, examples, folder, page, with_output
+from clustergen.records import replace
 
 HOME = folder()
 assert HOME is not None
@@ -16,10 +18,12 @@ SHOWN = {code: shown for code, text in PAGES.items() if isinstance(shown := exam
 FIXTURES = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), str)}
 
 
-def validate(manifest: str) -> Result:
-    """Runs `clustergen validate manifest.yaml` in the current folder."""
-    Path("manifest.yaml").write_text(manifest, encoding="utf-8")
-    return CliRunner().invoke(group, ["validate", "manifest.yaml"])
+def run(verb: str, manifest: str, files: Mapping[str, str]) -> Result:
+    """Runs `clustergen VERB manifest.yaml` in the current folder, with these files beside the manifest."""
+    for path, text in {**files, "manifest.yaml": manifest}.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text, encoding="utf-8")
+    return CliRunner().invoke(group, [verb, "manifest.yaml"])
 
 
 @pytest.fixture(autouse=True)
@@ -29,16 +33,18 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_wrong_manifest_gives_the_output_that_the_page_shows(code: str) -> None:
-    result = validate(SHOWN[code].wrong)
+    shown = SHOWN[code]
+    result = run(shown.verb, shown.wrong, shown.wrong_files)
     assert f"[{code}]" in result.stderr
-    assert result.stderr == SHOWN[code].output, "tools/update-code-pages rewrites the pages"
+    assert result.stderr == shown.output, "tools/update-code-pages rewrites the pages"
     if CODES[code].severity == "error":
         assert result.exit_code == CODES[code].exit_code
 
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
-    result = validate(SHOWN[code].right)
+    shown = SHOWN[code]
+    result = run(shown.verb, shown.right, shown.right_files)
     assert f"[{code}]" not in result.stderr
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
@@ -68,6 +74,16 @@ def test_output_is_replaced_in_the_wrong_section_only() -> None:
     new = with_output(text, "new \\1\n")
     assert examples(new) == Examples("x\n", "new \\1\n", "y\n")
     assert with_output(new, "old\n") == text
+
+
+def test_files_beside_the_manifest_are_shown_below_their_path() -> None:
+    text = (
+        "# a\n\nwhy\n\n## Wrong\n\n```yaml\nx\n```\n\n`site/all/etc/motd`:\n\n```text\nhello\n```\n\n"
+        "```text\nold\n```\n\n## Right\n\n```yaml\ny\n```\n\n`site/all/etc/issue`:\n\n```text\nbye\n```\n"
+    )
+    shown = Examples("x\n", "old\n", "y\n", "render", {"site/all/etc/motd": "hello\n"}, {"site/all/etc/issue": "bye\n"})
+    assert examples(text) == shown
+    assert examples(with_output(text, "new\n")) == replace(shown, output="new\n")
 
 
 def test_a_page_without_examples_is_an_error() -> None:

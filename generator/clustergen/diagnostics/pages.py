@@ -1,14 +1,17 @@
 """The page of a code: the why, a wrong example, a right one. `docs/codes/<code>.md`, shipped in the wheel.
 
 A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real
-one (`tools/update-code-pages` writes it). Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names
-the test that does.
+one (`tools/update-code-pages` writes it). A block below a line that is nothing but a path, as "`site/all/etc/motd`:",
+is a file beside the manifest; a page with such files, or that names the command, shows what `clustergen render` says.
+Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names the test that does.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from clustergen.records import record
 
@@ -16,17 +19,21 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the pages inside the package; in a checkout they lie beside the source root.
 _FOLDERS = (_PACKAGE / "_codes", _PACKAGE.parents[1] / "docs" / "codes")
 _SECTION = re.compile(r"^## (?P<title>\w+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-_BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(?:`(?P<path>[^`\n]+)`:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_RENDER = "clustergen render manifest.yaml"  # a page that names it shows it
 _FIXTURE = re.compile(r"^<!-- fixture: (?P<name>[\w-]+) -->$", re.MULTILINE)
 
 
 @record
 class Examples:
-    """What a page shows: a manifest, what `clustergen validate manifest.yaml` says of it, and one that is right."""
+    """What a page shows: a manifest, what the command says of it, and one that is right, each with files beside it."""
 
     wrong: str
     output: str
     right: str
+    verb: str = "validate"  # the command is `clustergen VERB manifest.yaml`
+    wrong_files: Mapping[str, str] = MappingProxyType({})  # path beside the manifest → text
+    right_files: Mapping[str, str] = MappingProxyType({})
 
 
 def folder() -> Path | None:
@@ -46,19 +53,24 @@ def examples(markdown: str) -> Examples | str:
     fixture = _FIXTURE.search(markdown)
     if fixture:
         return fixture["name"]
-    blocks = {
-        (section["title"], block["kind"]): block["text"]
-        for section in _SECTION.finditer(markdown)
-        for block in _BLOCK.finditer(section["body"])
-    }
+    blocks: dict[tuple[str, str], str] = {}
+    files: dict[str, dict[str, str]] = {"Wrong": {}, "Right": {}}
+    for section in _SECTION.finditer(markdown):
+        for block in _BLOCK.finditer(section["body"]):
+            if block["path"]:
+                files[section["title"]][block["path"]] = block["text"]
+            else:
+                blocks[section["title"], block["kind"]] = block["text"]
+    verb = "render" if any(files.values()) or f"`{_RENDER}`" in markdown else "validate"
     try:
-        return Examples(blocks["Wrong", "yaml"], blocks["Wrong", "text"], blocks["Right", "yaml"])
+        wrong, output, right = blocks["Wrong", "yaml"], blocks["Wrong", "text"], blocks["Right", "yaml"]
     except KeyError as err:
         raise ValueError(f"the page has no {err.args[0][1]} block under '## {err.args[0][0]}'") from None
+    return Examples(wrong, output, right, verb, files["Wrong"], files["Right"])
 
 
 def with_output(markdown: str, output: str) -> str:
     """The page with another output in the place of the one that it shows."""
     head, wrong, rest = markdown.partition("## Wrong\n")
-    block = re.compile(r"^```text\n.*?^```$", re.MULTILINE | re.DOTALL)
-    return head + wrong + block.sub(lambda _: f"```text\n{output}```", rest, count=1)
+    block = next(found for found in _BLOCK.finditer(rest) if found["kind"] == "text" and not found["path"])
+    return head + wrong + rest[: block.start("text")] + output + rest[block.end("text") :]
