@@ -58,7 +58,13 @@ if [ "$ACCOUNTING" = yes ]; then
     install -m 600 -o "$DBD_USER" "$out/spare-slurmdbd.conf" /etc/slurm/slurmdbd.conf
     slurmdbd_starts /run/spare-slurmdbd.log
   fi
-  if [ -s "$out/qos" ]; then timeout -k 1 20 sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1; fi
+  # slurmctld complains of accounts and QOS that the database does not have; the tree's own script makes them first.
+  accounts=/usr/local/sbin/clustergen-accounts
+  if [ -x "$accounts" ]; then
+    timeout -k 1 60 "$accounts" names >"$out/accounts.txt" 2>&1 || sed 's/^/error: /' "$out/accounts.txt" >"$out/accounts.log"
+  elif [ -s "$out/qos" ]; then
+    timeout -k 1 20 sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1
+  fi
 fi
 
 if [ "$ACCOUNTING" = "left out" ]; then

@@ -174,7 +174,7 @@ def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) 
 
 def _complaints(logs: Mapping[str, str]) -> list[str]:
     found: dict[str, None] = {}
-    for log in ("slurmdbd.log", "slurmctld.log", "scontrol.log"):
+    for log in ("slurmdbd.log", "accounts.log", "slurmctld.log", "scontrol.log"):
         found |= dict.fromkeys(_said(log.partition(".")[0], logs.get(log, "")))
     for log, text in logs.items():
         if log.startswith("slurmd."):

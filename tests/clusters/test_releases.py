@@ -1,0 +1,54 @@
+"""Each example cluster, rendered for each release of Slurm that can be had, before the real daemons of that release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.render.write import write
+from clustergen.verify.checks import CHECKS
+from clustergen.verify.run import verify
+
+INVENTORIES = sorted((Path(__file__).resolve().parents[2] / "inventories").iterdir())
+# The system whose distribution has the release; Debian's next one counts as SchedMD's own packaging on this one.
+SYSTEMS = {"22.05": "debian-12", "24.11": "debian-13", "26.05": "debian-13"}
+SLURM = tuple(check for check in CHECKS if check.name.startswith("slurm"))
+
+
+def for_release(manifest: str, release: str) -> str:
+    """The same cluster with another Slurm, on the system that it comes with."""
+    lines = [line for line in manifest.splitlines() if not line.startswith("  build: ")]
+    changed = []
+    for line in lines:
+        if line.startswith("os: "):
+            line = f"os: {SYSTEMS[release]}"
+        if line.startswith('  version: "'):
+            line = f'  version: "{release}"\n  build: schedmd'
+            if release == "26.05":
+                line += "\n  mpi_default: pmi2"  # Debian builds this release without PMIx
+        changed.append(line)
+    text = "\n".join(changed) + "\n"
+    assert text.count(f'  version: "{release}"\n  build: schedmd') == 1
+    return text
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("release", SYSTEMS)
+@pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda path: path.name)
+def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(for_release((inventory / "manifest.yaml").read_text(encoding="utf-8"), release), encoding="utf-8")
+    compiled = compiler.validate(path)
+    assert compiled.ok, compiled.diagnostics
+    tree, found = compiler.render(compiled, path)
+    assert tree is not None, found
+    write(tree, tmp_path / "rendered")
+    rows = verify(tmp_path / "rendered", SLURM)
+    assert rows
+    told = {row.parser for row in rows}
+    assert {"slurmctld", "slurmd", "slurmdbd"} <= told
+    for row in rows:
+        assert row.status == "passed", (row.parser, row.words)
+        assert not row.version or row.version.startswith(release)

@@ -1,0 +1,24 @@
+"""The committed trees are what the manifests render to, and their manifests carry no finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.render.write import differences
+
+INVENTORIES = sorted((Path(__file__).resolve().parents[2] / "inventories").iterdir())
+
+
+@pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda path: path.name)
+def test_committed_tree_is_the_rendered_one(inventory: Path) -> None:
+    manifest = inventory / "manifest.yaml"
+    compiled = compiler.validate(manifest)
+    assert compiled.diagnostics == (), compiled.diagnostics
+    tree, found = compiler.render(compiled, manifest)
+    assert tree is not None, found
+    assert found == ()
+    left = differences(tree, inventory / "rendered")
+    assert not left, f"run `make render`: {left}"
