@@ -56,6 +56,11 @@ def _controller_words(cluster: Cluster) -> str:
     return words("SlurmctldParameters", wanted, cluster.release)
 
 
+def _message_words(cluster: Cluster) -> str:
+    ipv6 = any(":" in group.addresses[0] for group in cluster.groups if group.addresses)
+    return words("CommunicationParameters", ["block_null_hash", *["EnableIPv6"] * ipv6], cluster.release)
+
+
 def messages(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     nodes = sum(len(group.hosts) for group in cluster.compute)
@@ -63,7 +68,7 @@ def messages(cluster: Cluster) -> Section:
     rows = [
         Setting("AuthType", f"auth/{slurm.auth}"),
         Setting("CredType", f"cred/{slurm.auth}"),
-        Setting("CommunicationParameters", "block_null_hash", "refuses messages without a checksum"),
+        Setting("CommunicationParameters", _message_words(cluster), "refuses messages without a checksum"),
         Setting("MessageTimeout", timeout),
         Setting("TreeWidth", tree_width(nodes), "children of a node when slurmds pass a message on"),
         Setting("SlurmctldTimeout", 120),
