@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
-from clustergen.cluster.hardware import Report, Shelf, gbit
 from clustergen.cluster.model import Cluster, Leaf, NodeType, Switch
+from clustergen.cluster.shelf import Report, Shelf, gbit
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest

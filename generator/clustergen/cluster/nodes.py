@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clustergen.cluster.hardware import SERVICE, Report
+from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import NodeGroup, NodeType
+from clustergen.cluster.shelf import Report
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, fold
 from clustergen.manifest.model import Manifest

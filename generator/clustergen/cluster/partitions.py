@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clustergen.cluster.hardware import Report
 from clustergen.cluster.model import NodeGroup, NodeType, Partition
+from clustergen.cluster.shelf import Report
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import expand, fold, span_of
 from clustergen.manifest.model import Manifest

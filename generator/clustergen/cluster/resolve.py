@@ -6,10 +6,11 @@ from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.fabric import leaves_of, resolve_switches
-from clustergen.cluster.hardware import SERVICE, Report, TypeResolver
+from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.partitions import resolve_partitions
+from clustergen.cluster.shelf import Report
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
@@ -45,7 +46,9 @@ def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[st
     types.setdefault(SERVICE, resolver.service())
     # SlurmdParameters=numa_node_as_socket holds for the whole cluster, so all node types follow or none does.
     stated = {written.numa_as_socket for written in manifest.node_types.values()}
-    as_socket = True in stated or (resolver.wants_numa and False not in stated and release >= SlurmRelease("22.05"))
+    as_socket = True in stated or (
+        resolver.gpus.wants_numa and False not in stated and release >= SlurmRelease("22.05")
+    )
     return {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
 
 

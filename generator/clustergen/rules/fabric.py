@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.hardware import Shelf, gbit
 from clustergen.cluster.model import Cluster, NodeType, Switch
+from clustergen.cluster.shelf import Shelf, gbit
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand, span_of
 from clustergen.manifest.networks import Fabric

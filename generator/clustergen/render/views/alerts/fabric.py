@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster, Port
+from clustergen.cluster.shelf import gbit
 from clustergen.render.views.alerts.model import Alert, Topic, one_of, window
 
 _WHERE = "{{ $labels.device }} of {{ $labels.instance }}"

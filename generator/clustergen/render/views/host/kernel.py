@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.shelf import gbit
 from clustergen.records import record
 
 _MIB = 1 << 20

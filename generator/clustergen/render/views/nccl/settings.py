@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clustergen.catalogue.nccl import nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.shelf import gbit
 from clustergen.manifest.accelerators import Override
 from clustergen.manifest.networks import Fabric
 from clustergen.records import record

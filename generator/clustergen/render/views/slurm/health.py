@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.hardware import gbit
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.shelf import gbit
 from clustergen.manifest.storage import Mount
 from clustergen.records import record
 from clustergen.render.registry import File

@@ -1,0 +1,112 @@
+"""The catalogue with the site's own rows before ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clustergen.catalogue import hardware as parts
+from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus, system, system_names
+from clustergen.diagnostics import Finding
+from clustergen.manifest.hardware import OwnGpu, OwnSystem
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+
+Report = Callable[[Finding], None]
+"""Is told what cannot be resolved."""
+
+
+@record
+class Shelf:
+    """The catalogue with the site's own rows before ours."""
+
+    manifest: Manifest
+
+    def gpu(self, name: str) -> parts.Gpu | None:
+        own = self.manifest.catalogue.gpus.get(name)
+        return _own_gpu(name, own) if own else parts.gpu(name)
+
+    def gpu_names(self) -> list[str]:
+        return [*self.manifest.catalogue.gpus, *parts.gpu_names()]
+
+    def system(self, name: str) -> System | None:
+        own = self.manifest.catalogue.systems.get(name)
+        return self._own_system(name, own) if own else system(name)
+
+    def system_names(self) -> list[str]:
+        return [*self.manifest.catalogue.systems, *system_names()]
+
+    def switch(self, name: str) -> parts.Switch | None:
+        own = self.manifest.catalogue.switches.get(name)
+        if own is None:
+            return parts.switch(name)
+        return parts.Switch(
+            id=name,
+            model=name,
+            fabric=own.fabric,
+            ports=own.ports,
+            port_gbit=gbit(own.rate),
+            rack_units=own.rack_units,
+            power_max_w=own.power.value if own.power else None,
+            source=(own.source,),
+        )
+
+    def switch_names(self) -> list[str]:
+        known = parts.switches().values()
+        return [*self.manifest.catalogue.switches, *(name for row in known for name in (row.id, *row.aliases))]
+
+    def _own_system(self, name: str, own: OwnSystem) -> System:
+        cpu = Cpu(
+            own.cpu.sockets or 1,
+            own.cpu.cores_per_socket or 0,  # not said here: a node type has to
+            own.cpu.threads_per_core or 1,
+            own.cpu.numa_per_socket or 1,
+            own.cpu.model or "",
+        )
+        return System(
+            id=name,
+            name=name,
+            cpu=cpu,
+            memory_mib=own.memory.mib,
+            gpu=own.gpu,
+            gpu_count=own.gpu_count,
+            gpus=placed(cpu, own.gpu_count, own.gpu_numa),
+            power_max_w=own.power.max.value if own.power.max else None,
+            rack_units=own.rack_units,
+            source=(own.source,),
+        )
+
+
+def _own_gpu(name: str, own: OwnGpu) -> parts.Gpu:
+    slurm_type = own.nvml_name.lower().replace(" ", "_")
+    return parts.Gpu(
+        id=name,
+        nvml_name=own.nvml_name,
+        slurm_type=slurm_type,
+        gres_type=slurm_type,
+        memory_gb=int(own.memory.gb),
+        nvml_mib=own.memory.mib,
+        tdp_w=own.power.value,
+        max_sm_mhz=own.max_clock,
+        source=(own.source,),
+    )
+
+
+def gbit(rate: str) -> int | None:
+    """Gb/s of a rate by name (HDR) or as a bit rate (200Gb/s); None where it is neither."""
+    from clustergen.units import BitRate, UnitError
+
+    if named := parts.link_rate(rate):
+        return named.gbit
+    try:
+        return int(BitRate.parse(rate).gbit)
+    except UnitError:
+        return None
+
+
+def placed(cpu: Cpu, count: int, numa: tuple[int, ...]) -> tuple[SystemGpu, ...]:
+    """GPUs on the NUMA nodes that the manifest names, or spread over the sockets."""
+    if len(numa) != count or not count or max(numa) >= cpu.numa_nodes:
+        return spread_gpus(cpu, count)
+    return tuple(
+        SystemGpu(i, node // cpu.numa_per_socket, cpu.cores_of_numa(node), numa=node) for i, node in enumerate(numa)
+    )
