@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +22,7 @@ Kind = Literal["installed", "root", "image"]
 
 _PLACES = ("usr/sbin", "usr/local/sbin", "usr/bin", "usr/local/bin", "opt/slurm/sbin")
 _VERSION = re.compile(r"(\d\d\.\d\d)\.\S+")
+_FACT = re.compile(r'^(ID|VERSION_ID)="?([^"\n]*)"?$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,20 @@ def roots() -> list[Path]:
 
 
 def root_with(program: str) -> Path | None:
-    """The first root that has `program`; for parsers that are not Slurm's: promtool, chronyd, systemd-analyze …"""
-    return next((root for root in roots() if _find(root, program)), None)
+    """The root of the newest system that has `program`; for parsers that are not Slurm's: promtool, chronyd …"""
+    having = [root for root in roots() if _find(root, program)]
+    return max(having, key=lambda root: system_of(root)[1], default=None)
+
+
+@cache
+def system_of(root: Path) -> tuple[str, tuple[int, ...]]:
+    """A root's system as an inventory's group names it ("debian_12"), and its release; a testing one has none."""
+    try:
+        facts = dict(_FACT.findall((root / "etc/os-release").read_text(encoding="utf-8")))
+    except OSError:
+        return "", ()
+    release = facts.get("VERSION_ID", "")
+    return f"{facts.get('ID', '')}_{release.replace('.', '_')}", tuple(map(int, re.findall(r"\d+", release)))
 
 
 def installs() -> list[SlurmInstall]:

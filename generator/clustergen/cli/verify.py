@@ -1,0 +1,71 @@
+"""`clustergen verify TREE`: real parsers read a rendered tree."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from clustergen.diagnostics import ClustergenError, wants_colour
+from clustergen.verify.show import FORMATS
+
+
+@click.command("verify")
+@click.argument("trees", type=click.Path(path_type=Path), metavar="TREE...", nargs=-1)
+@click.option("--only", multiple=True, metavar="CHECK", help="Only this check; may be given several times.")
+@click.option(
+    "--slurm-image", metavar="IMAGE", help="A podman or docker image with Slurm, to be asked beside those here."
+)
+@click.option("--list", "listing", is_flag=True, help="Show the names of the checks, and read nothing.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the files of every row, and what is to be known of a pass.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How rows are shown."
+)
+def command(
+    trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: bool, form: str
+) -> None:
+    """Let the programs that will read the files of TREE read them: one row for each.
+
+    A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
+    parser, for kinds of files that nobody but the program on a node can read.
+
+    Programs come from the folder that tools/setup-parsers fills, or are those of this machine. Slurm is asked only if
+    it has the release of the tree. Nothing is changed, started or reached outside of a sandbox.
+
+    Exit codes: 0 everything that has a parser passed, 1 something failed, 3 nothing failed but a parser could not be
+    asked, or TREE cannot be read.
+    """
+    from clustergen.verify.checks import CHECKS
+    from clustergen.verify.rows import exit_code
+    from clustergen.verify.run import verify
+    from clustergen.verify.show import render, summary
+
+    if listing:
+        for check in CHECKS:
+            click.echo(f"{check.name:18} {check.parser:28} {check.what}")
+        return
+    checks = CHECKS
+    if only:
+        from clustergen.diagnostics import did_you_mean
+
+        for name in only:
+            if name not in {check.name for check in CHECKS}:
+                raise click.UsageError(f"no check is called '{name}'; {did_you_mean(name, [c.name for c in CHECKS])}")
+        checks = tuple(check for check in CHECKS if check.name in only)
+    if slurm_image is not None:
+        from clustergen.verify import sandbox, slurm_roots
+
+        try:
+            slurm_roots.from_image(slurm_image)
+        except sandbox.SandboxError as error:
+            raise ClustergenError(str(error)) from None
+    status = 0
+    for tree in trees:
+        rows = verify(tree, checks)
+        click.echo(render(tree, rows, form, colour=wants_colour(sys.stdout), verbose=verbose), nl=False)
+        if form == "text":
+            click.echo(f"{tree}: {summary(rows)}.", err=True)
+        found = exit_code(rows)
+        status = found if status == 0 or found == 1 else status
+    sys.exit(status)

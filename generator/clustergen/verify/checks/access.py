@@ -1,0 +1,88 @@
+"""Who may come in, and with which limits: sshd and PAM read their files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.verify.checks.base import Check, Question, Reader, paths
+from clustergen.verify.programs import Answer, NotHere
+
+# PAM complains to the system's log only: a listener stands where the log would. Services that a file includes and that
+# only another distribution has let everything through here.
+_PAM = r"""
+cat >/tmp/listen.pl <<'END'
+use IO::Socket::UNIX; use Socket;
+my $log = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => "/dev/log") or exit 1; chmod 0777, "/dev/log";
+open(my $out, ">", "/run/clustergen/syslog"); $out->autoflush(1); print $out "listening\n";
+while (defined($log->recv(my $line, 8192))) { $line =~ s/^<\d+>\w+ +\d+ [\d:]+ //; print $out "$line\n"; }
+END
+perl /tmp/listen.pl & listener=$!
+for _ in {1..100}; do [ -s /run/clustergen/syslog ] && break; sleep 0.02; done
+printf 'session required pam_limits.so\naccount required pam_permit.so\n' >/etc/pam.d/clustergen-limits
+services=clustergen-limits
+for file; do
+  case $file in /etc/pam.d/*) services="$services ${file##*/}" ;; esac
+done
+for service in $(sed -nE 's/^(@include|-?\w+\s+(include|substack))\s+(\S+).*/\3/p' /etc/pam.d/*); do
+  if [ ! -e "/etc/pam.d/$service" ]; then
+    printf '%s required pam_permit.so\n' auth account password session >"/etc/pam.d/$service"
+    echo "$service" >>/run/clustergen/stood-in
+  fi
+done
+for service in $services; do
+  for step in acct_mgmt open_session; do
+    said=$("$program" "$service" root $step 2>&1) || echo "$service, $step: $said"
+  done
+done
+sleep 0.1
+kill $listener
+"""
+_OF_THE_SANDBOX = re.compile(
+    "|".join(
+        (
+            r"^listening$",
+            r"session opened",
+            r"Could not set limit",  # more than this machine lets anybody have
+            r"Ignoring root user",  # pam_slurm_adopt has let it in
+            r"Unable to open env file",
+        )
+    )
+)
+
+
+def _pam(answer: Answer, _question: Question) -> Iterator[str]:
+    log = answer.notes.get("syslog", "")
+    if not log.startswith("listening"):
+        raise NotHere("the log that PAM writes to cannot be read here: no perl in the root")
+    if answer.code is None:
+        yield "no answer in time"
+    yield from (line for line in answer.lines if line.strip())
+    yield from (line for line in log.splitlines() if line.strip() and not _OF_THE_SANDBOX.search(line))
+
+
+def _pam_notes(answer: Answer, _question: Question) -> Iterator[str]:
+    if stood_in := answer.notes.get("stood-in", "").split():
+        yield f"services of another distribution, stood in for: {' '.join(stood_in)}"
+
+
+CHECKS = (
+    Check(
+        "sshd",
+        "sshd: settings",
+        "sshd -t",
+        "sshd knows every keyword and value.",
+        paths("/etc/ssh/sshd_config.d/*", "/etc/ssh/sshd_config"),
+        Reader("sshd", '"$program" -V', 'mkdir -p /run/sshd; ssh-keygen -A >/dev/null; "$program" -t', newest=True),
+    ),
+    Check(
+        "pam",
+        "PAM: logins and their limits",
+        "libpam (pamtester)",
+        "PAM lets root in through the services, with all of their modules, pam_slurm_adopt and pam_limits among "
+        "them, and complains of no line. Whether others are let in depends on their jobs: that was not tried. A "
+        "limit's name that PAM does not know is left out by it without a word.",
+        paths("/etc/pam.d/*", "/etc/security/*"),
+        Reader("pamtester", "dpkg-query -W -f '${Version}' libpam-modules", _PAM, _pam, _pam_notes, newest=True),
+    ),
+)

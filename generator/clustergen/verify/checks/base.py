@@ -1,0 +1,143 @@
+"""What a check is, and the one that most are: a program in a sandbox reads a node's files and is listened to."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clustergen.verify.files import Entry, TreeFolder
+from clustergen.verify.node_roots import NodeRoot
+from clustergen.verify.programs import Answer, NotHere, Program, ask, find
+from clustergen.verify.rows import Row, Status
+
+_MOST_WORDS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A tree with its nodes laid out; `scratch` is a folder for what a check makes."""
+
+    tree: TreeFolder
+    nodes: tuple[NodeRoot, ...]
+    scratch: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A kind of file, and who reads it.
+
+    `reads` says of a place and the text there whether it is of this kind; the place is the path on the node, or in the
+    tree (without a leading slash) for files that go on no node. `proves` is for docs/proof.md: what "passed" means and
+    no more, or why nobody can be asked.
+    """
+
+    name: str
+    what: str
+    parser: str
+    proves: str
+    reads: Callable[[str, str], bool]
+    ask: Callable[[Check, Trial, Sequence[Entry]], Iterable[Row]]
+
+    def row(self, status: Status, entries: Iterable[Entry], words: Iterable[str] = (), version: str = "") -> Row:
+        files = tuple(dict.fromkeys(entry.path for entry in entries))
+        return Row(self.name, self.what, self.parser, status, files, version, _cut(words))
+
+    def judged(self, entries: Iterable[Entry], complaints: Sequence[str], notes: Iterable[str], version: str) -> Row:
+        """A row of what a parser said: passed where it complains of nothing."""
+        return self.row("failed" if complaints else "passed", entries, complaints or notes, version)
+
+
+def _cut(words: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(words))
+    if len(found) <= _MOST_WORDS:
+        return found
+    return (*found[:_MOST_WORDS], f"and {len(found) - _MOST_WORDS} more lines")
+
+
+def place_of(entry: Entry) -> str:
+    return entry.target or entry.path
+
+
+def paths(*patterns: str) -> Callable[[str, str], bool]:
+    """Files whose place matches one of these; `*` takes slashes as well."""
+    matches = re.compile("|".join(map(fnmatch.translate, patterns))).match
+    return lambda place, _text: matches(place) is not None
+
+
+def failure(answer: Answer) -> list[str]:
+    """What a program said where its exit status is not 0."""
+    if answer.code == 0:
+        return []
+    if answer.code is None:
+        return ["no answer in time", *answer.lines]
+    return answer.lines or [f"it ended with status {answer.code} and said nothing"]
+
+
+def any_word(answer: Answer) -> list[str]:
+    """The same for a program that says on stderr what its exit status keeps back."""
+    return failure(answer) or [line for line in answer.err.splitlines() if line.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A node with its files of one kind, and the program that is to read them."""
+
+    trial: Trial
+    node: NodeRoot
+    entries: tuple[Entry, ...]
+    program: Program
+
+    @property
+    def targets(self) -> list[str]:
+        return [place_of(entry) for entry in self.entries]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A program that reads files in their places on the node; the `ask` of most checks.
+
+    `script` runs with the files' paths as its arguments. `complaints` picks what is wrong out of the answer; `notes`
+    what should be known of a pass; both may raise NotHere where the answer shows that nothing was read. `newest`: of
+    the newest release whatever the node's is, where older ones cannot be asked. `whole`: nodes differ even if their
+    files of this kind do not, because the program looks at others as well.
+    """
+
+    program: str
+    version: str
+    script: str
+    complaints: Callable[[Answer, Question], Iterable[str]] = lambda answer, _question: failure(answer)
+    notes: Callable[[Answer, Question], Iterable[str]] = lambda _answer, _question: ()
+    stand_ins: Callable[[Question, Path], Iterable[tuple[Path, str]]] = lambda _question, _folder: ()
+    arguments: Callable[[Question], Sequence[str]] = lambda question: question.targets
+    newest: bool = False
+    whole: bool = False
+
+    def __call__(self, check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+        asked = set()
+        for number, node in enumerate(trial.nodes):
+            mine = tuple(entry for entry in entries if node.files.get(entry.target or "") is entry)
+            if not mine:
+                continue
+            try:
+                program = find(self.program, "" if self.newest else node.system)
+                key = (program, number if self.whole else frozenset(entry.path for entry in mine))
+                if key in asked:
+                    continue
+                asked.add(key)
+                question = Question(trial, node, mine, program)
+                folder = trial.scratch / check.name.replace(" ", "-") / str(number)
+                answer = ask(
+                    program,
+                    self.script,
+                    version=self.version,
+                    node=node,
+                    arguments=self.arguments(question),
+                    stand_ins=tuple(self.stand_ins(question, folder)),
+                )
+                complaints = list(self.complaints(answer, question))
+                yield check.judged(mine, complaints, self.notes(answer, question), answer.version)
+            except NotHere as reason:
+                yield check.row("not run", mine, [str(reason)])

@@ -1,0 +1,83 @@
+"""Data that only its own program understands: here it is at least well-formed, read by Python's readers."""
+
+from __future__ import annotations
+
+import csv
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from xml.etree import ElementTree
+
+import yaml
+
+from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.rows import Row
+
+_COUNTER_FIELDS = 3
+_PROMETHEUS_TYPES = ("gauge", "counter", "label")
+
+
+Ask = Callable[[Check, Trial, Sequence[Entry]], Iterator[Row]]
+
+
+def _read_by(version: str, read: Callable[[Entry], Iterator[str]]) -> Ask:
+    def ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+        complaints = [f"{entry.path}: {word}" for entry in entries for word in read(entry)]
+        yield check.judged(entries, complaints, (), version)
+
+    return ask
+
+
+def _yaml(entry: Entry) -> Iterator[str]:
+    try:
+        documents = list(yaml.safe_load_all(entry.content))
+    except yaml.YAMLError as err:
+        yield " ".join(str(err).split())
+        return
+    if not any(document is not None for document in documents):
+        yield "holds nothing"
+
+
+def _counters(entry: Entry) -> Iterator[str]:
+    lines = [line for line in entry.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    for row in csv.reader(lines, skipinitialspace=True):
+        if len(row) != _COUNTER_FIELDS:
+            yield f"{len(row)} fields in place of {_COUNTER_FIELDS}: {', '.join(row)}"
+        elif row[1] not in _PROMETHEUS_TYPES:
+            yield f"{row[1]!r} is no type of a metric: {', '.join(row)}"
+
+
+def _xml(entry: Entry) -> Iterator[str]:
+    try:
+        ElementTree.fromstring(entry.content)
+    except ElementTree.ParseError as err:
+        yield str(err)
+
+
+CHECKS = (
+    Check(
+        "yaml",
+        "YAML of programs that are not here",
+        "PyYAML",
+        "Well-formed YAML. MIG Manager and cloud-init, which read these files, were not asked.",
+        paths("/etc/cloud/cloud.cfg.d/*", "/etc/nvidia-mig-manager/*.yaml"),
+        _read_by(yaml.__version__, _yaml),
+    ),
+    Check(
+        "dcgm counters",
+        "counters of dcgm-exporter",
+        "Python's csv",
+        "Every line has a field, a type of metric that Prometheus has, and a help text. dcgm-exporter was not "
+        "asked; the names of fields are checked against the catalogue when the manifest is.",
+        paths("/etc/dcgm-exporter/*.csv"),
+        _read_by(platform.python_version(), _counters),
+    ),
+    Check(
+        "xml",
+        "topology for NCCL",
+        "Python's expat",
+        "Well-formed XML. NCCL was not asked: it reads a topology only on a machine with these GPUs.",
+        paths("/etc/nccl-topo*.xml"),
+        _read_by(platform.python_version(), _xml),
+    ),
+)

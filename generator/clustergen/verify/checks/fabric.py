@@ -1,0 +1,138 @@
+"""The fabric and what sends over it: opensm in a simulated fabric, UCX, Open MPI, and libnccl's own list of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from clustergen.verify.checks.base import Check, Question, Reader, Trial, failure, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.libnccl import NcclNames, nccl_names
+from clustergen.verify.programs import Answer
+from clustergen.verify.rows import Row
+
+_OPENSM = r"""
+cat >/tmp/net <<'END'
+Hca 1 "Hca1"
+[1] "Switch1" [1]
+Switch 4 "Switch1"
+[1] "Hca1" [1]
+END
+export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=Hca1
+sleep 20 | ibsim -s /tmp/net >/tmp/ibsim.log 2>&1 &
+for _ in {1..100}; do grep -q 'simulator ready' /tmp/ibsim.log && break; sleep 0.02; done
+log=/run/clustergen/log
+timeout -k 2 20 ibsim-run "$program" -F /etc/opensm/opensm.conf -o -f $log -D 0x7 >/run/clustergen/said 2>&1
+status=$?
+kill %1
+exit $status
+"""
+_OPENSM_WRONG = re.compile(r"Unrecognized token|Parsing error|PARSE (?:ERROR|WARN)", re.IGNORECASE)
+_SETTING = re.compile(r"^(\w+)\s*=+\s*(.*?)\s*$")
+
+
+def _opensm(answer: Answer, _question: Question) -> Iterator[str]:
+    text = answer.notes.get("said", "") + answer.notes.get("log", "")
+    yield from (line.strip() for line in text.splitlines() if _OPENSM_WRONG.search(line))
+    if "SUBNET UP" not in text:
+        yield "the simulated fabric did not come up"
+        yield from text.splitlines()[-5:]
+
+
+def _settings(question: Question) -> list[tuple[str, str]]:
+    lines = [line for entry in question.entries for line in entry.text.splitlines() if not line.startswith("#")]
+    return [match.groups() for line in lines if (match := _SETTING.match(line))]  # type: ignore[misc]
+
+
+def _ucx(answer: Answer, question: Question) -> Iterator[str]:
+    yield from failure(answer)
+    effective = dict(line.partition("=")[::2] for line in answer.out.splitlines() if line.startswith("UCX_"))
+    for name, value in _settings(question):
+        if name not in effective:
+            yield f"{name}: UCX has no such setting"
+        elif effective[name] != value:
+            yield f"{name}: UCX reads {effective[name]} where {value} is written"
+
+
+def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
+    yield from failure(answer)
+    # From release 5 on mpirun is PRRTE's, which reads the same file for parameters of its own.
+    from_file = set(re.findall(r"^mca:\w+:\w+:param:(\w+):source:file", answer.out, re.MULTILINE))
+    from_file |= set(re.findall(r'^ +MCA \w+: "(\w+)" \(current', answer.out, re.MULTILINE))
+    yield from (f"{name}: Open MPI has no such parameter" for name, _ in _settings(question) if name not in from_file)
+
+
+def _nccl(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    wanted = str(trial.tree.variables.get("nccl_release", ""))
+    lists = nccl_names()
+    if not lists:
+        why = "no libnccl here: tools/setup-parsers nccl, or name it by CLUSTERGEN_LIBNCCL"
+        yield check.row("not run", entries, [why])
+        return
+    exact = [one for one in lists if one.release == wanted]
+    chosen = exact[0] if exact else _nearest(lists, wanted)
+    unknown = sorted({name for entry in entries for name in _names(entry) if name not in chosen.names})
+    words = [f"{name}: libnccl {chosen.version} does not have this name" for name in unknown]
+    if words and not exact:
+        note = f"the tree is for NCCL {wanted}, which is not here"
+        yield check.row("not run", entries, [note, *words], version=chosen.version)
+    else:
+        note = f"the tree is for NCCL {wanted}; read by the nearest that is here"
+        yield check.judged(entries, words, () if exact else [note], chosen.version)
+
+
+def _nearest(lists: Sequence[NcclNames], wanted: str) -> NcclNames:
+    """The first release from the wanted one on, else the newest."""
+    target = tuple(map(int, re.findall(r"\d+", wanted)))
+    later = [one for one in lists if one.key >= target]
+    return min(later, key=lambda one: one.key) if later else max(lists, key=lambda one: one.key)
+
+
+def _names(entry: Entry) -> Iterator[str]:
+    for line in entry.text.splitlines():
+        if not line.startswith("#") and (match := _SETTING.match(line)):
+            yield match[1]
+
+
+CHECKS = (
+    Check(
+        "opensm",
+        "subnet manager",
+        "opensm",
+        "opensm knows every key and every line of the partitions, and brings up a simulated fabric (ibsim) of one "
+        "switch with them.",
+        paths("/etc/opensm/*"),
+        Reader("opensm", "$program --version | grep -i opensm", _OPENSM, _opensm, newest=True),
+    ),
+    Check(
+        "ucx",
+        "UCX",
+        "ucx_info -c",
+        "UCX knows every name, and takes the value that is written. No device was opened.",
+        paths("/etc/ucx/*"),
+        Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f', _ucx, newest=True),
+    ),
+    Check(
+        "open mpi",
+        "Open MPI",
+        "ompi_info",
+        "Open MPI knows every parameter and takes it from this file, or its mpirun (PRRTE) knows it. No message was sent.",
+        paths("/etc/openmpi*"),
+        Reader(
+            "ompi_info",
+            "$program --version | head -1",
+            'export OMPI_MCA_mca_base_param_files=$1; "$program" --param all all --level 9 --parsable; '
+            "if command -v prte_info >/dev/null; then prte_info --param all; fi",
+            _open_mpi,
+        ),
+    ),
+    Check(
+        "nccl",
+        "NCCL: nccl.conf",
+        "libnccl",
+        "libnccl.so.2 has every name in its own list of strings. It was not loaded: values are checked against the "
+        "catalogue.",
+        paths("/etc/nccl.conf"),
+        _nccl,
+    ),
+)

@@ -1,0 +1,171 @@
+"""Names, time, kernel settings, logs and network of a host, before glibc, chronyd, procps, kmod, logrotate …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from clustergen.verify.checks.base import Check, Question, Reader, any_word, failure, paths
+from clustergen.verify.programs import Answer
+
+_VERSION = "$program --version | head -1"
+_MOST_SIXES = 500
+_OF_THE_SANDBOX = re.compile(r"cannot stat /proc/sys/\S+: No such file|setting key \"[^\"]+\": ")
+
+
+def _effective(question: Question) -> Iterator[str]:
+    """Lines that are neither empty nor a comment, with single blanks."""
+    for entry in question.entries:
+        for line in entry.text.splitlines():
+            if words := line.partition("#")[0].split():
+                yield " ".join(words)
+
+
+def _sixes(question: Question) -> list[str]:
+    """A name of every line with an IPv6 address, which getent does not list; enough of them in a large cluster."""
+    return [line.split()[1] for line in _effective(question) if ":" in line.split()[0] and " " in line][:_MOST_SIXES]
+
+
+def _hosts(answer: Answer, question: Question) -> Iterator[str]:
+    yield from failure(answer)
+    read = [line.split() for line in answer.out.splitlines()]
+    sixes = [words for words in read if ":" in words[0]]
+    written = list(_effective(question))
+    # The sandbox has a line of its own, and glibc lists the loopback of IPv6 as that of IPv4.
+    fours = sum(":" not in line or line.startswith("::1 ") for line in written) + 1
+    if len(read) - len(sixes) != fours:
+        yield f"{fours - 1} lines name hosts, glibc reads {len(read) - len(sixes) - 1} of them"
+    if len(sixes) < len(_sixes(question)):
+        yield f"{len(_sixes(question))} lines with IPv6 addresses, glibc reads {len(sixes)} of them"
+    of_name: dict[str, set[str]] = {}
+    for address, *names in read:
+        for name in names:
+            of_name.setdefault(name, set()).add(address)
+    # Another address would send Slurm and Ansible to different machines.
+    for host, variables in question.trial.tree.inventory.hosts.items():
+        wanted = variables.get("ansible_host")
+        if wanted and ":" not in wanted and wanted not in of_name.get(host, ()):
+            yield f"{host}: Ansible has {wanted}, /etc/hosts has {' '.join(sorted(of_name.get(host, {'nothing'})))}"
+
+
+def _sysctl(answer: Answer, _question: Question) -> Iterator[str]:
+    if answer.code is None:
+        yield "no answer in time"
+    yield from (line for line in answer.err.splitlines() if line.strip() and not _OF_THE_SANDBOX.search(line))
+
+
+def _not_in_kernel(_answer: Answer, question: Question) -> Iterator[str]:
+    """The sandbox hides keys of the network; those that this machine does not have either are told."""
+    keys = list(_effective(question))
+    names = [key.partition("=")[0].strip().lstrip("-") for key in keys]
+    absent = [name for name in names if not Path("/proc/sys", name.replace(".", "/")).exists()]
+    yield f"{len(names)} keys" + (f"; this machine's kernel does not have {' '.join(absent)}" if absent else "")
+
+
+def _modprobe(answer: Answer, question: Question) -> Iterator[str]:
+    if said := any_word(answer):
+        yield from said
+        return
+    shown = {" ".join(line.split()) for line in answer.out.splitlines()}
+    yield from (f"not in modprobe --showconfig: {line}" for line in _effective(question) if line not in shown)
+
+
+def _logrotate(answer: Answer, _question: Question) -> list[str]:
+    said = [line for line in answer.err.splitlines() if line.startswith(("error:", "warning:"))]
+    return [line for line in said if "in debug mode" not in line and "No such file or directory" not in line]
+
+
+def _network_manager(answer: Answer, question: Question) -> Iterator[str]:
+    yield from failure(answer)
+    for line in answer.out.splitlines():
+        if "WARNING" in line and any(target in line for target in question.targets):
+            yield line.lstrip("# ")
+
+
+def _mariadb(answer: Answer, _question: Question) -> list[str]:
+    return [line for line in answer.err.splitlines() if "[ERROR]" in line] or failure(answer)
+
+
+CHECKS = (
+    Check(
+        "hosts",
+        "names of hosts",
+        "glibc",
+        "The name service reads every line, and gives every node the address that Ansible has for it.",
+        paths("/etc/hosts"),
+        Reader(
+            "getent",
+            _VERSION,
+            '"$program" hosts; [ $# = 0 ] || "$program" hosts "$@" || true',
+            _hosts,
+            arguments=_sixes,
+        ),
+    ),
+    Check(
+        "chrony",
+        "clock",
+        "chronyd -p",
+        "chronyd knows every directive and its values. No server was asked.",
+        paths("/etc/chrony/*", "/etc/chrony.conf", "/etc/chrony.d/*"),
+        Reader(
+            "chronyd",
+            _VERSION,
+            'main=/etc/chrony/chrony.conf; for file; do [ "$file" != /etc/chrony.conf ] || main=$file; done; '
+            '"$program" -p -f $main',
+        ),
+    ),
+    Check(
+        "sysctl",
+        "kernel settings",
+        "sysctl --dry-run",
+        "Every line is a key and a value. That the node's kernel has the key is shown only for keys that this "
+        "machine's kernel has, too; values were not tried.",
+        paths("/etc/sysctl.d/*"),
+        Reader(
+            "sysctl",
+            _VERSION,
+            'for file; do "$program" --dry-run -p "$file"; done',
+            _sysctl,
+            _not_in_kernel,
+            newest=True,
+        ),
+    ),
+    Check(
+        "modprobe",
+        "options of kernel modules",
+        "modprobe --showconfig",
+        "Every line arrives in the configuration as it was meant. That the module knows the option is not shown.",
+        paths("/etc/modprobe.d/*"),
+        Reader("modprobe", _VERSION, '"$program" --showconfig', _modprobe),
+    ),
+    Check(
+        "logrotate",
+        "rotation of logs",
+        "logrotate -d",
+        "logrotate knows every directive. No log was turned.",
+        paths("/etc/logrotate.d/*"),
+        Reader("logrotate", _VERSION, 'for file; do "$program" -d "$file"; done', _logrotate, newest=True),
+    ),
+    Check(
+        "NetworkManager",
+        "interfaces that NetworkManager leaves alone",
+        "NetworkManager --print-config",
+        "NetworkManager knows every section and key.",
+        paths("/etc/NetworkManager/conf.d/*"),
+        Reader("NetworkManager", _VERSION, '"$program" --print-config', _network_manager),
+    ),
+    Check(
+        "mariadb",
+        "database of slurmdbd",
+        "mariadbd --help",
+        "The server knows every variable and value. It was not started with them.",
+        paths("/etc/mysql/*", "/etc/my.cnf.d/*"),
+        Reader(
+            "mariadbd",
+            "$program --version 2>/dev/null",
+            'for file; do "$program" --defaults-file="$file" --user=mysql --help --verbose >/dev/null || exit 1; done',
+            _mariadb,
+        ),
+    ),
+)

@@ -1,0 +1,103 @@
+"""Files that nobody can read here: said and counted, so that no claim goes beyond what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.rows import Row
+
+
+def _unread(check: Check, _trial: Trial, entries: Sequence[Entry]) -> list[Row]:
+    return [check.row("no parser", entries, [check.proves])]
+
+
+def _unreadable(name: str, what: str, parser: str, why: str, *patterns: str) -> Check:
+    return Check(name, what, parser, why, paths(*patterns), _unread)
+
+
+CHECKS = (
+    _unreadable(
+        "lustre",
+        "Lustre: networks of LNet",
+        "lnetctl",
+        "Lustre's programs are in no distribution, and lnetctl talks to the kernel module that a node has.",
+        "/etc/lnet.conf",
+    ),
+    _unreadable(
+        "beegfs",
+        "BeeGFS client",
+        "beegfs-client",
+        "BeeGFS is in no distribution, and its client's files are read by the kernel module. Keys are checked "
+        "against the catalogue.",
+        "/etc/beegfs/*",
+    ),
+    _unreadable(
+        "mig",
+        "MIG layout",
+        "nvidia-mig-parted",
+        "NVIDIA's MIG Manager is in no distribution, and asks the driver. Layouts are checked against the catalogue.",
+        "/etc/nvidia-mig-manager/*",
+    ),
+    _unreadable(
+        "imex",
+        "nodes of an NVLink domain",
+        "nvidia-imex",
+        "NVIDIA's IMEX daemon is in no distribution, and needs the GPUs.",
+        "/etc/nvidia-imex/*",
+    ),
+    _unreadable(
+        "dcgm-exporter",
+        "counters of dcgm-exporter",
+        "dcgm-exporter",
+        "NVIDIA's exporter is in no distribution, and needs DCGM and GPUs to start.",
+        "/etc/dcgm-exporter/*",
+    ),
+    _unreadable(
+        "nccl topology",
+        "topology for NCCL",
+        "libnccl",
+        "NCCL reads it only on a machine with these GPUs.",
+        "/etc/nccl-topo*.xml",
+    ),
+    _unreadable(
+        "enroot",
+        "containers of jobs",
+        "enroot",
+        "enroot is in no distribution. That its table of mounts has the form of an fstab is another row.",
+        "/etc/enroot/*",
+    ),
+    _unreadable(
+        "cloud-init",
+        "images made for clouds",
+        "cloud-init",
+        "cloud-init reads it at the first boot of an image.",
+        "/etc/cloud/*",
+    ),
+    _unreadable(
+        "weka agent",
+        "Weka agent",
+        "weka",
+        "Weka's agent comes from the storage cluster itself.",
+        "/etc/wekaio/*",
+    ),
+    _unreadable(
+        "arguments",
+        "arguments of daemons of Slurm",
+        "systemd",
+        "Variables that systemd puts on a daemon's command line; nothing but systemd reads them.",
+        "/etc/default/slurm*",
+        "/etc/default/sackd",
+        "/etc/sysconfig/slurm*",
+        "/etc/sysconfig/sackd",
+    ),
+    _unreadable(
+        "own tables",
+        "tables of clustergen's own scripts",
+        "clustergen's scripts",
+        "Read on the node by scripts of the tree; the tests run those.",
+        "/etc/clustergen/*",
+    ),
+    _unreadable("overview", "overview for reviewers", "people", "Written for people.", "README.md"),
+)

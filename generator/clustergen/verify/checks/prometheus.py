@@ -1,0 +1,104 @@
+"""Prometheus, Alertmanager and the node exporter: checkers read the files, daemons take their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.verify.checks.base import Check, Question, Reader, paths
+from clustergen.verify.programs import Answer
+
+_VERSION = "$program --version | head -1"
+_READY_SECONDS = 10
+
+# Starts a daemon as its unit does, with the arguments that the node's files give, until it says that it is ready.
+_STARTS = r"""
+set -f
+unit=/etc/systemd/system/$(basename "$program").service
+for file; do
+  case $file in
+    /etc/default/*) . "$file" && arguments=$ARGS ;;
+    *.service) arguments=$(sed -nE 's/^ExecStart=\S+ //p' "$file") ;;
+  esac
+done
+mkdir -p /var/lib/prometheus/node-exporter /var/lib/prometheus/alertmanager /run/systemd
+cd /var/lib/prometheus
+$program $arguments >/tmp/log 2>&1 &
+daemon=$!
+for _ in $(seq 1 $((seconds * 20))); do
+  if grep -qE "$ready" /tmp/log; then kill -9 $daemon; exit 0; fi
+  kill -0 $daemon 2>/dev/null || break
+  sleep 0.05
+done
+kill -9 $daemon 2>/dev/null
+grep -E 'level=(error|ERROR|warn|WARN)|error:' /tmp/log | tail -5 >&2 || tail -3 /tmp/log >&2
+exit 1
+"""
+
+
+def _starts(program: str, ready: str) -> Reader:
+    return Reader(
+        program,
+        _VERSION,
+        f"seconds={_READY_SECONDS} ready='{ready}'\n{_STARTS}",
+        whole=True,
+    )
+
+
+def _config(answer: Answer, _question: Question) -> list[str]:
+    """promtool writes what it finds wrong to stderr, in lines that mean little without the file's name above them."""
+    return [line for line in answer.lines if line.strip() and "SUCCESS" not in line] if answer.code else []
+
+
+def _lint(answer: Answer, _question: Question) -> Iterator[str]:
+    if "lint error" in answer.err + answer.out:
+        yield "lint: " + " ".join(" ".join(answer.err.split()).split()[:60])
+    rules = sum(int(line.split()[1]) for line in answer.lines if line.strip().endswith("rules found"))
+    if rules:
+        yield f"{rules} rules"
+
+
+CHECKS = (
+    Check(
+        "promtool",
+        "Prometheus: configuration, rules, targets",
+        "promtool check config",
+        "Every key is known, every rule's expression parses and its templates expand, every file of targets can "
+        "be read. That an alert fires when it should is shown by unit tests of the rules, on invented series.",
+        paths("/etc/prometheus/prometheus.yml", "/etc/prometheus/rules/*", "/etc/prometheus/sd/*"),
+        Reader("promtool", _VERSION, '"$program" check config /etc/prometheus/prometheus.yml', _config, _lint),
+    ),
+    Check(
+        "amtool",
+        "Alertmanager: configuration",
+        "amtool check-config",
+        "Every key is known, every route has its receiver, every template expands. No message was sent.",
+        paths("/etc/prometheus/alertmanager.yml", "/etc/alertmanager/alertmanager.yml"),
+        Reader("amtool", _VERSION, '"$program" check-config "$@"'),
+    ),
+    Check(
+        "prometheus",
+        "Prometheus: its arguments",
+        "prometheus",
+        "Prometheus starts with these arguments and the tree's configuration, until it is ready. The file is read "
+        "by bash in place of systemd, which has no program for that.",
+        paths("/etc/default/prometheus", "/etc/systemd/system/prometheus.service"),
+        _starts("prometheus", "Server is ready to receive web requests"),
+    ),
+    Check(
+        "alertmanager",
+        "Alertmanager: its arguments",
+        "alertmanager",
+        "Alertmanager starts with these arguments and the tree's configuration, until it listens. The file is "
+        "read by bash in place of systemd.",
+        paths("/etc/default/prometheus-alertmanager", "/etc/systemd/system/alertmanager.service"),
+        _starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
+    ),
+    Check(
+        "node exporter",
+        "node exporter: its arguments",
+        "prometheus-node-exporter",
+        "The exporter starts with these arguments, until it listens. The file is read by bash in place of systemd.",
+        paths("/etc/default/prometheus-node-exporter"),
+        _starts("prometheus-node-exporter", "Listening on|TLS is disabled"),
+    ),
+)

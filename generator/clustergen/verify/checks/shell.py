@@ -1,0 +1,101 @@
+"""Shell scripts: bash parses them, shellcheck looks for mistakes. Both read a file alone, so no sandbox is needed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from clustergen.verify.checks.base import Check, Trial, place_of
+from clustergen.verify.files import Entry
+from clustergen.verify.programs import TIMEOUT, Answer, NotHere, ask, find
+from clustergen.verify.rows import Row
+
+_SHEBANG = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba)?sh\b")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+# Patterns that a script switches on are switched on before it is read: when it runs, bash reads line by line.
+_PARSE = r"""
+status=0
+for file; do
+  options=()
+  for option in $(sed -nE 's/^shopt -s ([a-z_ ]+)$/\1/p' "$file"); do options+=(-O "$option"); done
+  "$program" "${options[@]}" -n "$file" || status=1
+done
+exit $status
+"""
+_VERSIONS = {"bash": "$program --version | head -1", "shellcheck": "$program --version | grep ^version:"}
+
+
+def is_script(place: str, text: str) -> bool:
+    return _SHEBANG.match(text) is not None or place.endswith(".sh")
+
+
+def _run(program: str, script: str, folder: Path) -> Answer:
+    """This machine's own program if it has one, else that of a root. Raises NotHere."""
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    if path := shutil.which(program):
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run(
+            ["bash", "-c", f"program={path}\n{script}", "bash", *names],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        found = _VERSION.search(version.stdout)
+        return Answer(found.group() if found else "", done.returncode, done.stdout, done.stderr, {})
+    return ask(
+        find(program),
+        f"cd /scripts && {{ {script}\n}}",
+        version=_VERSIONS[program],
+        arguments=names,
+        stand_ins=((folder, "/scripts/"),),
+    )
+
+
+class _Scripts:
+    """All scripts of the tree before one program, each once."""
+
+    def __init__(self, program: str, script: str) -> None:
+        self.program = program
+        self.script = script
+
+    def __call__(self, check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+        folder = trial.scratch / check.name
+        for entry in entries:
+            place = folder / entry.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(entry.content)
+        try:
+            answer = _run(self.program, self.script, folder)
+        except NotHere as reason:
+            yield check.row("not run", entries, [str(reason)])
+            return
+        said = answer.lines if answer.code != 0 else []
+        if answer.code != 0 and not said:
+            said = [f"{self.program} ended with status {answer.code} and said nothing"]
+        yield check.judged(entries, said, [f"{len({place_of(entry) for entry in entries})} scripts"], answer.version)
+
+
+CHECKS = (
+    Check(
+        "bash",
+        "shell scripts: syntax",
+        "bash -n",
+        "Bash can parse every script to its end.",
+        is_script,
+        _Scripts("bash", _PARSE),
+    ),
+    Check(
+        "shellcheck",
+        "shell scripts: mistakes",
+        "shellcheck",
+        "No finding of any severity in any script. What a script does on a node with the hardware is for the "
+        "tests and for the node.",
+        is_script,
+        _Scripts("shellcheck", '"$program" --format=gcc --external-sources "$@"'),
+    ),
+)

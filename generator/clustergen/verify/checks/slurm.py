@@ -1,0 +1,150 @@
+"""Slurm's own files before slurmdbd, slurmctld and slurmd of the tree's release, all of them started for real."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from clustergen.hostlist import HostlistError, contains
+from clustergen.verify.checks.base import Check, Trial, paths, place_of
+from clustergen.verify.files import Entry
+from clustergen.verify.node_roots import NodeRoot
+from clustergen.verify.rows import Row
+from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.slurm_daemons import SlurmReport, read_config
+from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, parsers_folder
+
+_CONF = "/etc/slurm/slurm.conf"
+_GRES = "/etc/slurm/gres.conf"
+_PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
+_TIMEOUT = 120.0
+_MOST_KINDS = 8  # of nodes with GPUs; each starts a slurmd
+
+_WHAT = {
+    "slurmctld": "Slurm: the controller's files",
+    "slurmdbd": "Slurm: the accounting daemon's file",
+    "slurmd": "Slurm: the nodes' files",
+}
+
+# Which daemon's words judge a file: slurmctld those that it reads at its start, slurmd the rest.
+_OF_SLURMD = ("gres.conf", "plugstack", "oci.conf", "job_container.conf", "helpers.conf")
+
+
+def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    release = trial.tree.slurm_release
+    install = for_release(release)
+    if install is None:
+        here = ", ".join(one.version for one in installs()) or "none"
+        why = f"the tree is for Slurm {release or 'of no release'}; in {parsers_folder()} or installed is {here}"
+        yield check.row("not run", entries, [why])
+        return
+    node = _controller(trial)
+    if node is None:
+        yield check.row("failed", entries, [f"no node of the tree has {_CONF}"])
+        return
+    folder = _merged(trial, node)
+    asked, detected = _nodes_with_gres(trial, folder)
+    try:
+        report = read_config(install, folder, node.hosts_text or None, asked, timeout=_TIMEOUT)
+    except SandboxError as error:
+        yield check.row("not run", entries, [str(error)], version=install.version)
+        return
+    yield from _rows(check, entries, install, report, detected)
+
+
+def _controller(trial: Trial) -> NodeRoot | None:
+    """The first controller's root, else any that has slurm.conf."""
+    having = [node for node in trial.nodes if _CONF in node.files]
+    first = trial.tree.controllers[:1]
+    return next((node for node in having if first and first[0] in node.hosts), having[0] if having else None)
+
+
+def _merged(trial: Trial, node: NodeRoot) -> Path:
+    """The controller's root with every other file of Slurm's: those of the accounting host, and of nodes alone."""
+    folder = trial.scratch / "slurm"
+    shutil.copytree(node.folder, folder)
+    for other in trial.nodes:
+        for target in other.files:
+            place = folder / target.lstrip("/")
+            if target.startswith("/etc/slurm/") and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(other.folder / target.lstrip("/"), place)
+    return folder
+
+
+def _nodes_with_gres(trial: Trial, folder: Path) -> tuple[list[str], list[str]]:
+    """One host of every kind of node with GPUs: those that slurmd can be asked about, and those that need a driver."""
+    try:
+        text = (folder / _GRES.lstrip("/")).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return [], []
+    kinds = [node.hosts[0] for node in trial.nodes if node.hosts and "gpu_node" in node.groups][:_MOST_KINDS]
+    detected = [host for host in kinds if any(_stands_in(host, hosts) for hosts in _detected(text))]
+    return [host for host in kinds if host not in detected], detected
+
+
+def _detected(text: str) -> Iterator[str]:
+    """The host lists of lines with AutoDetect; "" for one that is about every node."""
+    for line in text.splitlines():
+        found = {key.lower(): value for key, value in _PAIR.findall(line.partition("#")[0])}
+        if found.get("autodetect", "off").lower() != "off":
+            yield found.get("nodename", "")
+
+
+def _stands_in(host: str, hosts: str) -> bool:
+    try:
+        return hosts == "" or contains(hosts, host)
+    except HostlistError:
+        return False  # slurmctld has its own words about such a list
+
+
+def _rows(
+    check: Check, entries: Sequence[Entry], install: SlurmInstall, report: SlurmReport, detected: Sequence[str]
+) -> Iterator[Row]:
+    said: dict[str, list[str]] = {"slurmctld": [], "slurmdbd": [], "slurmd": []}
+    for complaint in report.complaints:
+        daemon = complaint.partition(":")[0]
+        said[daemon if daemon in said else "slurmctld"].append(complaint)
+    if not report.started and not said["slurmctld"]:
+        said["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
+    said["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
+    files = {daemon: [entry for entry in entries if _daemon_of(place_of(entry)) == daemon] for daemon in said}
+    for daemon, own in files.items():
+        if not own:
+            continue
+        parser = f"{daemon} {install.kind}" if install.kind != "root" else daemon
+        about = [note for note in report.omitted if _daemon_of(note.partition(":")[0]) == daemon]
+        if daemon == "slurmd" and not report.started:
+            row = check.row("not run", own, ["slurmctld did not start, see its row"], version=report.version)
+            yield replace(row, parser=parser, what=_WHAT[daemon])
+            continue
+        if daemon == "slurmd":
+            about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
+            about += [f"{node}: not asked, AutoDetect needs the GPU driver" for node in detected]
+        yield replace(check.judged(own, said[daemon], about, report.version), parser=parser, what=_WHAT[daemon])
+
+
+def _daemon_of(place: str) -> str:
+    name = place.removeprefix("/etc/slurm/")
+    if name == "slurmdbd.conf":
+        return "slurmdbd"
+    return "slurmd" if name.startswith(_OF_SLURMD) else "slurmctld"
+
+
+CHECKS = (
+    Check(
+        "slurm",
+        "Slurm",
+        "slurmctld, slurmdbd, slurmd",
+        "The daemons of this very release start with the files as they are, and complain of nothing: slurmdbd "
+        "with a database, slurmctld until it runs as primary controller and answers, slurmd for one node of every "
+        "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
+        "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "
+        "that Slurm does not bring, pyxis among them, are left out. No job was run.",
+        paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*"),
+        _ask,
+    ),
+)

@@ -1,0 +1,231 @@
+"""systemd's readers: of units, of the managers' settings, and of the folders that its small tools read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from clustergen.verify.checks.base import Check, Question, Reader, any_word, failure, paths, place_of
+from clustergen.verify.programs import Answer, NotHere
+
+_UNITS = "/etc/systemd/system/"
+_UNIT_FOLDERS = ("usr/lib/systemd/system", "lib/systemd/system", "etc/systemd/system")
+_NEEDS = re.compile(r"^(?:Requires|Requisite|BindsTo)=(.*)$", re.MULTILINE)
+_NOT_EXECUTABLE = re.compile(r"Command (\S+) is not executable: No such file or directory")
+_PACKAGED = re.compile(r"/(?:usr/)?lib/systemd/system/")
+_STAND_IN = "[Unit]\nDescription=stands in for the unit of a package that is not here\n"
+_STAND_IN_SERVICE = _STAND_IN + "[Service]\nType=oneshot\nExecStart=/usr/bin/true\n"
+_VERSION = "$program --version | head -1"
+
+
+def _unit_of(target: str) -> str:
+    """The unit that a file is about: a drop-in is about the one that its folder names."""
+    name = target.removeprefix(_UNITS).partition("/")[0]
+    return name.removesuffix(".d")
+
+
+def _units(question: Question) -> list[str]:
+    """What `systemd-analyze verify` is given; a template is asked about as an instance."""
+    names = dict.fromkeys(_unit_of(target) for target in question.targets)
+    return [name.replace("@.", "@x.") for name in names]
+
+
+def _packaged(question: Question, unit: str) -> bool:
+    return any((question.program.root / folder / unit).exists() for folder in _UNIT_FOLDERS)
+
+
+def _missing(question: Question) -> list[str]:
+    """Units that those of the tree extend or cannot do without, and that neither the tree nor the root has."""
+    own = {_unit_of(place_of(entry)) for entry in question.entries if "/" not in place_of(entry).removeprefix(_UNITS)}
+    named = {_unit_of(target) for target in question.targets}
+    named |= {unit for entry in question.entries for line in _NEEDS.findall(entry.text) for unit in line.split()}
+    plain = {unit for unit in named if unit.endswith((".service", ".target", ".socket", ".timer")) and "%" not in unit}
+    return sorted(unit for unit in plain - own if not _packaged(question, unit))
+
+
+def _stand_ins(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
+    missing = _missing(question)
+    place = folder / "usr/lib/systemd/system"
+    place.mkdir(parents=True)
+    for unit in missing:
+        (place / unit).write_text(_STAND_IN_SERVICE if unit.endswith(".service") else _STAND_IN, encoding="utf-8")
+    return [(folder, "/")] if missing else []
+
+
+def _of_the_tree(question: Question, program: str) -> bool:
+    return program in question.node.files or (program.startswith("/usr/local/") and "clustergen" in program)
+
+
+def _unit_complaints(answer: Answer, question: Question) -> Iterator[str]:
+    if answer.code is None:
+        yield "no answer in time"
+    excused = 0
+    for line in answer.err.splitlines():
+        found = _NOT_EXECUTABLE.search(line)
+        if (found and not _of_the_tree(question, found[1])) or _PACKAGED.match(line):
+            excused += 1
+        elif line.strip():
+            yield line.strip()
+    if answer.code and not excused and not answer.err.strip():
+        yield f"systemd-analyze ended with status {answer.code} and said nothing"
+
+
+def _unit_notes(answer: Answer, question: Question) -> Iterator[str]:
+    yield from (f"of a package that is not here, stood in for: {unit}" for unit in _missing(question))
+    programs = sorted({found[1] for found in _NOT_EXECUTABLE.finditer(answer.err)})
+    yield from (f"of a package that is not here, not looked at: {program}" for program in programs)
+
+
+_CANARY = "ClustergenCanary"
+
+
+def _settings(section: str, script: str, read_as: str, written_as: str) -> Reader:
+    """A daemon that reads its settings at its start; a key that it cannot know shows that it has read its drop-ins."""
+
+    def complaints(answer: Answer, _question: Question) -> Iterator[str]:
+        if _CANARY not in answer.err:
+            raise NotHere(f"it did not read {written_as} here: {' '.join(answer.lines[-2:])}")
+        for line in answer.err.splitlines():
+            if line.startswith(read_as) and _CANARY not in line:
+                yield line.replace(read_as, written_as)
+
+    canary = f"mkdir -p {read_as}; printf '[{section}]\\n{_CANARY}=1\\n' >{read_as}/zz-canary.conf"
+    return Reader(
+        "systemd-analyze",
+        _VERSION,
+        f"export SYSTEMD_LOG_TARGET=console SYSTEMD_LOG_LEVEL=info; {canary}; {script}; exit 0",
+        complaints,
+    )
+
+
+def _modules(answer: Answer, question: Question) -> Iterator[str]:
+    """There are no modules in the root: the program must miss every one that a file names, and nothing else."""
+    names = [line.strip() for entry in question.entries for line in entry.text.splitlines()]
+    wanted = {name.replace("-", "_") for name in names if name and name[0] not in "#;"}
+    missed = {name.replace("-", "_") for name in re.findall(r"Failed to find module '([^']*)'", answer.err)}
+    yield from (f"{name}: not read as a module's name" for name in sorted(wanted - missed))
+    yield from (f"{name}: not what the file means" for name in sorted(missed - wanted))
+
+
+def _udev(answer: Answer, _question: Question) -> list[str]:
+    return [line for line in failure(answer) if "udev rules" not in line and not re.match(r"\s+(Success|Fail):", line)]
+
+
+def _but(lines: Iterable[str], beginning: str) -> list[str]:
+    return [line for line in lines if not line.startswith(beginning)]
+
+
+CHECKS = (
+    Check(
+        "systemd units",
+        "systemd: units and drop-ins",
+        "systemd-analyze verify",
+        "Sections, keys and values are known, names fit, mount units are called as their paths, what a unit "
+        "requires exists, programs of the tree are where units say. Drop-ins for units of packages that are not "
+        "here were read on top of an empty unit; programs of such packages were not looked for. Nothing was "
+        "started.",
+        paths(f"{_UNITS}*"),
+        Reader(
+            "systemd-analyze",
+            _VERSION,
+            '"$program" verify --man=no "$@"',
+            _unit_complaints,
+            _unit_notes,
+            _stand_ins,
+            _units,
+            whole=True,
+        ),
+    ),
+    Check(
+        "systemd manager",
+        "systemd: settings of the service manager",
+        "systemd",
+        "The service manager knows every section, key and value; read as its settings for users, whose keys are "
+        "the same.",
+        paths("/etc/systemd/system.conf.d/*"),
+        _settings(
+            "Manager",
+            "cp /etc/systemd/system.conf.d/* /etc/systemd/user.conf.d/; setpriv --reuid 65534 --clear-groups env "
+            "HOME=/tmp timeout 5 /usr/lib/systemd/systemd --test --user --unit=basic.target",
+            "/etc/systemd/user.conf.d",
+            "/etc/systemd/system.conf.d",
+        ),
+    ),
+    Check(
+        "systemd logind",
+        "systemd: settings of logins",
+        "systemd-logind",
+        "logind knows every section, key and value.",
+        paths("/etc/systemd/logind.conf.d/*"),
+        _settings(
+            "Login",
+            "timeout 5 /usr/lib/systemd/systemd-logind",
+            "/etc/systemd/logind.conf.d",
+            "/etc/systemd/logind.conf.d",
+        ),
+    ),
+    Check(
+        "systemd networkd",
+        "systemd: settings of the network manager",
+        "systemd-networkd",
+        "networkd knows every section, key and value.",
+        paths("/etc/systemd/networkd.conf.d/*"),
+        _settings(
+            "Network",
+            "mkdir -p /run/systemd/netif/{links,leases,lldp}; chown -R systemd-network: /run/systemd/netif; "
+            "timeout 1 /usr/lib/systemd/systemd-networkd",
+            "/etc/systemd/networkd.conf.d",
+            "/etc/systemd/networkd.conf.d",
+        ),
+    ),
+    Check(
+        "sysusers",
+        "systemd: accounts to make",
+        "systemd-sysusers",
+        "The lines can be read and the accounts can be made, in a root that has those of Debian's packages.",
+        paths("/etc/sysusers.d/*"),
+        Reader(
+            "systemd-sysusers",
+            _VERSION,
+            '"$program" --dry-run "$@"',
+            lambda answer, _: _but(any_word(answer), "Would "),
+        ),
+    ),
+    Check(
+        "tmpfiles",
+        "systemd: folders to make",
+        "systemd-tmpfiles",
+        "The lines can be read, and their owners are accounts that the tree or the root has.",
+        paths("/etc/tmpfiles.d/*"),
+        Reader(
+            "systemd-tmpfiles",
+            _VERSION,
+            "for file in /etc/sysusers.d/*.conf; do systemd-sysusers $file >/dev/null 2>&1; done; "
+            '"$program" --dry-run --create "$@"',
+            lambda answer, _: _but(any_word(answer), "Would "),
+            newest=True,  # 257 is the first that only tells
+        ),
+    ),
+    Check(
+        "modules-load",
+        "kernel modules to load",
+        "systemd-modules-load",
+        "Every line is read as the name of a module. There is none here: that the kernel has it is not shown.",
+        paths("/etc/modules-load.d/*"),
+        Reader(
+            "systemd-modules-load",
+            _VERSION,
+            'setpriv --bounding-set=-sys_module "$program" "$@"',
+            _modules,
+        ),
+    ),
+    Check(
+        "udev",
+        "rules for devices",
+        "udevadm verify",
+        "Keys, operators and values of every rule are known. No device was named by them.",
+        paths("/etc/udev/rules.d/*"),
+        Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, newest=True),  # since 254
+    ),
+)

@@ -1,0 +1,158 @@
+"""The tree itself: as it was rendered, and what Ansible makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from clustergen import __version__
+from clustergen.render.tree import LOCK
+from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.files import INVENTORY, Entry
+from clustergen.verify.programs import NotHere
+from clustergen.verify.rows import Row
+
+_TIMEOUT = 90
+
+
+def _as_rendered(check: Check, trial: Trial, _entries: Sequence[Entry]) -> Iterator[Row]:
+    words = trial.tree.differences
+    row = check.judged((), words, [f"{len(trial.tree.entries)} files have the hashes of the lock file"], __version__)
+    yield Row(row.check, row.what, row.parser, row.status, (LOCK,), row.version, row.words)
+
+
+def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs one of Ansible's programs in a copy of the tree. Raises NotHere."""
+    beside = Path(sys.executable).parent / program
+    path = str(beside) if beside.is_file() else shutil.which(program)
+    if path is None:
+        raise NotHere(f"{program} is not installed: install ansible-core")
+    own = trial.scratch / program
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
+        "ANSIBLE_CONFIG": str(trial.tree.folder.absolute() / "ansible.cfg"),
+        "ANSIBLE_HOME": str(own),
+        "ANSIBLE_LOCAL_TEMP": str(own / "tmp"),
+        "ANSIBLE_NOCOLOR": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+    try:
+        return subprocess.run(
+            [path, *arguments],
+            cwd=trial.tree.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotHere(f"{program} gave no answer within {_TIMEOUT} s") from None
+
+
+def _ansible_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("ansible-core")
+    except PackageNotFoundError:
+        return ""
+
+
+def _inventory(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    try:
+        done = _ansible(trial, "ansible-inventory", "-i", INVENTORY, "--list")
+    except NotHere as reason:
+        yield check.row("not run", entries, [str(reason)])
+        return
+    complaints = [line for line in done.stderr.splitlines() if line.strip()]
+    if not complaints and done.returncode == 0:
+        complaints = list(_otherwise(trial, json.loads(done.stdout)))
+    elif not complaints:
+        complaints = [f"ansible-inventory ended with status {done.returncode}"]
+    hosts, groups = len(trial.tree.inventory.hosts), len(trial.tree.inventory.groups)
+    yield check.judged(entries, complaints, [f"{hosts} hosts, {groups} groups"], _ansible_version())
+
+
+def _otherwise(trial: Trial, said: dict[str, dict[str, list[str]]]) -> Iterator[str]:
+    """Where Ansible's groups are not what this program took them for."""
+    for group, hosts in trial.tree.inventory.groups.items():
+        if group == "all":
+            continue
+        theirs = set(_members(said, group, ()))
+        if theirs != set(hosts):
+            yield f"group {group}: Ansible has {sorted(theirs)} in it, read here were {sorted(hosts)}"
+
+
+def _members(said: dict[str, dict[str, list[str]]], group: str, above: tuple[str, ...]) -> Iterable[str]:
+    yield from said.get(group, {}).get("hosts", ())
+    for child in said.get(group, {}).get("children", ()):
+        if child not in above:
+            yield from _members(said, child, (*above, group))
+
+
+def _playbook(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    books = [entry.path for entry in entries if "/" not in entry.path]
+    try:
+        done = _ansible(trial, "ansible-playbook", "--syntax-check", *books)
+    except NotHere as reason:
+        yield check.row("not run", entries, [str(reason)])
+        return
+    said = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode != 0 and not said:
+        said = [f"ansible-playbook ended with status {done.returncode}"]
+    yield check.judged(entries, said, (), _ansible_version())
+
+
+def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    try:
+        done = _ansible(trial, "ansible-config", "validate", "-t", "all")
+    except NotHere as reason:
+        yield check.row("not run", entries, [str(reason)])
+        return
+    said = [line for line in (*done.stderr.splitlines(), *done.stdout.splitlines()) if line.strip()]
+    yield check.judged(entries, said if done.returncode else (), (), _ansible_version())
+
+
+CHECKS = (
+    Check(
+        "tree",
+        "the tree as it was rendered",
+        "clustergen",
+        "Every file is there, has the hash that the lock file gives, and no other lies among them. It is the one "
+        "check that clustergen makes itself.",
+        paths(LOCK),
+        _as_rendered,
+    ),
+    Check(
+        "ansible-inventory",
+        "Ansible: inventory and variables",
+        "ansible-inventory",
+        "Ansible reads hosts, groups and variables without a warning, and puts the same hosts into each group as "
+        "clustergen does.",
+        paths("inventory/*"),
+        _inventory,
+    ),
+    Check(
+        "ansible-playbook",
+        "Ansible: playbook",
+        "ansible-playbook --syntax-check",
+        "Ansible can read the playbook and knows its modules and keywords. No task was run.",
+        paths("site.yml", "playbooks/*", "roles/*"),
+        _playbook,
+    ),
+    Check(
+        "ansible-config",
+        "Ansible: settings",
+        "ansible-config validate",
+        "Ansible knows every section and key.",
+        paths("ansible.cfg"),
+        _settings,
+    ),
+)

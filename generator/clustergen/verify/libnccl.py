@@ -1,0 +1,67 @@
+"""The names that NCCL reads, out of the library itself: they are strings in libnccl.so.2.
+
+tools/setup-parsers keeps them as lists, a file per release, because the library has hundreds of MiB. A library that
+CLUSTERGEN_LIBNCCL names, or that is installed for this Python, is searched itself.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import mmap
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from clustergen.verify.slurm_roots import parsers_folder
+
+FOLDER = "libnccl"
+_NAME = re.compile(rb"(?<=\0)NCCL_[A-Z0-9_]+(?=\0)")
+_BANNER = re.compile(rb"NCCL version (\d+\.\d+\.\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class NcclNames:
+    """All names of one release: `version` "2.27.7"."""
+
+    version: str
+    names: frozenset[str]
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        return tuple(map(int, re.findall(r"\d+", self.version)))
+
+    @property
+    def release(self) -> str:
+        return ".".join(self.version.split(".")[:2])
+
+
+def nccl_names() -> list[NcclNames]:
+    """Every list that is here, the library that the user named first."""
+    found = [_of_library(path) for path in _libraries()]
+    found += [
+        NcclNames(path.stem, frozenset(path.read_text(encoding="utf-8").split()))
+        for path in sorted((parsers_folder() / FOLDER).glob("*.names"))
+    ]
+    return found
+
+
+def _libraries() -> Iterator[Path]:
+    if named := os.environ.get("CLUSTERGEN_LIBNCCL"):
+        yield Path(named)
+        return
+    try:
+        spec = importlib.util.find_spec("nvidia.nccl")
+    except ModuleNotFoundError:
+        return
+    for place in spec.submodule_search_locations or () if spec else ():
+        yield from Path(place).glob("lib/libnccl.so.2")
+
+
+def _of_library(path: Path) -> NcclNames:
+    """Raises OSError where the library cannot be read."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        banner = _BANNER.search(content)
+        names = frozenset(match.group().decode() for match in _NAME.finditer(content))
+    return NcclNames(banner[1].decode() if banner else "of unknown version", names)

@@ -1,0 +1,62 @@
+"""Lays the files of a tree out as they will lie on its nodes: one folder for all nodes that get the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from clustergen.verify.files import Entry, TreeFolder
+
+_SYSTEM = "os_"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoot:
+    """What some nodes get: `files` by their path on the node, laid out in `folder`.
+
+    `system` is the operating system as the inventory's group has it ("debian_12"), "" where it has none.
+    """
+
+    folder: Path
+    hosts: tuple[str, ...]
+    groups: frozenset[str]
+    system: str
+    files: Mapping[str, Entry]
+
+    @property
+    def name(self) -> str:
+        return self.hosts[0] if self.hosts else f"group {min(self.groups, default='')}"
+
+    @property
+    def hosts_text(self) -> str:
+        """Its /etc/hosts; "" where it gets none."""
+        entry = self.files.get("/etc/hosts")
+        return entry.text if entry else ""
+
+
+def node_roots(tree: TreeFolder, folder: Path) -> tuple[NodeRoot, ...]:
+    """Every distinct node of a tree, below `folder`; a group that no host is in counts as a node of its own."""
+    filled = {entry.group for entry in tree.entries.values() if entry.target} - {None}
+    kinds: dict[tuple[frozenset[str], str], list[str]] = {}
+    for host, groups in tree.inventory.by_host().items():
+        system = next((name.removeprefix(_SYSTEM) for name in sorted(groups) if name.startswith(_SYSTEM)), "")
+        kinds.setdefault((groups & filled, system), []).append(host)
+    used = frozenset().union(*(groups for groups, _ in kinds))
+    for group in sorted(filter(None, filled - used)):
+        kinds[frozenset({group}), ""] = []
+    return tuple(
+        _laid_out(tree, folder / str(number), tuple(hosts), groups, system)
+        for number, ((groups, system), hosts) in enumerate(kinds.items())
+    )
+
+
+def _laid_out(tree: TreeFolder, folder: Path, hosts: tuple[str, ...], groups: frozenset[str], system: str) -> NodeRoot:
+    files = {entry.target: entry for entry in tree.entries.values() if entry.target and entry.group in groups}
+    folder.mkdir(parents=True)
+    for target, entry in files.items():
+        place = folder / target.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(entry.content)
+        place.chmod(entry.mode | 0o600)
+    return NodeRoot(folder, hosts, groups, system, files)

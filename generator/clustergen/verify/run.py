@@ -1,0 +1,69 @@
+"""Puts a tree before every parser that reads one of its files; what no check claims is a failure of its own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from clustergen.render.tree import LOCK
+from clustergen.verify.checks import CHECKS, Check, Trial, place_of
+from clustergen.verify.files import Entry, TreeFolder, read_tree
+from clustergen.verify.node_roots import node_roots
+from clustergen.verify.rows import Row, merged
+
+_HEAD = 200
+
+
+def verify(folder: Path, checks: Sequence[Check] = CHECKS) -> list[Row]:
+    """All rows of a tree, in the order of the checks.
+
+    Raises ClustergenError where the folder is no tree.
+    """
+    tree = read_tree(folder)
+    claimed = {check.name: claims(check, tree.entries.values()) for check in checks}
+    with tempfile.TemporaryDirectory(prefix="clustergen-verify-") as scratch, ThreadPoolExecutor(_threads()) as pool:
+        trial = Trial(tree, node_roots(tree, Path(scratch) / "nodes"), Path(scratch))
+        answers = {
+            check.name: pool.submit(_ask, check, trial, claimed[check.name])
+            for check in checks
+            if claimed[check.name] or check.reads(LOCK, "")
+        }
+        rows = merged([row for answer in answers.values() for row in answer.result()])
+    if checks is CHECKS:
+        rows += _unclaimed(tree, rows)
+    return rows
+
+
+def claims(check: Check, entries: Iterable[Entry]) -> list[Entry]:
+    """The files that a check is about."""
+    return [entry for entry in entries if check.reads(place_of(entry), entry.content[:_HEAD].decode(errors="replace"))]
+
+
+def _threads() -> int:
+    return 2 * (os.cpu_count() or 1)
+
+
+def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
+    rows = list(check.ask(check, trial, entries))
+    told = {path for row in rows for path in row.files}
+    left = [entry for entry in entries if entry.path not in told]
+    # Fail closed: a file that a check claims and then says nothing of was not read.
+    return [*rows, check.row("failed", left, ["the check said nothing of this file"])] if left else rows
+
+
+def _unclaimed(tree: TreeFolder, rows: Iterable[Row]) -> list[Row]:
+    """Files that no row is about: a kind of ours without a check is a failure, a site's own file is the site's."""
+    told = {path for row in rows if row.check != "tree" for path in row.files}
+    left = [entry for entry in tree.entries.values() if entry.path not in told]
+    ours = tuple(entry.path for entry in left if not entry.source.startswith("site/"))
+    theirs = tuple(entry.path for entry in left if entry.source.startswith("site/"))
+    found = []
+    if theirs:
+        words = ("files of the site's own, of a kind that no check knows",)
+        found.append(Row("site", "the site's own files", "unknown", "no parser", theirs, "", words))
+    if ours:
+        found.append(Row("unclaimed", "files that no check knows", "none", "failed", ours, "", ours))
+    return found
