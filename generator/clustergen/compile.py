@@ -66,13 +66,13 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     assert compiled.cluster is not None
     cluster = compiled.cluster
     builder = Builder(cluster, path.name)
+    site = path.parent / "site"
     try:
         files = builder.build()
+        told = take_site_files(site, cluster, files, builder.members)
+        builder.finish()
     except RenderError as err:
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
-    site = path.parent / "site"
-    told = take_site_files(site, cluster, files, builder.members)
-    builder.finish()
     told += clashes_of(site, files, builder.members)
     findings = [item for item in told if isinstance(item, Finding)]
     found = [item for item in told if isinstance(item, Diagnostic)]
