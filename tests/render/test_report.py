@@ -149,7 +149,7 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
     from clustergen.render.views.diagram import levels
 
     def switch(name: str, top: str) -> Switch:
-        return Switch(name, 0, None, None, None, None, 1, (), None, {top: 1})
+        return Switch(name, 0, None, None, 1, None, None, 1, (), None, {top: 1})
 
     found = levels((switch("a", "b"), switch("b", "a")))
     assert {one.name for one, _ in found} == {"a", "b"}
