@@ -84,6 +84,17 @@ fi
 
 [ -e "$out/started" ] || exit 0
 
+# All of the tree's accounts, now that slurmdbd knows what this cluster counts; a second run has nothing left to do.
+if [ "$ACCOUNTING" = yes ] && [ -x "$accounts" ]; then
+  for run in first second; do
+    if ! timeout -k 1 60 "$accounts" >"$out/accounts.txt" 2>&1; then
+      sed 's/^/error: /' "$out/accounts.txt" >>"$out/accounts.log"
+    elif [ $run = second ] && [ "$(tail -1 "$out/accounts.txt")" != unchanged ]; then
+      sed 's/^/error: a second run changes: /' "$out/accounts.txt" >>"$out/accounts.log"
+    fi
+  done
+fi
+
 # slurmd asks this machine for cgroups, memory and GPU drivers, which is not what the files are about; those few values
 # change, now that slurmctld has read them as they are.
 cd /etc/slurm || exit

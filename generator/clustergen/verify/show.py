@@ -11,7 +11,6 @@ from clustergen.verify.rows import Row, Status, counts, exit_code
 FORMATS = ("text", "json", "github")
 
 _COLOURS: dict[Status, str] = {"passed": "32", "failed": "31", "not run": "33", "no parser": "2"}
-_SHOWN_FILES = 3
 
 
 def render(folder: Path, rows: Sequence[Row], form: str, *, colour: bool = False, verbose: bool = False) -> str:
@@ -44,10 +43,6 @@ def _text(rows: Sequence[Row], colour: bool, verbose: bool) -> str:
             out += [f"    {word}" for word in row.words]
         if verbose:
             out += [f"    - {path}" for path in row.files]
-        elif row.status == "failed":
-            out += [f"    - {path}" for path in row.files[:_SHOWN_FILES]]
-            if len(row.files) > _SHOWN_FILES:
-                out.append(f"    - and {len(row.files) - _SHOWN_FILES} more files")
     return "".join(f"{line}\n" for line in out)
 
 

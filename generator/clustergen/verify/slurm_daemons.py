@@ -38,6 +38,7 @@ _OF_THE_SANDBOX = re.compile(
             r"Could not find configured group",  # nor the site's accounts
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             r"attempt number",  # goes before the one line that counts
+            r"Connection reset by peer",  # whoever has been listened to is ended
         )
     )
 )

@@ -116,7 +116,8 @@ CHECKS = (
         "open mpi",
         "Open MPI",
         "ompi_info",
-        "Open MPI knows every parameter and takes it from this file, or its mpirun (PRRTE) knows it. No message was sent.",
+        "Open MPI knows every parameter and takes it from this file, or its mpirun (PRRTE) knows it. No message was "
+        "sent.",
         paths("/etc/openmpi*"),
         Reader(
             "ompi_info",

@@ -23,10 +23,12 @@ _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
 _TIMEOUT = 120.0
 _MOST_KINDS = 8  # of nodes with GPUs; each starts a slurmd
 
+_ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
 _WHAT = {
     "slurmctld": "Slurm: the controller's files",
     "slurmdbd": "Slurm: the accounting daemon's file",
     "slurmd": "Slurm: the nodes' files",
+    "sacctmgr": "Slurm: QOS, accounts and users",
 }
 
 # Which daemon's words judge a file: slurmctld those that it reads at its start, slurmd the rest.
@@ -104,9 +106,9 @@ def _stands_in(host: str, hosts: str) -> bool:
 def _rows(
     check: Check, entries: Sequence[Entry], install: SlurmInstall, report: SlurmReport, detected: Sequence[str]
 ) -> Iterator[Row]:
-    said: dict[str, list[str]] = {"slurmctld": [], "slurmdbd": [], "slurmd": []}
+    said: dict[str, list[str]] = {daemon: [] for daemon in _WHAT}
     for complaint in report.complaints:
-        daemon = complaint.partition(":")[0]
+        daemon = complaint.partition(":")[0].replace("accounts", "sacctmgr")
         said[daemon if daemon in said else "slurmctld"].append(complaint)
     if not report.started and not said["slurmctld"]:
         said["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
@@ -117,7 +119,7 @@ def _rows(
             continue
         parser = f"{daemon} {install.kind}" if install.kind != "root" else daemon
         about = [note for note in report.omitted if _daemon_of(note.partition(":")[0]) == daemon]
-        if daemon == "slurmd" and not report.started:
+        if daemon in ("slurmd", "sacctmgr") and not report.started:
             row = check.row("not run", own, ["slurmctld did not start, see its row"], version=report.version)
             yield replace(row, parser=parser, what=_WHAT[daemon])
             continue
@@ -128,6 +130,8 @@ def _rows(
 
 
 def _daemon_of(place: str) -> str:
+    if place == _ACCOUNTS:
+        return "sacctmgr"
     name = place.removeprefix("/etc/slurm/")
     if name == "slurmdbd.conf":
         return "slurmdbd"
@@ -138,13 +142,14 @@ CHECKS = (
     Check(
         "slurm",
         "Slurm",
-        "slurmctld, slurmdbd, slurmd",
+        "slurmctld, slurmdbd, slurmd, sacctmgr",
         "The daemons of this very release start with the files as they are, and complain of nothing: slurmdbd "
         "with a database, slurmctld until it runs as primary controller and answers, slurmd for one node of every "
         "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
         "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "
-        "that Slurm does not bring, pyxis among them, are left out. No job was run.",
-        paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*"),
+        "that Slurm does not bring, pyxis among them, are left out. The script of the accounts runs to its end against this slurmdbd, and has nothing left to "
+        "do a second time. No job was run.",
+        paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS),
         _ask,
     ),
 )
