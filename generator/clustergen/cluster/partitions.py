@@ -81,7 +81,9 @@ def _partition(
     longest = spec.max_time.minutes if spec.max_time else None
     cpus, memory = _per_gpu(kinds)
     without_gpus = not any(kind.gpus for kind in kinds)
-    mem_per_cpu = min((kind.job_memory_mib // (kind.job_cores * kind.threads_per_core) for kind in kinds), default=0)
+    mem_per_cpu = min(
+        (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds), default=0
+    )
     return Partition(
         name=name,
         spec=spec,
