@@ -25,7 +25,6 @@ def rules() -> tuple[Rule, ...]:
         partitions,
         ports,
         power,
-        printing,
         scheduling,
         slurm_builds,
         slurm_daemons,
@@ -57,7 +56,6 @@ def rules() -> tuple[Rule, ...]:
         lustre,
         nfs,
         monitoring,
-        printing,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)
 

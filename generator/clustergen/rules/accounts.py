@@ -148,7 +148,7 @@ def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     for index, name in enumerate(own):
         if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
             continue
-        if name.startswith("gres/gpu:") and name not in types or not name.startswith("gres/"):
+        if (name.startswith("gres/gpu:") and name not in types) or not name.startswith("gres/"):
             candidates = [*types, "gres/gpu", "license/"]
             yield Finding(
                 "tres-unknown",

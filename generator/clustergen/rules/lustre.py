@@ -29,11 +29,13 @@ def names(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in _lustre(cluster):
         fsname = lustre_fsname(name, entry)
         if not _FSNAME.fullmatch(fsname):
-            long = f", not {len(fsname)}" if len(fsname) > 8 else ""
+            long = len(fsname) > 8
             yield Finding(
                 "lustre-fsname",
                 ("storage", name, "fsname") if entry.fsname else ("storage", name),
-                f"Lustre's file systems have names of 1 to 8 letters, digits, - and _{long}: '{fsname}' is none",
+                f"'{fsname}' has {len(fsname)} characters; names of Lustre file systems have 8 at most"
+                if long
+                else f"'{fsname}' is no name of a Lustre file system: letters, digits, - and _ only",
                 "`lctl dl` on a server shows it, before -MDT0000"
                 if entry.fsname
                 else "say fsname: as the servers have it",

@@ -16,13 +16,14 @@ _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL
 def counters(cluster: Cluster) -> Iterator[Finding]:
     written = cluster.manifest.monitoring.dcgm
     version = DcgmVersion(written.version)
+    known = [name for name in dcgm_names() if dcgm_name_known(name, version)] if written.counters else []
     for index, name in enumerate(written.counters):
         if not dcgm_name_known(name, version):
             yield Finding(
                 "dcgm-field-unknown",
                 ("monitoring", "dcgm", "counters", index),
                 f"DCGM {version} has no field '{name}'; the exporter does not start with it",
-                did_you_mean(name, dcgm_names()),
+                did_you_mean(name, known),
             )
 
 
@@ -60,7 +61,7 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
                 "mail-server-missing",
                 (*path, "email"),
                 f"no mail can be sent without {' and '.join('monitoring.' + field for field in lacking)}",
-                "say them, or use a webhook",
+                "say so in monitoring, or use a webhook",
             )
 
 
@@ -96,6 +97,7 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
             "receivers-unused",
             ("monitoring", "receivers"),
             "nobody is told of alerts: monitoring.alertmanager is false",
+            "leave alertmanager out",
             key=True,
         )
 

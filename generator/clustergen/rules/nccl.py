@@ -150,18 +150,21 @@ def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
     env = cluster.manifest.nccl.env
     for name in ("NCCL_IB_HCA", *_INTERFACE_LISTS):
         text = _plain(env[name]) if name in env else ""
-        whole = re.compile(r".*_\d+" if name == "NCCL_IB_HCA" else r".*\d")
-        items = [item.partition(":")[0] for item in text.removeprefix("^").split(",")]
-        meant = next((item for item in items if whole.fullmatch(item)), None)
-        if not text or text.removeprefix("^").startswith("=") or meant is None:
+        names = text.removeprefix("^")
+        if not names or names.startswith("="):
             continue
-        sign = "^=" if text.startswith("^") else "="
-        yield Finding(
-            "nccl-prefix-match",
-            _value_path(env[name], name),
-            f"'{meant}' stands for every name that begins so, as {meant}0 does",
-            f"write {sign}{text.removeprefix('^')} for exact names",
-        )
+        # Nothing begins with mlx5_0 but itself; a name that ends in a letter is meant as a prefix.
+        one, longer = (r".*_[1-9]\d*", "0") if name == "NCCL_IB_HCA" else (r".*\d", ".100")
+        items = [item.partition(":")[0] for item in names.split(",")]
+        meant = next((item for item in items if re.fullmatch(one, item)), None)
+        if meant is not None:
+            yield Finding(
+                "nccl-prefix-match",
+                _value_path(env[name], name),
+                f"'{meant}' stands for every name that begins so, as {meant}{longer} does",
+                f"write {'^=' if text.startswith('^') else '='}{names} for these names and no others",
+                at=(text.index(meant), len(meant)),
+            )
 
 
 def _value_path(given: EnvValue | Override, name: str) -> ManifestPath:

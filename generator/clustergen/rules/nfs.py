@@ -10,7 +10,7 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.storage import Nfs
 from clustergen.rules.storage import is_unstable, no_rdma, rdma_possible
 
-_LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 3, "raidz2": 4, "raidz3": 5}
+_LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 
 
 def _nfs(cluster: Cluster) -> Iterator[tuple[str, Nfs]]:
@@ -33,12 +33,13 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
                     f"add nfs-server to the roles of {group.folded}",
                 )
         if not found and entry.export.model_fields_set:
+            near = did_you_mean(entry.server, cluster.hosts())
             yield Finding(
                 "nfs-export-elsewhere",
-                ("storage", name, "export"),
-                f"'{entry.server}' is no node of this cluster, so nothing can be exported there",
-                did_you_mean(entry.server, cluster.hosts()) or "leave export out",
-                key=True,
+                ("storage", name, "server" if near else "export"),
+                f"'{entry.server}' is no node of this cluster, so clustergen cannot export anything there",
+                near or "leave export out",
+                key=near is None,
             )
     for group in cluster.with_role("nfs-server"):
         if group.index not in used:
@@ -98,7 +99,11 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
                 "zfs-layout",
                 (*path, "layout") if given else (*path, "disks"),
                 f"{pool.layout} needs {least} disks in a vdev, and there {'is' if width == 1 else 'are'} {width}",
-                None if given else "raidz2 is what is taken unless layout says otherwise",
+                "mirror, for two disks"
+                if width == 2
+                else "stripe, for a single disk: no redundancy"
+                if width == 1
+                else None,
                 key=not given,
             )
         seen: dict[str, str] = {}

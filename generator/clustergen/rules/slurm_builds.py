@@ -33,8 +33,11 @@ def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
         if detect == "off" or not from_distribution(cluster, kind.os) or _too_new(detect, cluster.release):
             continue
         if not kind.os.yes(f"slurm_gpu_{detect}"):
-            path: ManifestPath = ("node_types", kind.name, "gpus", "autodetect")
-            yield _lacking(kind.os, path, f"gpu/{detect}", "leave it out")
+            path: ManifestPath = ("node_types", kind.name, "gpus")
+            if cluster.manifest.node_types[kind.name].gpus.autodetect is None:  # MIG instances are found by NVML only
+                yield _lacking(kind.os, (*path, "mig"), f"gpu/{detect}, which MIG needs")
+            else:
+                yield _lacking(kind.os, (*path, "autodetect"), f"gpu/{detect}", "leave it out")
 
 
 def options_lacking(cluster: Cluster) -> Iterator[Finding]:
@@ -82,7 +85,7 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
                 "slurm-feature-too-new",
                 ("node_types", name, "gpus", "autodetect"),
                 f"AutoDetect={detect} exists from Slurm {known.since if known else ''} on; this is {cluster.release}",
-                "leave it out: what the build can do is taken",
+                "leave it out: the device files of the GPUs are named instead",
             )
 
 

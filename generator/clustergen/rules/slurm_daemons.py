@@ -95,8 +95,8 @@ def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
     if daemon == "slurmdbd":
         order = "older than slurmctld" if theirs < mine else "too new for slurmctld"
         return f"which is {order} {mine}"
-    older = ", ".join(str(release) for release in sorted(slurm.releases().get(mine, ())) if release != mine)
-    return f"and slurmctld {mine} takes only {older} besides its own"
+    older = [str(release) for release in sorted(slurm.releases().get(mine, ())) if release != mine]
+    return f"and slurmctld {mine} takes only {', '.join(older[:-1])} and {older[-1]} besides its own"
 
 
 def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
@@ -166,6 +166,7 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             "accounting-too-many",
             ("nodes", groups[-1].index, "roles"),
             f"{len(hosts)} nodes would run slurmdbd; there is one, and one that takes over",
+            "two nodes with the role at most",
         )
     if len(hosts) == 2 and written.accounting.database_host == "localhost":
         yield Finding(
@@ -187,9 +188,9 @@ def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, and no node runs it", hint, key=key)
 
-    for name in ("qos", "accounts"):
+    for name, what in (("qos", "QOS"), ("accounts", "accounts")):
         if getattr(written, name):
-            yield missing(("slurm", name), f"{name} live in the database of", key=True)
+            yield missing(("slurm", name), f"{what} live in the database of", key=True)
     if written.preemption.by == "qos":
         yield missing(("slurm", "preemption", "by"), "preemption by QOS needs")
     for name, spec in written.partitions.items():

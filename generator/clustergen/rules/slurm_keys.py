@@ -114,7 +114,7 @@ def _gone(path: ManifestPath, known: slurm.SlurmKey, release: SlurmRelease, stat
     return Finding(
         "slurm-key-removed",
         path,
-        f"'{known.key}' is gone since Slurm {since}; {release} does not start with it",
+        f"'{known.key}' was removed in Slurm {since}; {release} does not start with it",
         _instead(known),
         key=True,
     )

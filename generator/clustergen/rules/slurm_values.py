@@ -13,6 +13,7 @@ from clustergen.manifest.base import OptionValue
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 _FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
 _NO_LIMIT = ("unlimited", "infinite")
 _BOOLEANS = ("yes", "up", "true", "1", "no", "down", "false", "0")
 _HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
@@ -53,7 +54,7 @@ def value(release: SlurmRelease, path: ManifestPath, known: slurm.SlurmKey, give
         )
         return
     if wanted := _refused(known, text):
-        yield Finding("slurm-value-wrong", path, f"'{known.key}' takes {wanted}, not '{text}'")
+        yield Finding("slurm-value-wrong", path, f"'{known.key}' takes {wanted}, not '{text}'", _in_mib(known, text))
         return
     if known.file == "slurm.conf" and known.block in ("", "PartitionName"):
         if slurm_values.has_tokens(known.key):
@@ -80,6 +81,14 @@ def _refused(known: slurm.SlurmKey, text: str) -> str | None:
     return None
 
 
+def _in_mib(known: slurm.SlurmKey, text: str) -> str | None:
+    """The number that was meant by an amount with a unit."""
+    amount = _AMOUNT.fullmatch(text)
+    if known.unit != "MiB" or amount is None:
+        return None
+    return f"write {int(amount[1]) << {'m': 0, 'g': 10, 't': 20}[amount[2].lower()]}"
+
+
 def _number(text: str, kind: str) -> int | None:
     """As strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0."""
     factor = 1
@@ -99,7 +108,7 @@ def words(release: SlurmRelease, path: ManifestPath, key: str, text: str) -> Ite
     start = 0
     for part in text.split(","):
         word = part.strip()
-        at = (start + part.find(word), len(word)) if word else (start, 1)
+        at = (start + part.find(word), len(word.partition("=")[0]))
         start += len(part) + 1
         if not word:
             continue
@@ -135,8 +144,9 @@ def _near_word(key: str, word: str) -> str | None:
 
 
 def _other_release(key: str, known: slurm_values.SlurmToken, release: SlurmRelease, state: str) -> str:
-    when = f"from Slurm {known.since} on" if state == "too-new" else f"before {known.removed or known.defunct}"
-    return f"{key} has the word '{known.token}' {when}; this is {release}"
+    gone = known.removed or known.defunct
+    when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {gone}"
+    return f"the word '{known.token}' of {key} {when}; this is {release}"
 
 
 def _instead(known: slurm_values.SlurmToken) -> str | None:
@@ -155,11 +165,9 @@ def _plugins(release: SlurmRelease, path: ManifestPath, key: str, text: str) -> 
                 "slurm-plugin-unknown", path, f"{key} has no plugin '{part}'", _near_plugin(part, names), at=at
             )
         elif (state := known.state(release)) != "known":
-            when = f"from Slurm {known.since} on" if state == "too-new" else f"before {known.removed}"
+            when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
             hint = f"write {known.note.partition(' ')[0]}" if "/" in known.note.partition(" ")[0] else None
-            yield Finding(
-                "slurm-plugin-unknown", path, f"'{known.value}' exists {when}; this is {release}", hint, at=at
-            )
+            yield Finding("slurm-plugin-unknown", path, f"'{known.value}' {when}; this is {release}", hint, at=at)
 
 
 def _near_plugin(name: str, names: list[str]) -> str | None:

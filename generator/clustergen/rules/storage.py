@@ -143,20 +143,27 @@ def beegfs(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("storage", name)
         for key in entry.client_options:
             known = catalogue.beegfs_key("beegfs-client.conf", key)
-            if known is not None and known.known_in(version):
-                continue
-            names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
-            when = ""
-            if known is not None:
-                late = known.since is not None and version < known.since
-                when = f": it is there from {known.since} on" if late else f": it is gone since {known.removed}"
-            yield Finding(
-                "beegfs-key-unknown",
-                (*path, "client_options", key),
-                f"BeeGFS {entry.version} has no client key '{key}'{when}",
-                f"write {known.instead}" if known and known.instead else did_you_mean(key, names),
-                key=True,
-            )
+            newer = catalogue.beegfs_key("beegfs-client.conf", known.instead) if known and known.instead else None
+            where: ManifestPath = (*path, "client_options", key)
+            if newer is not None and newer.known_in(version):
+                yield Finding(
+                    "beegfs-key-unknown",
+                    where,
+                    f"'{key}' has another name since BeeGFS {newer.since}; old and new in one file stop the mount",
+                    f"write {newer.key}",
+                    key=True,
+                )
+            elif known is None or not known.known_in(version):
+                late = known is not None and known.since is not None and version < known.since
+                when = f": it is there from {known.since} on" if known and late else ""
+                names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
+                yield Finding(
+                    "beegfs-key-unknown",
+                    where,
+                    f"BeeGFS {entry.version} has no client key '{key}'{when}",
+                    None if late else did_you_mean(key, names),
+                    key=True,
+                )
         if entry.rdma and not rdma_possible(cluster):
             yield no_rdma(cluster, (*path, "rdma"))
 
@@ -217,7 +224,7 @@ def scratch(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "tmpdir-shared",
             ("slurm", "scripts", "tmpdir"),
-            f"{place} lies on '{name}', a {entry.type} file system that all nodes share",
+            f"{place} lies on '{name}', which all nodes share over the network",
             "a folder on a disk of the nodes",
         )
 
