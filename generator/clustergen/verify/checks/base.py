@@ -101,8 +101,8 @@ class Reader:
 
     `script` runs with the files' paths as its arguments. `complaints` picks what is wrong out of the answer; `notes`
     what should be known of a pass; both may raise NotHere where the answer shows that nothing was read. `newest`: of
-    the newest release whatever the node's is, where older ones cannot be asked. `whole`: nodes differ even if their
-    files of this kind do not, because the program looks at others as well.
+    the newest system whatever the node's is; `since`: the first major version that can be asked. `whole`: nodes differ
+    even if their files of this kind do not, because the program looks at others as well.
     """
 
     program: str
@@ -112,6 +112,7 @@ class Reader:
     notes: Callable[[Answer, Question], Iterable[str]] = lambda _answer, _question: ()
     stand_ins: Callable[[Question, Path], Iterable[tuple[Path, str]]] = lambda _question, _folder: ()
     arguments: Callable[[Question], Sequence[str]] = lambda question: question.targets
+    since: int = 0
     newest: bool = False
     whole: bool = False
 
@@ -137,6 +138,8 @@ class Reader:
                     arguments=self.arguments(question),
                     stand_ins=tuple(self.stand_ins(question, folder)),
                 )
+                if int((re.findall(r"^\d+", answer.version) or ["0"])[0]) < self.since:
+                    raise NotHere(f"{self.program} {answer.version} is too old to be asked, {self.since} is not")
                 complaints = list(self.complaints(answer, question))
                 yield check.judged(mine, complaints, self.notes(answer, question), answer.version)
             except NotHere as reason:

@@ -147,8 +147,8 @@ CHECKS = (
         "with a database, slurmctld until it runs as primary controller and answers, slurmd for one node of every "
         "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
         "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "
-        "that Slurm does not bring, pyxis among them, are left out. The script of the accounts runs to its end against this slurmdbd, and has nothing left to "
-        "do a second time. No job was run.",
+        "that Slurm does not bring, pyxis among them, are left out. The script of the accounts runs to its end "
+        "against this slurmdbd, and has nothing left to do a second time. No job was run.",
         paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS),
         _ask,
     ),

@@ -112,8 +112,8 @@ def _udev(answer: Answer, _question: Question) -> list[str]:
     return [line for line in failure(answer) if "udev rules" not in line and not re.match(r"\s+(Success|Fail):", line)]
 
 
-def _but(lines: Iterable[str], beginning: str) -> list[str]:
-    return [line for line in lines if not line.startswith(beginning)]
+def _but(lines: Iterable[str], *beginnings: str) -> list[str]:
+    return [line for line in lines if not line.startswith(beginnings)]
 
 
 CHECKS = (
@@ -189,7 +189,7 @@ CHECKS = (
             "systemd-sysusers",
             _VERSION,
             '"$program" --dry-run "$@"',
-            lambda answer, _: _but(any_word(answer), "Would "),
+            lambda answer, _: _but(any_word(answer), "Would ", "Creating "),
         ),
     ),
     Check(
@@ -204,7 +204,8 @@ CHECKS = (
             "for file in /etc/sysusers.d/*.conf; do systemd-sysusers $file >/dev/null 2>&1; done; "
             '"$program" --dry-run --create "$@"',
             lambda answer, _: _but(any_word(answer), "Would "),
-            newest=True,  # 257 is the first that only tells
+            since=256,  # older ones cannot only tell
+            newest=True,
         ),
     ),
     Check(
@@ -226,6 +227,6 @@ CHECKS = (
         "udevadm verify",
         "Keys, operators and values of every rule are known. No device was named by them.",
         paths("/etc/udev/rules.d/*"),
-        Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, newest=True),  # since 254
+        Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, since=254, newest=True),
     ),
 )
