@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import NamedTuple, TypeAlias
 
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -181,18 +182,26 @@ def _range(network: IpNetwork) -> str:
 
 
 def _number(text: str) -> _Address | None:
-    """An address as its IP version and a number; the common form is read without a parser's price, since there may be
-    65,536 of them."""
-    parts = text.split(".")
-    if len(parts) == 4 and all(part.isdigit() and part.isascii() and len(part) < 4 for part in parts):
-        a, b, c, d = map(int, parts)
-        if max(a, b, c, d) < 256 and not any(len(part) > 1 and part[0] == "0" for part in parts):
-            return 4, a << 24 | b << 16 | c << 8 | d
+    """An address as its IP version and a number; there may be 65,536 of them, so those alike share most of the work."""
+    head, _, last = text.rpartition(".")
+    if last.isdigit() and len(last) < 4 and text.isascii() and (last[0] != "0" or last == "0"):
+        network, number = _beginning(head), int(last)
+        if network is not None:
+            return (4, network + number) if number < 256 else None
     try:
         found = ip_address(text)
     except ValueError:
         return None
     return found.version, int(found)
+
+
+@lru_cache(maxsize=4096)
+def _beginning(text: str) -> int | None:
+    """The number of an IPv4 address of which the last part is still to be added."""
+    try:
+        return int(IPv4Address(f"{text}.0"))
+    except ValueError:
+        return None
 
 
 def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:

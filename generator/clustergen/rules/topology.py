@@ -92,21 +92,23 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _islands(cluster: Cluster) -> dict[str, str]:
-    """Switch → the same name for all that are joined, by cables or by the nodes on them."""
-    joined: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while joined.setdefault(name, name) != name:
-            name = joined[name]
-        return name
-
+    """Switch → the first switch of its island: of all that are joined, by cables or by the nodes on them."""
+    beside: dict[str, set[str]] = {switch.name: set(switch.uplinks) for switch in cluster.switches}
     owner: dict[str, str] = {}
     for switch in cluster.switches:
-        for other in switch.uplinks:
-            joined[root(other)] = root(switch.name)
-        for host in switch.nodes:
-            joined[root(owner.setdefault(host, switch.name))] = root(switch.name)
-    return {switch.name: root(switch.name) for switch in cluster.switches}
+        beside[switch.name].update({owner.setdefault(host, switch.name) for host in switch.nodes})
+    for name, others in list(beside.items()):
+        for other in others:
+            beside[other].add(name)
+    island: dict[str, str] = {}
+    for first in beside:
+        queue = [] if first in island else [first]
+        while queue:
+            name = queue.pop()
+            if name not in island:
+                island[name] = first
+                queue += beside[name]
+    return island
 
 
 def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
