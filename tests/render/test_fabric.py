@@ -496,3 +496,31 @@ def test_options_that_opensm_cannot_read(tmp_path: Path, value: str) -> None:
     }
     found = codes_of(manifest(networks=networks), tmp_path)
     assert "value-unprintable" in found or "text-malformed" in found
+
+
+# --- names that nobody has confirmed ----------------------------------------------------------------------------------
+
+ASSUMED = {"system": "hgx-h100-8"}  # a board in a server of unknown make: the catalogue assumes eight cards
+MONITOR = {**HEAD, "roles": [*HEAD["roles"], "monitoring"]}
+INFINIBAND = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "infiniband", "rate": "NDR"}}
+
+
+def test_no_node_is_drained_and_nobody_alerted_for_a_device_that_the_catalogue_assumes(tmp_path: Path) -> None:
+    def tree(kind: dict[str, Any]) -> Tree:
+        return tree_of(manifest(networks=INFINIBAND, nodes=[MONITOR, COMPUTE], node_types={"gpu": kind}), tmp_path)
+
+    check, rules = "/etc/slurm/health.d/40-fabric", "/etc/prometheus/rules/fabric.yml"
+    assumed = tree(ASSUMED)
+    assert check not in node_files(assumed, "c1")
+    assert "mlx5_" not in text_of(assumed, "head", rules).replace("grep mlx5", "")
+    assert "FabricPortFlaps" in text_of(assumed, "head", rules)  # which goes by no name
+    named = tree({**ASSUMED, "nics": [{"device": "mlx5_0", "model": "cx7"}]})
+    assert "devices=(mlx5_0)" in text_of(named, "c1", check)
+    assert 'device="mlx5_0"' in text_of(named, "head", rules)
+
+
+@pytest.mark.parametrize(("device", "told"), [("ibp24s0", True), ("ibP2p3s0", True), ("ib0", False)])
+def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, told: bool, tmp_path: Path) -> None:
+    nics = [{"device": device, "interface": device, "model": "cx7"}]
+    tree = fabric_tree(tmp_path, kind={**GPU, "nics": nics})
+    assert (f"NCCL_IB_HCA=={device}:1" in text_of(tree, "c1", "/etc/nccl.conf")) == told

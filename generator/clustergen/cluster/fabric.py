@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
-from clustergen.cluster.model import Cluster, Leaf, NodeType, Switch
+from clustergen.cluster.model import Cluster, Leaf, NodeType, Port, Switch
 from clustergen.cluster.shelf import Report, Shelf, gbit
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
+
+_INFINIBAND_DEVICE = re.compile(r"ib[opsxP][0-9a-f]")  # and not ib0, as the kernel calls an interface
 
 
 def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
@@ -79,3 +82,8 @@ def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
         return False
     found = None if kind.system in cluster.manifest.catalogue.systems else system(kind.system)
     return found is not None and any("rdma" in nic.unverified for nic in found.nics_of("compute"))
+
+
+def has_rdma(port: Port, *, infiniband: bool) -> bool:
+    """Whether a port is known by an RDMA device. rdma-core names those of InfiniBand as their interfaces: ibp24s0."""
+    return port.device != port.interface or (infiniband and _INFINIBAND_DEVICE.match(port.device) is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.manifest.storage import Lustre, Nfs
 from clustergen.records import record
@@ -69,7 +70,8 @@ def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
         network = getattr(networks, place)
         ports = [port for port in kind.ports if port.network == place and port.interface]
         if rdma:
-            ports = [port for port in ports if port.device != port.interface]
+            infiniband = place == "fabric" and networks.fabric is not None and networks.fabric.type == "infiniband"
+            ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
         names = tuple(port.interface for port in ports if port.interface)
         if names:
             return names[: _addressed(cluster, kind)] if place == "fabric" else names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.cluster.shelf import gbit
 from clustergen.render.views.alerts.model import Alert, Topic, one_of, window
@@ -19,18 +20,18 @@ def topic(cluster: Cluster) -> Topic | None:
     alike: dict[tuple[tuple[str, ...], int | None], list[str]] = {}
     for kind in cluster.node_types:
         ports = kind.fabric_ports()
-        if ports:
+        if ports and not are_guessed(cluster, kind):  # a wrong name would be an alert for each of its nodes
             names = tuple(port.device if rdma else port.interface or port.device for port in ports)
             alike.setdefault((names, _slowest(ports, rate)), []).append(kind.name)
-    if not alike:
-        return None
     alerts: list[Alert] = []
     for (names, expected), kinds in alike.items():
         types, devices = f"node_type{one_of(kinds)}", f"device{one_of(list(names))}"
         alerts += _ports(f"{{{types},{devices}}}", expected, rdma=rdma)
         alerts.append(_missing("node_infiniband_state_id" if rdma else "node_network_up", types, devices, len(names)))
-    if rdma:
+    if rdma and any(kind.fabric_ports() for kind in cluster.node_types):
         alerts += _rdma_errors(cluster)
+    if not alerts:
+        return None
     return Topic("fabric", "The fabric's ports: up, at full rate, without errors.", (), tuple(alerts))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.manifest.networks import Fabric
 
@@ -55,7 +56,8 @@ def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
 
 def rdma_device(port: Port, fabric: Fabric) -> str | None:
     """None for a port that is known by its interface only, as ports that speak TCP may be."""
-    if port.device == port.interface or (fabric.type == "ethernet" and not _RDMA_NAME.match(port.device)):
+    known = has_rdma(port, infiniband=fabric.type == "infiniband")
+    if not known or (fabric.type == "ethernet" and not _RDMA_NAME.match(port.device)):
         return None
     return port.device
 

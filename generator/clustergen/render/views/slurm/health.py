@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
 from clustergen.cluster.shelf import gbit
 from clustergen.manifest.storage import Mount
@@ -100,10 +101,11 @@ def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
 
 
 def fabric(cluster: Cluster, kind: NodeType) -> Fabric | None:
+    """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
     spec = cluster.manifest.health
     network = cluster.manifest.networks.fabric
     devices = tuple(port.device for port in kind.fabric_ports() if port.device)
-    if not (spec.enabled and spec.fabric and network and devices):
+    if not (spec.enabled and spec.fabric and network and devices) or are_guessed(cluster, kind):
         return None
     return Fabric(devices, (gbit(network.rate) if network.rate else None) or 0)
 
