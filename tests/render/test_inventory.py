@@ -143,7 +143,6 @@ HOSTILE = {
     "percent": "{% for x in y %}",
     "comment": "{# gone #}",
     "quotes": """it's "quoted" \\ here""",
-    "lines": "one\ntwo: three",
     "tag": "!unsafe x",
     "number": "007",
     "yes_word": "yes",
@@ -172,6 +171,7 @@ def test_the_sites_variables_reach_ansible_as_they_are(tmp_path: Path) -> None:
         {"python": "/usr/bin/python3 -c x"},
         {"variables": {"a b": 1}},
         {"variables": {"a": ["list"]}},
+        {"variables": {"a": "two\nlines"}},
     ],
 )
 def test_values_that_would_leave_their_place_are_refused(section: dict[str, Any], tmp_path: Path) -> None:

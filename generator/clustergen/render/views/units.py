@@ -6,6 +6,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.tree import Outline
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.gpu import nvlink_domain_nodes
+from clustergen.render.views.slurm.health import dcgm as dcgm_check
 
 _UNIT_FOLDER = "/etc/systemd/system/"
 _BY_GROUP = {
@@ -26,7 +27,7 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
     for kind in cluster.gpu_types:
         if kind.gpus and kind.gpus.nvlink == "nvswitch" and nvlink_domain_nodes(kind) == 1:
             found[kind.group]["nvidia-fabricmanager.service"] = None
-        if exported(cluster, kind):
+        if exported(cluster, kind) or dcgm_check(cluster, kind):
             found[kind.group]["nvidia-dcgm.service"] = None
     for name, daemon in _BY_GROUP.items():
         if name in found:
@@ -35,7 +36,7 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
         if file.group is None or file.target is None:
             continue
         unit = file.effect.unit
-        if unit and file.effect.kind in ("reload", "restart") and not unit.startswith("systemd-"):
+        if unit and file.effect.kind in ("reload", "restart", "drain") and not unit.startswith("systemd-"):
             found[file.group][unit] = None
         own = file.target.removeprefix(_UNIT_FOLDER)
         if own != file.target and "/" not in own and b"\n[Install]\n" in file.content:
