@@ -68,6 +68,8 @@ Domain = Annotated[str, _text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
 AbsolutePath = Annotated[str, _text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", 1023)]
 Device = Annotated[str, _text(r"^[A-Za-z0-9_.:-]+$", 63)]
 """A network interface or RDMA device: `eno1`, `mlx5_0`, `ibp24s0`."""
+Rate = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9./ ]*[A-Za-z0-9])?$", 20)]
+"""Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s)."""
 Url = Annotated[str, _text(r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$", 1023)]
 Phrase = Annotated[str, _text(r"^[^\x00-\x1f\x7f\u0085\u2028\u2029\"'`$\\]+$", 500)]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Device, HostList, Name, Options, Section, SlurmName, field, section
+from clustergen.manifest.base import Device, HostList, Name, Options, Rate, Section, SlurmName, field, section
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
@@ -169,7 +169,7 @@ class OwnSwitch(Section):
     """A switch that the catalogue does not have."""
 
     ports: Annotated[int, Field(ge=1, le=2048)] = field(..., "Ports.")
-    rate: str = field(..., "Rate of a port: a name (NDR) or a bit rate (400Gb/s).", max_length=20)
+    rate: Rate = field(..., "Rate of a port: a name (NDR) or a bit rate (400Gb/s).")
     fabric: Literal["infiniband", "ethernet"] = field(..., "What it switches.")
     rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
     power: Watts | None = field(None, "The most that it draws.")

@@ -11,6 +11,7 @@ from clustergen.manifest.base import (
     Domain,
     HostList,
     Name,
+    Rate,
     Section,
     field,
     section,
@@ -32,7 +33,7 @@ class Network(Section):
         None, "Name of the nodes' interface in this network; a node type may say otherwise."
     )
     mtu: Mtu | None = field(None, "Largest packet in bytes; default 1500, and 9000 for storage and RoCE.")
-    rate: str | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
+    rate: Rate | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(None, "802.1Q VLAN id.")
 
 

@@ -21,9 +21,8 @@ from clustergen.units import Bytes, Duration
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$")]
 """A word of one of Slurm's lists, with its value where it takes one: `bf_window=10080`."""
-TresLimits = dict[
-    Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)], Annotated[int, Field(ge=-1)]
-]
+Tres = Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)]
+TresLimits = dict[Tres, Annotated[int, Field(ge=-1)]]
 
 
 class Partition(Section):
@@ -145,7 +144,7 @@ class Accounting(Section):
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all"], ...] = field(
         ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: records only."
     )
-    tres: tuple[str, ...] = field((), "More trackable resources beside the GPUs.")
+    tres: tuple[Tres, ...] = field((), "More trackable resources beside the GPUs.")
     store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field((), "What is kept of jobs.")
     purge: dict[
         Literal["event", "job", "resv", "step", "suspend", "txn", "usage"],
