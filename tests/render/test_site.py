@@ -1,0 +1,193 @@
+"""A site's own files: what joins the tree, and what is told of those that cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.diagnostics import Diagnostic
+from clustergen.records import replace
+from clustergen.render.tree import Tree
+from strategies.trees import manifest, node_files
+
+
+def rendered(folder: Path, **changes: object) -> tuple[Tree | None, list[Diagnostic]]:
+    """The tree of the small manifest with the files below folder/site, and what was told."""
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(manifest(**changes)), encoding="utf-8")
+    tree, found = compiler.render(compiler.validate(path), path)
+    return tree, list(found)
+
+
+def place(folder: Path, name: str, text: str = "x\n") -> Path:
+    path = folder / "site" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def codes(found: list[Diagnostic]) -> list[str]:
+    return [item.code for item in found]
+
+
+def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
+    place(tmp_path, "gpu_node/usr/local/sbin/look", "#!/bin/sh\n").chmod(0o755)
+    place(tmp_path, "slurm_node/etc/slurm/job_submit.lua", "return 0\n")
+    place(tmp_path, "all/etc/motd.j2", "{{ cluster.name }}: {{ cluster.gpu_count }} GPUs\n")
+    tree, found = rendered(tmp_path)
+    assert not found
+    assert tree is not None
+    here = node_files(tree, "c1")
+    assert here["/usr/local/sbin/look"].mode == 0o755
+    assert here["/etc/slurm/job_submit.lua"].effect.kind == "reconfigure"
+    assert here["/etc/motd"].content == b"small: 32 GPUs\n"
+    assert "/usr/local/sbin/look" not in node_files(tree, "head")
+
+
+def test_readmes_and_keepers_are_left_alone(tmp_path: Path) -> None:
+    for name in ("README.md", ".gitignore", "all/etc/.gitkeep"):
+        place(tmp_path, name)
+    tree, found = rendered(tmp_path)
+    assert not found
+    assert tree is not None
+    assert not [file.path for file in tree if file.source.startswith("site/")]
+
+
+def make_dangling(folder: Path) -> None:
+    place(folder, "all/etc/issue").unlink()
+    (folder / "site/all/etc/issue").symlink_to("nowhere")
+
+
+def make_outside(folder: Path) -> None:
+    (folder / "secret").write_text("s\n", encoding="utf-8")
+    place(folder, "all/etc/issue").unlink()
+    (folder / "site/all/etc/issue").symlink_to(folder / "secret")
+
+
+def make_folder_link(folder: Path) -> None:
+    place(folder, "all/etc/issue").unlink()
+    (folder / "site/all/etc/more").symlink_to("/etc")
+
+
+def make_pipe(folder: Path) -> None:
+    place(folder, "all/etc/issue").unlink()
+    os.mkfifo(folder / "site/all/etc/issue")
+
+
+def make_large(folder: Path) -> None:
+    place(folder, "all/etc/issue").write_bytes(bytes(5 << 20))
+
+
+def make_blank(folder: Path) -> None:
+    place(folder, "all/etc/is sue")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (make_dangling, "a link to nowhere, which is not there"),
+        (make_outside, "outside of site/"),
+        (make_folder_link, "a link to a folder"),
+        (make_pipe, "no plain file"),
+        (make_large, "5 MiB, and 4 are the most"),
+        (make_blank, "blanks"),
+    ],
+)
+def test_files_that_cannot_be_taken(tmp_path: Path, make: object, words: str) -> None:
+    make(tmp_path)  # type: ignore[operator]
+    tree, found = rendered(tmp_path)
+    assert tree is None
+    assert codes(found) == ["site-file-unreadable"]
+    assert words in found[0].message
+    assert found[0].place is not None
+    assert "site/all/etc/" in found[0].place.file
+
+
+def test_a_link_inside_of_the_site_is_its_file(tmp_path: Path) -> None:
+    place(tmp_path, "all/etc/issue", "hello\n")
+    (tmp_path / "site/all/etc/issue.net").symlink_to("issue")
+    tree, found = rendered(tmp_path)
+    assert not found
+    assert tree is not None
+    assert node_files(tree, "c1")["/etc/issue.net"].content == b"hello\n"
+
+
+def test_a_file_in_no_group(tmp_path: Path) -> None:
+    place(tmp_path, "motd")
+    _, found = rendered(tmp_path)
+    assert codes(found) == ["site-group-unknown"]
+    assert found[0].hint == "site/GROUP/… as on the node, as site/all/etc/motd"
+
+
+def test_a_template_and_a_file_of_one_name(tmp_path: Path) -> None:
+    place(tmp_path, "all/etc/motd")
+    place(tmp_path, "all/etc/motd.j2")
+    _, found = rendered(tmp_path)
+    assert codes(found) == ["site-file-clash"]
+    assert "site/all/etc/motd would be the same file" in found[0].message
+
+
+def test_leave_to_replace_what_clustergen_does_not_make(tmp_path: Path) -> None:
+    place(tmp_path, "slurm_node/etc/slurm/cgroups.conf")
+    _, found = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroups.conf"]})
+    assert codes(found) == ["site-replaces-nothing"]
+    assert found[0].hint == "did you mean 'slurm_node/etc/slurm/cgroup.conf'?"
+
+
+def test_a_replaced_file_is_the_sites(tmp_path: Path) -> None:
+    place(tmp_path, "slurm_node/etc/slurm/cgroup.conf", "ConstrainCores=yes\n")
+    tree, found = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroup.conf"]})
+    assert not found
+    assert tree is not None
+    assert node_files(tree, "c1")["/etc/slurm/cgroup.conf"].content == b"ConstrainCores=yes\n"
+
+
+def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
+    place(tmp_path, "all/etc/slurm/cgroup.conf")
+    _, found = rendered(tmp_path)
+    assert codes(found) == ["path-in-two-groups"]
+    assert found[0].place is not None
+    assert found[0].place.file.endswith("site/all/etc/slurm/cgroup.conf")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a\n  {{ cluster.nam }}\n", 2, "no attribute 'nam'"),
+        ("{% for x in cluster.hots() %}{{ x }}{% endfor %}\n", 1, "no attribute 'hots'"),
+        ("a\nb\n{% if %}\n", 3, "Expected an expression"),
+        ("{{ cluster.manifest.description }}\n", 1, "None printed"),
+        ("{% include 'gone.j2' %}\n", 1, "no template 'gone.j2'"),
+        ("{{ ''.__class__ }}\n", 1, "unsafe"),
+        ("{{ range(99999999) | list }}\n", 1, "too big"),
+    ],
+)
+def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    place(tmp_path, "all/etc/x.conf.j2", text)
+    tree, found = rendered(tmp_path)
+    assert tree is None
+    assert codes(found) == ["site-template-fails"]
+    assert words.lower() in found[0].message.lower()
+    assert found[0].place is not None
+    assert found[0].place.line == line
+
+
+def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(json.dumps(manifest()), encoding="utf-8")
+    compiled = compiler.validate(path)
+    assert compiled.cluster is not None
+    broken = replace(compiled, cluster=replace(compiled.cluster, name='a"\nb'))
+    tree, found = compiler.render(broken, path)
+    assert tree is None
+    assert [item.code for item in found] == ["value-unprintable"]
+
+
+def test_a_page_names_these_as_its_proof() -> None:
+    pages = Path(__file__).parents[2] / "docs" / "codes"
+    for code in ("site-file-unreadable", "value-unprintable"):
+        assert f"<!-- fixture: {code} -->" in (pages / f"{code}.md").read_text(encoding="utf-8")
