@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -101,7 +102,7 @@ def test_runs_cover_every_gpu_once_and_never_mix_cores(cores: list[str]) -> None
     runs = device_runs(gpus)  # type: ignore[arg-type]
     assert [index for run in runs for index in run] == list(range(len(cores)))
     assert all(len({cores[index] for index in run}) == 1 for run in runs)
-    assert all(cores[one[-1]] != cores[two[0]] for one, two in zip(runs, runs[1:], strict=False))
+    assert all(cores[one[-1]] != cores[two[0]] for one, two in pairwise(runs))
     assert gpu_counts(gpus) == {"x": len(cores)}  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Prolog, epilog, task prolog and health check, run where they lie on the node, with GPUs that say what a test wants."""
+"""Prolog, epilog, task prolog and health check, run where they lie, with GPUs that say what a test wants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clustergen.render.tree import Tree
+from clustergen.render.tree import RenderedFile, Tree
 from clustergen.verify import sandbox
 from clustergen.verify.sandbox import Outcome
 from clustergen.verify.slurm_roots import root_with
@@ -108,7 +108,7 @@ EVERYTHING: dict[str, Any] = {
 @pytest.mark.parametrize("gpus", [{}, {"shards": 4}, {"count": 2, "numa": [0, 1], "links": [[-1, 4], [4, -1]]}])
 def test_shellcheck_has_nothing_to_say(gpus: dict[str, Any], tmp_path: Path) -> None:
     tree = cluster(tmp_path, node_types=gpu_type(**gpus), **EVERYTHING)
-    scripts = {}
+    scripts: dict[str, RenderedFile] = {}
     for host in ("head", "c1"):
         scripts |= {
             path: file for path, file in node_files(tree, host).items() if "/slurm/" in path or "accounts" in path
@@ -197,7 +197,8 @@ printf 'echo never' >/etc/slurm/prolog.d/70-not-executable"""
 @pytest.mark.real
 def test_a_script_without_end_is_named(tmp_path: Path, root: Path) -> None:
     slow = node(tmp_path, root, slurm={"scripts": {"timeout": 10}})
-    scene = "printf '#!/bin/bash\\nsleep 60\\n' >/etc/slurm/prolog.d/60-slow; chmod 755 /etc/slurm/prolog.d/60-slow; sed -i 's/^limit=.*/limit=1/' /etc/slurm/prolog"
+    scene = """printf '#!/bin/bash\\nsleep 60\\n' >/etc/slurm/prolog.d/60-slow
+chmod 755 /etc/slurm/prolog.d/60-slow; sed -i 's/^limit=.*/limit=1/' /etc/slurm/prolog"""
     done = slow.run(PROLOG, before=scene)
     assert done.code == 1
     assert "60-slow failed (124): no end within 1 seconds" in done.files["journal"]
@@ -220,7 +221,8 @@ def test_a_job_has_a_folder_of_its_own_until_it_ends(tmp_path: Path, root: Path)
     scene = "mkdir /scratch; ln -s /etc /scratch/keep; echo alice:x:1000:1000::/:/bin/sh >>/etc/passwd"
     script = (
         "/etc/slurm/prolog || exit; stat -c %u:%a /scratch/77; ln -s /etc/slurm /scratch/77/link; "
-        "/etc/slurm/task_prolog; TMPDIR=/home/x /etc/slurm/task_prolog; /etc/slurm/epilog || exit; ls /scratch; ls /etc/slurm/prolog"
+        "/etc/slurm/task_prolog; TMPDIR=/home/x /etc/slurm/task_prolog; "
+        "/etc/slurm/epilog || exit; ls /scratch; ls /etc/slurm/prolog"
     )
     done = box.run(script, before=scene)
     said = [line for line in done.stdout.splitlines() if not line.startswith(("export NCCL_", "export UCX_"))]
@@ -306,7 +308,8 @@ def test_without_cgroups_of_slurm_and_for_administrators_nothing_is_ended(
     changes: dict[str, Any], groups: str, tmp_path: Path, root: Path
 ) -> None:
     in_a_job = f"as_user 1001 sleep 302; cgroup_of $! {JOB}" if groups else ""
-    scene = f"{USERS}\n{groups}\n{in_a_job}\nas_user 1000 sleep 301; cgroup_of $! /user.slice; echo $! >/run/clustergen/spared"
+    spared = "as_user 1000 sleep 301; cgroup_of $! /user.slice; echo $! >/run/clustergen/spared"
+    scene = f"{USERS}\n{groups}\n{in_a_job}\n{spared}"
     done = node(tmp_path, root, **changes).run(EPILOG, scene)
     assert done.code == 0
     assert done.files["spared"].strip() in done.files["alive"].split()
@@ -395,8 +398,9 @@ def test_what_is_no_illness(says: dict[str, str], tmp_path: Path, root: Path) ->
 
 @pytest.mark.real
 def test_all_reasons_are_told_and_hold_no_quotes(tmp_path: Path, root: Path) -> None:
-    scene = """printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >/etc/slurm/health.d/60-site
-chmod 755 /etc/slurm/health.d/60-site"""
+    scene = """cd /etc/slurm/health.d
+printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >60-site
+chmod 755 60-site"""
     reason = drained(healthy(tmp_path, root).run(HEALTH, scene, says={"gpus": "", "ecc": "3, 1\n"}))
     assert "0 of 8 GPUs" in reason
     assert "GPU 3 has 1" in reason
@@ -455,11 +459,10 @@ def test_a_file_system_must_be_mounted_and_answer(scene: str, reason: str, tmp_p
 
 def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", second: str = "mlx5_1") -> str:
     ports = "; ".join(
-        f"mkdir -p /sys/class/infiniband/{device}/ports/1; echo '{said}' >/sys/class/infiniband/{device}/ports/1/state; "
-        f"echo '{rate}' >/sys/class/infiniband/{device}/ports/1/rate"
+        f"mkdir -p {device}/ports/1; echo '{said}' >{device}/ports/1/state; echo '{rate}' >{device}/ports/1/rate"
         for device, said in (("mlx5_0", "4: ACTIVE"), (second, state))
     )
-    return f"mount -t tmpfs tmpfs /sys/class; {ports}"
+    return f"mount -t tmpfs tmpfs /sys/class; mkdir /sys/class/infiniband; cd /sys/class/infiniband; {ports}"
 
 
 @pytest.mark.real

@@ -10,9 +10,11 @@ from clustergen.catalogue.slurm import files as known_files
 from clustergen.catalogue.slurm import keys
 from clustergen.render.tree import Tree
 from clustergen.slurmconf import Line, parse
-from strategies.trees import GPU, HEAD, MANIFEST, text_of, tree_of
+from strategies.trees import GPU as GPU_TYPE
+from strategies.trees import HEAD, MANIFEST, text_of, tree_of
 
-CPU = {"cpu": {"sockets": 2, "cores_per_socket": 16, "threads_per_core": 2}, "memory": "256GiB"}
+GPU: dict[str, Any] = GPU_TYPE
+CPU: dict[str, Any] = {"cpu": {"sockets": 2, "cores_per_socket": 16, "threads_per_core": 2}, "memory": "256GiB"}
 
 
 def tables(file: str) -> dict[str, list[str]]:

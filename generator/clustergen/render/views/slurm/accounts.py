@@ -34,9 +34,9 @@ class AccountCall:
 
 
 @record
-class User:
-    name: str
+class UsersCall:
     account: str
+    users: tuple[str, ...]
 
 
 @record
@@ -44,7 +44,7 @@ class Accounts:
     cluster: str
     qos: tuple[QosCall, ...]
     accounts: tuple[AccountCall, ...]
-    users: tuple[User, ...]
+    users: tuple[UsersCall, ...]
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
 
@@ -65,7 +65,7 @@ def accounts(cluster: Cluster) -> Accounts | None:
             AccountCall(name, account.parent or "root", _words(_account(cluster, account)))
             for name, account in parents_first(slurm.accounts)
         ),
-        users=tuple(User(user, name) for name, account in slurm.accounts.items() for user in account.users),
+        users=tuple(UsersCall(name, account.users) for name, account in slurm.accounts.items() if account.users),
         resources=tuple(name for name in used if name not in _BUILT_IN),
     )
 

@@ -1,0 +1,262 @@
+"""Units, accounts, folders, options and access around Slurm's daemons, read by systemd and its kin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.render.tree import Tree
+from clustergen.verify import sandbox
+from clustergen.verify.sandbox import Outcome
+from clustergen.verify.slurm_roots import SlurmInstall, root_with
+from strategies.slurm_trees import cluster, gpu_type, lines, roles, settings
+from strategies.trees import COMPUTE, HEAD, lay_out, node_files, text_of
+
+STORAGE: dict[str, Any] = {
+    "home": {"type": "nfs", "server": "10.0.0.250", "path": "/h", "mount": "/home"},
+    "extra": {"type": "nfs", "server": "10.0.0.250", "path": "/e", "mount": "/extra", "required": False},
+    "state": {"type": "nfs", "server": "10.0.0.250", "path": "/s", "mount": "/state", "clients": ["slurm-controller"]},
+}
+LOGIN = roles("login", name="login1", address="10.0.0.5")
+PYXIS = {"pyxis": {"enabled": True, "cache": "/raid/enroot"}}
+
+
+def ask(tree: Tree, host: str, folder: Path, *program: str) -> Outcome:
+    root = root_with(program[0])
+    assert root is not None, f"tools/setup-parsers makes a root with {program[0]}"
+    box = sandbox.Sandbox(root, files=((lay_out(tree, host, folder / host), "/"),), hostname=host)
+    return sandbox.run(box, program, timeout=60)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("host", "units"), [("head", ("slurmctld", "slurmdbd")), ("c1", ("slurmd",))])
+def test_systemd_reads_the_drop_ins(host: str, units: tuple[str, ...], tmp_path: Path) -> None:
+    tree = cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"})
+    told = ask(tree, host, tmp_path, "systemd-analyze", "verify", *(f"{unit}.service" for unit in units))
+    assert not [line for line in told.stderr.splitlines() if "clustergen" in line or "Unknown" in line], told.stderr
+
+
+def unit_lines(tree: Tree, host: str, unit: str) -> list[str]:
+    found = []
+    for path, file in sorted(node_files(tree, host).items()):
+        if path.startswith(f"/etc/systemd/system/{unit}.service.d/"):
+            found += file.content.decode().splitlines()
+    return found
+
+
+def test_slurmd_waits_for_what_jobs_need_and_nothing_else(tmp_path: Path) -> None:
+    found = unit_lines(cluster(tmp_path, storage=STORAGE), "c1", "slurmd")
+    assert [line for line in found if line.startswith("RequiresMountsFor")] == ["RequiresMountsFor=/home"]
+    assert {"LimitMEMLOCK=infinity", "Delegate=yes", "KillMode=process"} <= set(found)
+
+
+def test_slurmctld_waits_for_its_state(tmp_path: Path) -> None:
+    found = unit_lines(
+        cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"}), "head", "slurmctld"
+    )
+    assert "RequiresMountsFor=/state/slurm" in found
+    assert not [line for line in unit_lines(cluster(tmp_path), "head", "slurmctld") if "RequiresMounts" in line]
+
+
+@pytest.mark.real
+def test_the_account_has_the_manifests_number(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, slurm={"user": "slurmer", "uid": 951})
+    done = ask(tree, "c1", tmp_path, "systemd-sysusers", "--dry-run", "/etc/sysusers.d/clustergen-slurm.conf")
+    assert done.code == 0, done.stderr
+    assert "slurmer" in done.stdout + done.stderr
+    assert "951" in done.stdout + done.stderr
+    assert node_files(tree, "head")["/etc/slurm/slurmdbd.conf"].owner == "slurmer"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("host", ["head", "c1"])
+def test_the_folders_can_be_made(host: str, tmp_path: Path) -> None:
+    tree = cluster(tmp_path, slurm={**PYXIS, "scripts": {"tmpdir": "/scratch"}})
+    files = [path for path in node_files(tree, host) if path.startswith("/etc/tmpfiles.d/clustergen-")]
+    show = "systemd-sysusers && systemd-tmpfiles --create " + " ".join(files)
+    paths = {
+        "head": "/var/log/slurm /var/lib/slurm/slurmctld",
+        "c1": "/var/log/slurm /var/lib/slurm/slurmd /scratch /raid/enroot/data",
+    }
+    root = root_with("systemd-tmpfiles")
+    assert root is not None
+    box = sandbox.Sandbox(root, files=((lay_out(tree, host, tmp_path / host), "/"),))
+    done = sandbox.run(box, ["sh", "-c", f"{show} && stat -c '%U %a' {paths[host]}"], timeout=60)
+    assert done.code == 0, done.stderr
+    expected = {"head": ["slurm 755", "slurm 700"], "c1": ["slurm 755", "root 755", "root 755", "root 1777"]}
+    assert done.stdout.splitlines() == expected[host]
+
+
+def test_a_state_folder_on_a_mounted_file_system_is_not_made_below_it(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"})
+    assert "/state" not in text_of(tree, "head", "/etc/tmpfiles.d/clustergen-slurmctld.conf")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("host", "daemon"), [("head", "slurmctld"), ("head", "slurmdbd"), ("c1", "slurmd")])
+def test_logs_are_rotated_where_they_are_written(host: str, daemon: str, tmp_path: Path) -> None:
+    tree = cluster(tmp_path)
+    done = ask(tree, host, tmp_path, "logrotate", "-d", f"/etc/logrotate.d/{daemon}")
+    assert "error" not in done.stderr
+    log = next(line for line in done.stderr.splitlines() if "considering log" in line or "rotating pattern" in line)
+    key = {"slurmctld": "SlurmctldLogFile", "slurmd": "SlurmdLogFile", "slurmdbd": "LogFile"}[daemon]
+    assert settings(tree, file="slurmdbd.conf" if daemon == "slurmdbd" else "slurm.conf")[key] in log
+
+
+# --- configless -------------------------------------------------------------------------------------------------------
+
+
+def test_a_configless_cluster_has_its_configuration_in_one_place(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, nodes=[HEAD, LOGIN, COMPUTE], slurm={"configless": True})
+    assert "/etc/slurm/slurm.conf" in node_files(tree, "head")
+    for host in ("c1", "login1"):
+        assert not [
+            path for path in node_files(tree, host) if path.startswith("/etc/slurm/") and path.endswith(".conf")
+        ]
+    assert 'SLURMD_OPTIONS="--conf-server 10.0.0.1:6817"' in text_of(tree, "c1", "/etc/default/slurmd")
+    assert 'SACKD_OPTIONS="--conf-server 10.0.0.1:6817"' in text_of(tree, "login1", "/etc/default/sackd")
+
+
+def test_a_login_node_without_sackd_keeps_its_own_copy(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, "22.05", nodes=[HEAD, LOGIN, COMPUTE], slurm={"configless": True})
+    assert "/etc/slurm/slurm.conf" in node_files(tree, "login1")
+    assert "/etc/default/sackd" not in node_files(tree, "login1")
+
+
+def test_the_packaged_unit_that_waits_for_a_slurm_conf_does_not(tmp_path: Path) -> None:
+    slurm = {"configless": True, "build": "distribution"}
+    assert "ConditionPathExists=" in unit_lines(cluster(tmp_path, "22.05", os="debian-12", slurm=slurm), "c1", "slurmd")
+    assert "ConditionPathExists=" not in unit_lines(cluster(tmp_path, "24.11", slurm=slurm), "c1", "slurmd")
+
+
+def test_options_of_slurmd_go_away_with_configless(tmp_path: Path) -> None:
+    assert 'SLURMD_OPTIONS=""' in text_of(cluster(tmp_path), "c1", "/etc/default/slurmd")
+
+
+# --- slurmdbd and MariaDB ---------------------------------------------------------------------------------------------
+
+
+def test_a_local_database_needs_no_password(tmp_path: Path) -> None:
+    tree = cluster(tmp_path)
+    found = settings(tree, file="slurmdbd.conf")
+    assert (found["StorageHost"], found["StorageUser"]) == ("localhost", "slurm")
+    assert not {"StoragePass", "StoragePort"} & found.keys()
+    assert node_files(tree, "head")["/etc/slurm/slurmdbd.conf"].mode == 0o600
+    assert "/etc/mysql/mariadb.conf.d/90-slurm.cnf" in node_files(tree, "head")
+
+
+REMOTE = {"accounting": {"database_host": "db.example.org:3307"}}
+
+
+def test_the_password_of_a_remote_database_is_in_no_file_of_the_tree(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, slurm=REMOTE)
+    found = text_of(tree, "head", "/etc/slurm/slurmdbd.conf")
+    assert "\nInclude /etc/slurm/slurmdbd.secret.conf\n" in found
+    assert "StorageHost=db.example.org\n" in found
+    assert "StoragePort=3307\n" in found
+    assert "StoragePass=" not in found.replace("# StoragePass=", "")
+    assert "/etc/mysql/mariadb.conf.d/90-slurm.cnf" not in node_files(tree, "head")
+
+
+PASSWORD = "pass # word"
+DATABASE = f"""
+echo slurm:x:64030:64030::/:/bin/false >>/etc/passwd
+mkdir -p /run/munge /etc/munge /var/log/munge /var/lib/munge /var/log/slurm /run/mysqld
+head -c 128 /dev/urandom >/etc/munge/munge.key
+chmod 700 /etc/munge /var/log/munge; chmod 400 /etc/munge/munge.key; chmod 755 /run/munge
+chown -R munge /run/munge /etc/munge /var/log/munge /var/lib/munge
+setpriv --reuid "$(id -u munge)" --clear-groups munged
+cp -r /var/lib/clustergen/mariadb /run/db
+mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld.sock \\
+  --port=3307 --bind-address=127.0.0.1 \\
+  --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M --innodb-undo-tablespaces=0 \\
+  --innodb-temp-data-file-path=ibtmp1:1M:autoextend \\
+  --loose-innodb-snapshot-isolation=OFF >/run/clustergen/db.log 2>&1 &
+for _ in {{1..1000}}; do grep -q 'ready for connections' /run/clustergen/db.log && break; sleep 0.02; done
+mariadb --no-defaults -S /run/mysqld/mysqld.sock -e "CREATE DATABASE slurm_acct_db; \
+  CREATE USER slurm IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON slurm_acct_db.* TO slurm"
+cd /etc/slurm
+echo 'StoragePass="{PASSWORD.replace("#", chr(92) + "#")}"' >slurmdbd.secret.conf
+chown slurm slurmdbd.conf slurmdbd.secret.conf /var/log/slurm; chmod 600 slurmdbd.conf slurmdbd.secret.conf
+slurmdbd -D >/run/clustergen/slurmdbd.log 2>&1 &
+for _ in {{1..500}}; do grep -qE 'started|fatal' /run/clustergen/slurmdbd.log && break; sleep 0.02; done
+sleep 0.2"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_slurmdbd_takes_the_password_from_the_included_file(slurm: SlurmInstall, tmp_path: Path) -> None:
+    tree = cluster(tmp_path, ".".join(slurm.version.split(".")[:2]), slurm={**REMOTE, "mpi_default": "pmi2"})
+    box = sandbox.Sandbox(
+        slurm.path,
+        files=((lay_out(tree, "head", tmp_path / "head"), "/"),),
+        empty=("/etc/slurm",),
+        hosts="10.0.0.1 head\n127.0.0.1 db.example.org\n",
+        hostname="head",
+        addresses=("10.0.0.1",),
+    )
+    done = sandbox.run(box, ["bash", "/run/clustergen/script"], timeout=60, notes={"script": DATABASE})
+    assert f"slurmdbd version {slurm.version} started" in done.files["slurmdbd.log"], done.files["slurmdbd.log"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "pool"), [(None, 4096), ("16GiB", 4096), ("8GiB", 2048), ("256GiB", 13107), ("2TiB", 16384)]
+)
+def test_the_buffer_pool_fits_the_node(memory: str | None, pool: int, tmp_path: Path) -> None:
+    kinds: dict[str, Any] = {"db": {"cpu": {"cores_per_socket": 8}, "memory": memory}} if memory else {}
+    nodes = [{**HEAD, "type": "db"} if memory else HEAD, COMPUTE]
+    text = text_of(
+        cluster(tmp_path, node_types={**gpu_type(), **kinds}, nodes=nodes),
+        "head",
+        "/etc/mysql/mariadb.conf.d/90-slurm.cnf",
+    )
+    assert f"innodb_buffer_pool_size  = {pool}M" in text
+    assert "loose_innodb_snapshot_isolation = OFF" in text
+
+
+# --- containers -------------------------------------------------------------------------------------------------------
+
+
+def test_pyxis_is_loaded_where_steps_start_and_where_they_run(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, nodes=[HEAD, LOGIN, COMPUTE], slurm=PYXIS)
+    for host in ("head", "login1", "c1"):
+        assert "required " in text_of(tree, host, "/etc/slurm/plugstack.conf.d/pyxis.conf")
+        assert "include /etc/slurm/plugstack.conf.d/*.conf" in text_of(tree, host, "/etc/slurm/plugstack.conf")
+    assert "ENROOT_CACHE_PATH       /raid/enroot/cache/user-$(id -u)" in text_of(tree, "c1", "/etc/enroot/enroot.conf")
+    assert not [path for path in node_files(cluster(tmp_path), "c1") if "plugstack" in path or "enroot.conf" in path]
+
+
+# --- access -----------------------------------------------------------------------------------------------------------
+
+
+def test_only_nodes_that_just_compute_shut_users_out(tmp_path: Path) -> None:
+    machine = roles("slurm-controller", "slurm-compute", name="titan")
+    tree = cluster(tmp_path, nodes=[{**machine, "type": "gpu"}, {**COMPUTE, "roles": ["slurm-compute", "login"]}])
+    assert "/etc/pam.d/sshd" not in node_files(tree, "titan")
+    assert "/etc/pam.d/sshd" not in node_files(tree, "c1")
+    assert "/etc/pam.d/sshd" in node_files(cluster(tmp_path), "c1")
+    assert "/etc/pam.d/sshd" not in node_files(cluster(tmp_path, host={"ssh_adopt": False}), "c1")
+
+
+def test_root_administrators_and_who_applies_the_tree_come_in(tmp_path: Path) -> None:
+    tree = cluster(tmp_path, host={"admin_group": "admins"}, ansible={"user": "deploy"})
+    text = text_of(tree, "c1", "/etc/security/access-slurm.conf")
+    rules = [line for line in text.splitlines() if line[:1] in "+-"]
+    assert rules == ["+ : root : ALL", "+ : deploy : ALL", "+ : (admins) : ALL", "- : ALL : ALL"]
+
+
+@pytest.mark.real
+def test_sshd_reads_the_drop_in(tmp_path: Path) -> None:
+    keys = "mkdir -p /run/sshd; ssh-keygen -A >/dev/null; sshd -T | grep -i usepam"
+    root = root_with("sshd")
+    assert root is not None
+    box = sandbox.Sandbox(root, files=((lay_out(cluster(tmp_path), "c1", tmp_path / "c1"), "/"),))
+    assert sandbox.run(box, ["bash", "-c", keys], timeout=60).stdout == "usepam yes\n"
+
+
+def test_every_controller_reads_the_same_lines(tmp_path: Path) -> None:
+    nodes = [roles("slurm-controller", name="h[1-2]", address="10.0.0.[1-2]"), COMPUTE]
+    tree = cluster(tmp_path, nodes=nodes, storage=STORAGE, slurm={"state_location": "/state/slurm"})
+    assert lines(tree, "h1") == lines(tree, "h2") == lines(tree, "c1")
