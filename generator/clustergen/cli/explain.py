@@ -7,6 +7,8 @@ import click
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
 
+_ALL = "`clustergen explain` lists all codes"
+
 
 @click.command("explain")
 @click.argument("code", required=False)
@@ -17,7 +19,7 @@ def command(code: str | None) -> None:
             click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
         return
     if code not in CODES:
-        raise ClustergenError(f"no diagnostic is called '{code}'", hint=did_you_mean(code, CODES), exit_code=2)
+        raise ClustergenError(f"no diagnostic is called '{code}'", hint=did_you_mean(code, CODES) or _ALL, exit_code=2)
     text = page(code)
     if text is None:
         raise ClustergenError(f"the page of '{code}' is missing here", hint="install clustergen again")

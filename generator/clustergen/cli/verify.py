@@ -45,6 +45,8 @@ def command(
         for check in CHECKS:
             click.echo(f"{check.name:18} {check.parser:28} {check.what}")
         return
+    if not trees:
+        raise click.UsageError("name the folder of a rendered tree, as rendered")
     checks = CHECKS
     if only:
         from clustergen.diagnostics import did_you_mean
