@@ -27,7 +27,8 @@ def command(path: Path) -> None:
             stream.write(STARTER.read_text(encoding="utf-8"))
         (manifest.parent / SCHEMA).write_text(document(), encoding="utf-8")
     except FileExistsError as err:
-        raise ClustergenError(f"{err.filename} is there already", hint="name another: clustergen init other.yaml") from None
+        hint = "name another: clustergen init other.yaml"
+        raise ClustergenError(f"{err.filename} is there already", hint=hint) from None
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
     click.echo(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}", err=True)

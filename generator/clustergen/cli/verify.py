@@ -46,7 +46,7 @@ def command(
             click.echo(f"{check.name:18} {check.parser:28} {check.what}")
         return
     if not trees:
-        raise click.UsageError("name the folder of a rendered tree, as rendered")
+        raise click.UsageError("no tree is named; `clustergen verify rendered` reads the one in rendered/")
     checks = CHECKS
     if only:
         from clustergen.diagnostics import did_you_mean

@@ -1,0 +1,40 @@
+"""What the command line says to somebody who does not know it yet."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(group, arguments)
+
+
+def test_without_a_verb_all_verbs_are_shown() -> None:
+    shown = run().output
+    for name in group.list_commands(None):  # type: ignore[arg-type, attr-defined]
+        assert f"\n  {name} " in shown
+
+
+def test_a_verb_that_is_misspelt_is_guessed() -> None:
+    done = run("validat")
+    assert done.exit_code == 2
+    assert "Did you mean 'validate'?" in done.output
+
+
+def test_verify_without_a_tree_is_no_pass() -> None:
+    done = run("verify")
+    assert done.exit_code == 2
+    assert "clustergen verify rendered" in done.output
+
+
+def test_an_unknown_code_tells_how_to_find_one() -> None:
+    done = run("explain", "zz")
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 2
+    assert done.exception.hint == "`clustergen explain` lists all codes"
+    near = run("explain", "node-typ-unknown").exception
+    assert isinstance(near, ClustergenError)
+    assert near.hint == "did you mean 'node-type-unknown'?"
