@@ -130,6 +130,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         ("a\n…\nz\n", "a\nb\nc\nz\n", True),
         ("a\n…\nz\n", "a\nb\nc\n", False),
         ("a\n", "a\nb\n", False),
+        ("a …     b\n", "a 1.2.3  b\n", True),
+        ("a  b\n", "a b\n", False),
+        ("  a\n", "    a\n", False),
     ],
 )
 def test_what_a_page_may_leave_out(shown: str, printed: str, same: bool) -> None:

@@ -122,12 +122,19 @@ def session_output(page: Path, folder: Path) -> dict[Block, list[str]]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a page's output is what was printed; `…` stands for any text, alone on a line for any number of lines."""
-    parts = re.split(r"(^…\n|…)", shown, flags=re.MULTILINE)
+    """Whether a page's output is what was printed.
+
+    `…` stands for any text, alone on a line for any number of lines. Columns may be wider or narrower.
+    """
+    parts = re.split(r"(^…\n|…)", _narrow(shown), flags=re.MULTILINE)
     pattern = "".join(
         r"(?:.*\n)*?" if part == "…\n" else "[^\n]*?" if part == "…" else re.escape(part) for part in parts
     )
-    return re.fullmatch(pattern, printed) is not None
+    return re.fullmatch(pattern, _narrow(printed)) is not None
+
+
+def _narrow(text: str) -> str:
+    return re.sub(r"(?<=\S)  +", "  ", text)
 
 
 def updated(page: Path, folder: Path) -> str:
