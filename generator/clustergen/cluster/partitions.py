@@ -44,16 +44,18 @@ def _known(
     for name in names:
         (known if name in where else idle if name in everybody else strange).append(name)
 
-    def tell(code: str, names: list[str], is_no: str, nor: str, hint: str | None) -> None:
-        more = f", nor {nor} {len(names) - 1} more" if len(names) > 1 else ""
+    def tell(code: str, names: list[str], is_no: str, verbs: tuple[str, str], hint: str | None) -> None:
+        others = len(names) - 1
+        more = f", nor {verbs[others > 1]} {others} more" if others else ""
         report(Finding(code, path, f"'{names[0]}' {is_no}{more}", hint, at=span_of(text, names[0])))
 
     if strange:
         guess = did_you_mean(strange[0], [*sets, *where])
         there = f"the compute nodes are {quote(fold(list(where)))}" if where else None
-        tell("node-unknown", strange, "is no node of this cluster", "are", guess or there)
+        tell("node-unknown", strange, "is no node of this cluster", ("is", "are"), guess or there)
     if idle:
-        tell("node-not-compute", idle, "does not run jobs", "do", "give it the role slurm-compute, or leave it out")
+        hint = "give it the role slurm-compute, or leave it out"
+        tell("node-not-compute", idle, "does not run jobs", ("does", "do"), hint)
     return known
 
 

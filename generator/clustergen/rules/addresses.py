@@ -150,10 +150,11 @@ def _against(
     elif version == 4 and (value >> 24 in (0, 127) or value >> 28 >= 14):
         what = "loopback" if value >> 24 == 127 else "not for hosts"
         yield "address-reserved", f"{text} of {host} is {what}: no other node can reach it", None
-    if number in owner:
-        other, where = owner[number]
-        whose = f"its own address in the {where} network" if other == host else f"the address of {other}"
-        yield "address-duplicate", f"{text} of {host} is {whose} already", None
+    other, where = owner.get(number, ("", ""))
+    if other == host and where != name:
+        yield "address-duplicate", f"{text} of {host} is its own address in the {where} network already", None
+    elif other and other != host:  # a host that stands twice is told as such
+        yield "address-duplicate", f"{text} of {host} is the address of {other} already", None
     owner.setdefault(number, (host, name))
 
 

@@ -1,4 +1,4 @@
-"""The fabric: switches, their cables and ports, rates, and who manages it."""
+"""The fabric: switches, their cables and ports, and who manages it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.cluster.shelf import Shelf, gbit
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand, span_of
-from clustergen.manifest.networks import Fabric
-from clustergen.units import BitRate, ByteRate, UnitError
+from clustergen.rules.rates import rate_words, technology
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 
@@ -148,7 +147,7 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
         model = shelf.switch(written.model) if written.model else None
         if model is None:
             continue
-        if model.fabric != _technology(fabric):
+        if model.fabric != technology(fabric):
             yield Finding(
                 "switch-fabric",
                 (*_SWITCHES, index, "model"),
@@ -158,90 +157,8 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-too-slow",
                 (*_SWITCHES, index, "model"),
-                f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {_rate_words(fabric)}",
+                f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {rate_words(fabric)}",
             )
-
-
-def _technology(fabric: Fabric) -> str:
-    return "infiniband" if fabric.type == "infiniband" else "ethernet"
-
-
-def _rate_words(fabric: Fabric) -> str:
-    """`HDR, 200 Gb/s`, or the rate alone where it is a number already."""
-    from clustergen.catalogue.hardware import link_rate
-
-    rate = fabric.rate or ""
-    named = link_rate(rate)
-    return f"{named.name}, {named.gbit} Gb/s" if named else rate
-
-
-def rates(cluster: Cluster) -> Iterator[Finding]:
-    networks = cluster.manifest.networks
-    for name in ("management", "bmc", "fabric", "storage"):
-        network = getattr(networks, name)
-        if network is not None and network.rate is not None:
-            yield from _rate(("networks", name, "rate"), network.rate)
-    for name, own in cluster.manifest.catalogue.switches.items():
-        yield from _rate(("catalogue", "switches", name, "rate"), own.rate)
-
-
-def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
-    from clustergen.catalogue.hardware import link_rate, link_rates
-
-    if link_rate(text) is not None:
-        return
-    try:
-        BitRate.parse(text)
-    except UnitError as err:
-        number = text[:1].isdigit()
-        names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
-        message = str(err) if number else f"no rate is called '{text}'"
-        yield Finding("rate-malformed", path, message, (_bits_or_bytes(text) or err.hint) if number else names)
-
-
-def _bits_or_bytes(text: str) -> str | None:
-    """A hint for a rate with an upper-case B, which counts bytes."""
-    try:
-        return f"say {BitRate.parse(text.replace('B', 'b'))}, or {ByteRate.parse(text).to_bits()} if bytes are meant"
-    except UnitError:
-        return None
-
-
-def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.catalogue.hardware import link_rate
-
-    fabric = cluster.manifest.networks.fabric
-    named = link_rate(fabric.rate) if fabric and fabric.rate else None
-    if fabric and named and named.fabric not in (_technology(fabric), ""):
-        yield Finding(
-            "rate-of-other-fabric",
-            ("networks", "fabric", "rate"),
-            f"{named.name} is a rate of {named.fabric}; the fabric is {fabric.type}",
-            f"the same speed is {named.gbit}Gb/s",
-        )
-
-
-def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
-    rate = gbit(fabric.rate) if fabric and fabric.rate else None
-    if rate is None or fabric is None:
-        return
-    for kind in dict.fromkeys(group.type.name for group in cluster.compute):
-        resolved = next(found for found in cluster.node_types if found.name == kind)
-        written = cluster.manifest.node_types.get(kind)
-        named = _rate_words(fabric)
-        for index, port in enumerate(resolved.ports):
-            if port.network == "fabric" and port.max_gbit is not None and port.max_gbit < rate:
-                stated = written is not None and written.nics is not None
-                yield Finding(
-                    "nic-too-slow",
-                    ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),
-                    f"{port.device} of '{kind}' does {port.max_gbit:g} Gb/s; the fabric's rate is {named}",
-                    "jobs run at the pace of the slowest port"
-                    if stated
-                    else f"where yours are faster, list them: node_types.{kind}.nics",
-                )
-                break
 
 
 def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
@@ -249,20 +166,6 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
     path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
-    for group in cluster.with_role("subnet-manager"):
-        role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
-        if where is None:
-            yield Finding(
-                "subnet-manager-useless", role, "there is no InfiniBand fabric to manage", "take the role away"
-            )
-        elif where != "node":
-            runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
-            yield Finding(
-                "subnet-manager-useless",
-                role,
-                f"{runs}, and a second one would compete with it",
-                "take the role away, or say networks.fabric.subnet_manager: {where: node}",
-            )
     if where == "node" and not cluster.hosts("subnet-manager"):
         yield Finding(
             "subnet-manager-missing",
@@ -270,15 +173,40 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
             "no node has the role subnet-manager, so no port of the fabric would come up",
             "give it to a node with a port in the fabric, or two for failover",
         )
-    elif where == "switch" and fabric and cluster.switches:
-        shelf = Shelf(cluster.manifest)
-        models = [shelf.switch(written.model) if written.model else None for written in fabric.switches]
-        if not any(model is None or model.managed for model in models):
+    elif where == "switch" and not _can_manage(cluster):
+        has = "give a node the role subnet-manager, and "
+        yield Finding(
+            "subnet-manager-missing",
+            path,
+            "none of the switches is a managed one, so none can run the subnet manager",
+            f"{'' if cluster.hosts('subnet-manager') else has}say networks.fabric.subnet_manager: {{where: node}}",
+        )
+    elif where != "node":
+        yield from _useless_managers(cluster, where)
+
+
+def _can_manage(cluster: Cluster) -> bool:
+    """Whether some switch is a managed one, or nobody knows."""
+    fabric = cluster.manifest.networks.fabric
+    shelf = Shelf(cluster.manifest)
+    models = [shelf.switch(written.model) if written.model else None for written in (fabric.switches if fabric else ())]
+    return not models or any(model is None or model.managed for model in models)
+
+
+def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
+    for group in cluster.with_role("subnet-manager"):
+        role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
+        if where is None:
             yield Finding(
-                "subnet-manager-missing",
-                path,
-                "none of the switches is a managed one, so none can run the subnet manager",
-                "say networks.fabric.subnet_manager: {where: node}, and give a node the role subnet-manager",
+                "subnet-manager-useless", role, "there is no InfiniBand fabric to manage", "take the role away"
+            )
+        else:
+            runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
+            yield Finding(
+                "subnet-manager-useless",
+                role,
+                f"{runs}, and a second one would compete with it",
+                "take the role away, or say networks.fabric.subnet_manager: {where: node}",
             )
 
 
@@ -289,8 +217,5 @@ RULES = (
     switch_nodes,
     switch_ports,
     switch_kind,
-    rates,
-    rate_of_other_fabric,
-    nic_too_slow,
     subnet_manager,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.shelf import Shelf
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
@@ -158,11 +159,14 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
     gpus = {written.gpus.model for written in manifest.node_types.values()} | {row.gpu for row in own.systems.values()}
     fabric = manifest.networks.fabric
     switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
-    for kind, rows, used, where in (
-        ("systems", own.systems, systems, "a node type's system"),
-        ("gpus", own.gpus, gpus, "a node type's gpus.model"),
-        ("switches", own.switches, switches, "a switch's model"),
+    shelf = Shelf(manifest)
+    for kind, rows, used, where, find in (
+        ("systems", own.systems, systems, "a node type's system", shelf.system),
+        ("gpus", own.gpus, gpus, "a node type's gpus.model", shelf.gpu),
+        ("switches", own.switches, switches, "a switch's model", shelf.switch),
     ):
+        if rows and any(name and find(name) is None for name in used):
+            continue  # the misspelt one is said, and probably means one of these
         for name in rows:
             if name not in used:
                 yield Finding(

@@ -68,6 +68,7 @@ def default_partition(cluster: Cluster) -> Iterator[Finding]:
 
 
 def partition_values(cluster: Cluster) -> Iterator[Finding]:
+    complete = _all_known(cluster)
     for partition in cluster.partitions:
         path: ManifestPath = (*_PARTITIONS, partition.name)
         spec = partition.spec
@@ -84,7 +85,8 @@ def partition_values(cluster: Cluster) -> Iterator[Finding]:
                 "Slurm takes a default per GPU or per CPU, not both",
                 "memory_per_gpu where jobs use GPUs, otherwise memory_per_cpu",
             )
-        yield from _sizes(path, partition)
+        if complete:
+            yield from _sizes(path, partition)
 
 
 def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:

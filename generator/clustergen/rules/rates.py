@@ -1,0 +1,96 @@
+"""Rates of networks, and the ports that are to reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.shelf import gbit
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.manifest.networks import Fabric
+from clustergen.units import BitRate, ByteRate, UnitError
+
+
+def technology(fabric: Fabric) -> str:
+    return "infiniband" if fabric.type == "infiniband" else "ethernet"
+
+
+def rate_words(fabric: Fabric) -> str:
+    """`HDR, 200 Gb/s`, or the rate alone where it is a number already."""
+    from clustergen.catalogue.hardware import link_rate
+
+    rate = fabric.rate or ""
+    named = link_rate(rate)
+    return f"{named.name}, {named.gbit} Gb/s" if named else rate
+
+
+def rates(cluster: Cluster) -> Iterator[Finding]:
+    networks = cluster.manifest.networks
+    for name in ("management", "bmc", "fabric", "storage"):
+        network = getattr(networks, name)
+        if network is not None and network.rate is not None:
+            yield from _rate(("networks", name, "rate"), network.rate)
+    for name, own in cluster.manifest.catalogue.switches.items():
+        yield from _rate(("catalogue", "switches", name, "rate"), own.rate)
+
+
+def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
+    from clustergen.catalogue.hardware import link_rate, link_rates
+
+    if link_rate(text) is not None:
+        return
+    try:
+        BitRate.parse(text)
+    except UnitError as err:
+        number = text[:1].isdigit()
+        names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
+        message = str(err) if number else f"no rate is called '{text}'"
+        yield Finding("rate-malformed", path, message, (_bits_or_bytes(text) or err.hint) if number else names)
+
+
+def _bits_or_bytes(text: str) -> str | None:
+    """A hint for a rate with an upper-case B, which counts bytes."""
+    try:
+        return f"say {BitRate.parse(text.replace('B', 'b'))}, or {ByteRate.parse(text).to_bits()} if bytes are meant"
+    except UnitError:
+        return None
+
+
+def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
+    from clustergen.catalogue.hardware import link_rate
+
+    fabric = cluster.manifest.networks.fabric
+    named = link_rate(fabric.rate) if fabric and fabric.rate else None
+    if fabric and named and named.fabric not in (technology(fabric), ""):
+        yield Finding(
+            "rate-of-other-fabric",
+            ("networks", "fabric", "rate"),
+            f"{named.name} is a rate of {named.fabric}; the fabric is {fabric.type}",
+            f"the same speed is {named.gbit}Gb/s",
+        )
+
+
+def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
+    fabric = cluster.manifest.networks.fabric
+    rate = gbit(fabric.rate) if fabric and fabric.rate else None
+    if rate is None or fabric is None:
+        return
+    for kind in dict.fromkeys(group.type.name for group in cluster.compute):
+        resolved = next(found for found in cluster.node_types if found.name == kind)
+        written = cluster.manifest.node_types.get(kind)
+        named = rate_words(fabric)
+        for index, port in enumerate(resolved.ports):
+            if port.network == "fabric" and port.max_gbit is not None and port.max_gbit < rate:
+                stated = written is not None and written.nics is not None
+                yield Finding(
+                    "nic-too-slow",
+                    ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),
+                    f"{port.device} of '{kind}' does {port.max_gbit:g} Gb/s; the fabric's rate is {named}",
+                    "jobs run at the pace of the slowest port"
+                    if stated
+                    else f"where yours are faster, list them: node_types.{kind}.nics",
+                )
+                break
+
+
+RULES = (rates, rate_of_other_fabric, nic_too_slow)
