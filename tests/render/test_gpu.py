@@ -43,14 +43,13 @@ def with_gpus(folder: Path, gpu: dict[str, Any] | None = None, kind: dict[str, A
 def test_modprobe_reads_the_options(tmp_path: Path) -> None:
     root = root_with("modprobe")
     assert root is not None, "tools/setup-parsers makes the root that this test asks"
-    options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100", "NVreg_Text": "two words"}
+    options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100"}
     tree = with_gpus(tmp_path, gpu={"profiling": "everybody", "modprobe": options})
     box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
     told = sandbox.run(box, ["modprobe", "--showconfig"], timeout=30)
     assert {
         "options nvidia NVreg_RestrictProfilingToAdminUsers=0",
         "options nvidia NVreg_RegistryDwords=RMUseSwI2c=0x01;RMI2cSpeed=100",
-        'options nvidia NVreg_Text="two words"',
         "blacklist nouveau",
     } <= set(told.stdout.splitlines())
 
@@ -322,9 +321,29 @@ def test_a_node_finds_its_own_domain(tmp_path: Path, address: str, code: int) ->
 
 def test_the_first_channel_is_made_unless_slurm_makes_them(tmp_path: Path) -> None:
     place = "/etc/modprobe.d/clustergen-nvidia.conf"
-    assert "NVreg_CreateImexChannel0=1" in text_of(racks(tmp_path), "t01", place)
-    slurm = {"version": "24.11", "build": "schedmd", "options": {"SwitchType": "switch/nvidia_imex"}}
-    assert "CreateImexChannel0" not in text_of(racks(tmp_path, slurm=slurm), "t01", place)
+    for slurm, made in (
+        ({"version": "24.11"}, False),
+        ({"version": "23.11", "build": "schedmd"}, True),  # before switch/nvidia_imex
+        ({"version": "24.11", "options": {"SwitchType": "switch/none"}}, True),
+        ({"version": "24.11", "options": {"SwitchType": "switch/nvidia_imex"}}, False),
+    ):
+        tree = racks(tmp_path, slurm=slurm)
+        assert ("NVreg_CreateImexChannel0=1" in text_of(tree, "t01", place)) == made, slurm
+        assert ("SwitchType=switch/nvidia_imex" in text_of(tree, "t01", "/etc/slurm/slurm.conf")) != made, slurm
+
+
+def test_a_domain_is_a_block_to_slurm_whatever_the_switches_join(tmp_path: Path) -> None:
+    infiniband = {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf", "nodes": "t[01-40]"}]}
+    networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": infiniband}
+    slurm = {"version": "26.05", "build": "schedmd", "topology": {"plugin": "block"}}
+    tree = racks(tmp_path, networks=networks, slurm=slurm, racks={"row": {"nodes": "t[01-36]"}})
+    assert text_of(tree, "t01", "/etc/slurm/topology.conf").splitlines()[-4:] == [
+        "BlockName=row-1 Nodes=t[01-18]",
+        "BlockName=row-2 Nodes=t[19-36]",
+        "BlockName=gpu-1 Nodes=t[37-40]",
+        "BlockSizes=18,36",
+    ]
+    assert {name: len(members) for name, members in domains(tree).items()} == {"row-1": 18, "row-2": 18, "gpu-1": 4}
 
 
 def test_a_profile_that_breaks_out_is_refused(tmp_path: Path) -> None:

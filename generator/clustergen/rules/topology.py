@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster, Switch
+from clustergen.cluster.nvlink import domains
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand, span_of
 
@@ -131,8 +132,10 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
     if written.blocks:
         groups = {name: expand(text) for name, text in written.blocks.items()}
         yield from _block_nodes(cluster, groups, compute)
+        if not all(host in compute for hosts in groups.values() for host in hosts):
+            return
     else:
-        groups = {leaf.name: list(leaf.nodes) for leaf in cluster.leaves}
+        groups = domains(cluster) or {leaf.name: list(leaf.nodes) for leaf in cluster.leaves}
     if not groups:
         yield Finding(
             "topology-blocks-missing",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.hostlist import expand
+from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.formats import SHELL, RenderError, Safe
 from clustergen.render.registry import File
+from clustergen.render.views.slurm.resources import makes_imex_channels
 
 _MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
@@ -17,15 +17,9 @@ _IMEX = "nvidia-imex.service"
 _SETTINGS = "clustergen-gpu-settings.service"
 
 
-def nvlink_domain_nodes(kind: NodeType) -> int:
-    """How many nodes share one NVLink domain; 1 where NVLink ends inside the node."""
-    found = system(kind.system) if kind.system else None
-    return found.nvlink_domain_nodes if found else 1
-
-
 def _has_fabric_manager(kind: NodeType) -> bool:
     """NVSwitches inside the node need it; those of a rack are run by the switch trays."""
-    return kind.gpus is not None and kind.gpus.nvlink == "nvswitch" and nvlink_domain_nodes(kind) == 1
+    return kind.gpus is not None and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1
 
 
 def _has_mig(kind: NodeType) -> bool:
@@ -47,7 +41,7 @@ class Modprobe:
 def modprobe(cluster: Cluster, kind: NodeType) -> Modprobe:
     gpu = cluster.manifest.gpu
     options: dict[str, str | int] = {"NVreg_RestrictProfilingToAdminUsers": 0 if gpu.profiling == "everybody" else 1}
-    if nvlink_domain_nodes(kind) > 1 and "imex" not in str(cluster.manifest.slurm.options.get("SwitchType", "")):
+    if domain_nodes(kind) > 1 and not makes_imex_channels(cluster):
         options["NVreg_CreateImexChannel0"] = 1
     options |= gpu.modprobe
     return Modprobe(tuple(_option(name, value) for name, value in options.items()))
@@ -149,7 +143,7 @@ def slurmd(cluster: Cluster, kind: NodeType) -> Slurmd | None:
     requires = [_MIG_MANAGER] if _has_mig(kind) else []
     wants = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
     wants += [_FABRIC_MANAGER] if _has_fabric_manager(kind) else []
-    wants += [_IMEX] if nvlink_domain_nodes(kind) > 1 else []
+    wants += [_IMEX] if domain_nodes(kind) > 1 else []
     wants += [_SETTINGS] if _has_settings(cluster, kind) else []
     if not requires and not wants:
         return None
@@ -206,23 +200,11 @@ class ImexDomain:
 
 
 def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | None:
-    """A domain per rack that the manifest names, else per as many nodes as share a domain, in order."""
-    size = nvlink_domain_nodes(kind)
-    if size == 1:
-        return None
-    hosts = [host for group in cluster.compute if group.type.name == kind.name for host in group.hosts]
-    found: dict[str, list[str]] = {}
-    for rack, written in cluster.manifest.racks.items():
-        inside = set(expand(written.nodes)) if written.nodes is not None else set()
-        found[rack] = [host for host in hosts if host in inside]
-        hosts = [host for host in hosts if host not in inside]
-    for number, start in enumerate(range(0, len(hosts), size), 1):
-        found[f"{kind.name}-{number}"] = hosts[start : start + size]
+    """None where NVLink ends inside the node."""
     return {
         name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
-        for name, members in found.items()
-        if members
-    }
+        for name, members in domains_of(cluster, kind).items()
+    } or None
 
 
 @record
@@ -234,7 +216,7 @@ class ImexScript:
 
 
 def imex_script(_: Cluster, kind: NodeType) -> ImexScript | None:
-    if nvlink_domain_nodes(kind) == 1:
+    if domain_nodes(kind) == 1:
         return None
     return ImexScript("/etc/nvidia-imex/clustergen", "/etc/nvidia-imex/nodes_config.cfg")
 
@@ -247,7 +229,7 @@ class Imex:
 
 
 def imex(_: Cluster, kind: NodeType) -> Imex | None:
-    return Imex("/usr/local/sbin/clustergen-imex-nodes") if nvlink_domain_nodes(kind) > 1 else None
+    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(kind) > 1 else None
 
 
 _UNITS = "gpu_node/etc/systemd/system"

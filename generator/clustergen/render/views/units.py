@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.render.tree import Outline
 from clustergen.render.views.dcgm import exported
-from clustergen.render.views.gpu import nvlink_domain_nodes
 from clustergen.render.views.slurm.health import dcgm as dcgm_check
 
 _UNIT_FOLDER = "/etc/systemd/system/"
@@ -25,7 +25,7 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
     if "slurm_accounting" in found and cluster.manifest.slurm.accounting.database_host == "localhost":
         found["slurm_accounting"]["mariadb.service"] = None
     for kind in cluster.gpu_types:
-        if kind.gpus and kind.gpus.nvlink == "nvswitch" and nvlink_domain_nodes(kind) == 1:
+        if kind.gpus and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1:
             found[kind.group]["nvidia-fabricmanager.service"] = None
         if exported(cluster, kind) or dcgm_check(cluster, kind):
             found[kind.group]["nvidia-dcgm.service"] = None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.systems import system
+from clustergen.catalogue.slurm_values import plugin
 from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.render.views.slurm.devices import has_mps, has_shards
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
+IMEX = "switch/nvidia_imex"
 
 
 def resources(cluster: Cluster) -> Section:
@@ -33,8 +35,8 @@ def resources(cluster: Cluster) -> Section:
         Setting("SlurmdParameters", "numa_node_as_socket", "GPUs hang on NUMA nodes, several in a socket")
         if as_socket
         else None,
-        Setting("SwitchType", "switch/nvidia_imex", "memory export between the trays of an NVLink domain")
-        if _imex(cluster)
+        Setting("SwitchType", IMEX, "memory export between the trays of an NVLink domain")
+        if _switches_imex(cluster)
         else None,
     ]
     return section("Resources", FILE, cluster.release, rows)
@@ -45,12 +47,18 @@ def gres_names(cluster: Cluster) -> list[str]:
     return names + ["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster)
 
 
-def _imex(cluster: Cluster) -> bool:
+def makes_imex_channels(cluster: Cluster) -> bool:
+    """Whether Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
+    stated = cluster.manifest.slurm.options.get("SwitchType")
+    return _switches_imex(cluster) if stated is None else "imex" in str(stated)
+
+
+def _switches_imex(cluster: Cluster) -> bool:
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
-    domains = [
-        kind for kind in kinds if kind.system and (found := system(kind.system)) and found.nvlink_domain_nodes > 1
-    ]
-    return bool(domains) and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in domains)
+    domains = [kind for kind in kinds if domain_nodes(kind) > 1]
+    known = plugin("SwitchType", IMEX) if domains else None
+    exists = known is not None and known.state(cluster.release) == "known"
+    return exists and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in domains)
 
 
 def jobs(cluster: Cluster) -> Section:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domains
 from clustergen.hostlist import count, fold
 from clustergen.records import record
 from clustergen.render.formats import Safe
@@ -148,16 +149,25 @@ def blocks(cluster: Cluster) -> list[Block]:
     stated = cluster.manifest.slurm.topology.blocks
     if stated:
         return [Block(name, nodes) for name, nodes in stated.items()]
-    return [Block(name, fold(nodes)) for name, nodes in leaf_nodes(cluster).items()]
+    return [Block(name, fold(nodes)) for name, nodes in _neighbours(cluster).items()]
+
+
+def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
+    """NVLink domains that span nodes, each as a block; of all other nodes, those on one leaf."""
+    found = domains(cluster)
+    inside = {host for hosts in found.values() for host in hosts}
+    outside = {name: [host for host in hosts if host not in inside] for name, hosts in leaf_nodes(cluster).items()}
+    return found | {name: hosts for name, hosts in outside.items() if hosts}
 
 
 def block_sizes(cluster: Cluster) -> tuple[int, ...]:
-    """The size of the smallest block, and its doubles as far as there are blocks."""
+    """The size of the smallest block, or of a whole NVLink domain, and its doubles as far as there are blocks."""
     stated = cluster.manifest.slurm.topology.block_sizes
     if stated:
         return stated
     sizes = block_counts(cluster)
-    base = min(sizes, default=1)
+    whole = [] if cluster.manifest.slurm.topology.blocks or cluster.release < _GAPS else domains(cluster).values()
+    base = max(map(len, whole), default=min(sizes, default=1))
     return tuple(base << level for level in range(len(sizes).bit_length()))
 
 
