@@ -118,7 +118,7 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "priority-never-decays",
             (*path, "half_life"),
-            "past use would count for ever: slurmctld does not start with that",
+            "past use would count for ever, until the counters of use overflow",
             "a half-life of days, or usage_reset: MONTHLY",
         )
     period = spec.calc_period.seconds

@@ -77,6 +77,25 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def health_states(cluster: Cluster) -> Iterator[Finding]:
+    """START_ONLY and REBOOT_ONLY stand alone."""
+    own = _slurm_conf(cluster)
+    given: list[tuple[ManifestPath, list[str]]] = [
+        (("health", "states"), [s.lower() for s in cluster.manifest.health.states])
+    ]
+    if "HealthCheckNodeState" in own:
+        given.append((own.path("HealthCheckNodeState"), own.words("HealthCheckNodeState")))
+    for path, states in given:
+        for word in ("START_ONLY", "REBOOT_ONLY"):
+            if word.lower() in states and len(states) > 1:
+                yield Finding(
+                    "slurm-value-wrong",
+                    path,
+                    f"{word} excludes all other states; no daemon starts with both",
+                    "it alone",
+                )
+
+
 def lacking(cluster: Cluster) -> Iterator[Finding]:
     """Words that this cluster needs and that a value of the manifest's own leaves out: it takes the place of ours."""
     own = _slurm_conf(cluster)
@@ -148,4 +167,4 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("slurm-value-harmful", cgroup.path(key), f"without {key} {why}")
 
 
-RULES = (combinations, lacking, gpus)
+RULES = (combinations, health_states, lacking, gpus)

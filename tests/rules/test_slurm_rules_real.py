@@ -1,0 +1,74 @@
+"""The rules on keys before real Slurm: it starts with what they let through, and not with what they call fatal."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.verify import slurm_roots
+from clustergen.verify.slurm_daemons import SlurmReport, read_config
+from strategies.slurm_manifests import RIGHT, WRONG, options
+from strategies.trees import lay_out
+
+pytestmark = pytest.mark.real
+
+# Rules whose finding says that no daemon starts.
+FATAL = {
+    "a negative number": WRONG["a negative number"][0],
+    "a number beyond its type": WRONG["a number beyond its type"][0],
+    "an amount of time": WRONG["an amount of time"][0],
+    "a word that is no boolean": WRONG["a word that is no boolean"][0],
+    "a level of the log": WRONG["a level of the log"][0],
+    "flags that exclude each other": WRONG["flags that exclude each other"][0],
+    "two units": WRONG["two units"][0],
+    "an option of years ago": WRONG["an option of years ago"][0],
+    "a key of cgroup.conf": WRONG["a key of cgroup.conf"][0],
+    "a plugin that is gone": options("SelectType: select/cons_res"),
+    "a word that SelectTypeParameters does not have": options("SelectTypeParameters: CR_Cores"),
+    "a key that never was": options("MaxConcurrentJobs: 64"),
+    "a key of a later release": options("PrologTimeout: 60"),
+    "a namespace without Contain": options("JobContainerType: job_container/tmpfs, PrologFlags: Alloc"),
+    "a log of the scheduler without its file": options("SlurmSchedLogLevel: 1"),
+    "states that stand alone": WRONG["states that stand alone"][0],
+}
+
+
+def ask(text: str, folder: Path) -> SlurmReport:
+    """What the Slurm of the manifest's release says of the head node's files, whatever the rules say."""
+    folder.mkdir()
+    path = folder / "manifest.yaml"
+    path.write_text(text, encoding="utf-8")
+    tree, found = compiler.render(compiler.validate(path), path)
+    assert tree is not None, found
+    stated = re.search(r'version: "([0-9.]+)"', text)
+    install = slurm_roots.for_release(stated[1] if stated else "24.11")
+    assert install is not None, "run tools/setup-parsers"
+    return read_config(install, lay_out(tree, "head", folder / "root"))
+
+
+def ask_all(texts: dict[str, str], folder: Path) -> dict[str, SlurmReport]:
+    with ThreadPoolExecutor(4) as pool:
+        asked = {name: pool.submit(ask, text, folder / str(i)) for i, (name, text) in enumerate(texts.items())}
+        return {name: future.result() for name, future in asked.items()}
+
+
+def is_at_hand(text: str) -> bool:
+    """Whether a real Slurm of the release is there, with the plugins and accounts that the manifest names."""
+    elsewhere = ("pmix_v5", "allow_accounts")
+    return bool(re.search(r'version: "(22.05|24.11|26.05)"', text)) and not any(word in text for word in elsewhere)
+
+
+def test_slurm_starts_with_what_has_no_finding(tmp_path: Path) -> None:
+    texts = {name: text for name, text in RIGHT.items() if is_at_hand(text)}
+    assert len(texts) > 30
+    reports = ask_all(texts, tmp_path)
+    assert {name: said.complaints for name, said in reports.items() if said.complaints or not said.started} == {}
+
+
+def test_slurm_does_not_start_with_what_is_called_fatal(tmp_path: Path) -> None:
+    reports = ask_all(FATAL, tmp_path)
+    assert [name for name, said in reports.items() if said.started] == []
