@@ -1,0 +1,244 @@
+"""Manifests about NCCL, storage and monitoring: what is right has no finding, a slip is told once at its place."""
+
+from __future__ import annotations
+
+from strategies.findings import TINY, changed
+
+IB = "\n  fabric: {type: infiniband, rate: NDR}"
+ROCE = "\n  fabric: {type: roce, rate: 400Gb/s}"
+ETHERNET = "\n  fabric: {type: ethernet, rate: 100Gb/s}"
+NICS = "{system: hgx-h100-8, nics: [{device: mlx5_0, interface: ib0}, {device: mlx5_10, interface: ib1}]}"
+
+
+def cluster(
+    more: str = "", *, fabric: str = "", roles: str = "slurm-controller", kind: str = "{system: hgx-h100-8}"
+) -> str:
+    """The small cluster with a fabric, other roles of the head node, other hardware and more sections."""
+    return (
+        changed(
+            TINY,
+            ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}" + fabric),
+            ("[slurm-controller]", f"[{roles}]"),
+            ("{system: dgx-h100}", kind),
+        )
+        + more
+    )
+
+
+def nccl(fields: str, fabric: str = IB, kind: str = NICS) -> str:
+    return cluster(f"nccl: {{{fields}}}\n", fabric=fabric, kind=kind)
+
+
+def storage(entry: str, **more: str) -> str:
+    return cluster(f"storage:\n  {entry}\n", **more)
+
+
+def monitoring(fields: str, roles: str = "slurm-controller, monitoring") -> str:
+    return cluster(f"monitoring: {{{fields}}}\n", roles=roles)
+
+
+NFS = "home: {type: nfs, server: filer, path: /export/home, mount: /home%s}"
+LUSTRE = 'work: {type: lustre, mount: /work, mgs: ["10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.2@o2ib"]%s}'
+ZFS = (
+    "home: {type: nfs, server: head, path: /export/home, mount: /home,"
+    " export: {zfs: {layout: %s, disks:"
+    " [/dev/disk/by-id/a, /dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d]%s}}}"
+)
+SERVER = {"roles": "slurm-controller, nfs-server"}
+
+RIGHT = {
+    # NCCL
+    "exact names with ports": nccl('env: {NCCL_IB_HCA: "=mlx5_0:1,mlx5_10:1"}'),
+    "a prefix that is meant": nccl("env: {NCCL_IB_HCA: mlx5, NCCL_SOCKET_IFNAME: eth}"),
+    "nothing begins with the first device": nccl("env: {NCCL_IB_HCA: mlx5_0}"),
+    "exact names that are left out": nccl('env: {NCCL_IB_HCA: "^=mlx5_3", NCCL_SOCKET_IFNAME: "^docker,lo"}'),
+    "exact interfaces": nccl('env: {NCCL_SOCKET_IFNAME: "=eno1"}'),
+    "levels in another case, a number in quotes": nccl(
+        'env: {NCCL_DEBUG: warn, NCCL_IB_TIMEOUT: "22", NCCL_CROSS_NIC: 2}'
+    ),
+    "the traffic class on RoCE": nccl("env: {NCCL_IB_TC: 106}", ROCE),
+    "sockets up to the most": nccl(
+        "env: {NCCL_SOCKET_NTHREADS: 8, NCCL_NSOCKS_PERTHREAD: 8}",
+        ETHERNET,
+        "{system: hgx-h100-8, nics: [{device: eth0}]}",
+    ),
+    "a debugging variable with its reason": nccl(
+        'env: {NCCL_P2P_LEVEL: {value: SYS, reason: "measured: 20 % faster here"}}'
+    ),
+    "a GID index for an old NCCL": nccl('version: "2.19", gid_index: 3', ROCE),
+    "the same in the environment": nccl('version: "2.19", env: {NCCL_IB_GID_INDEX: 3}', ROCE),
+    "a name that came after the catalogue, with a reason": nccl(
+        'version: "2.40", env: {NCCL_BRAND_NEW: {value: 1, reason: "from the release notes of 2.40"}}'
+    ),
+    "UCX by prefix only": cluster(
+        'ucx: {env: {UCX_TLS: "rc,cuda_copy", UCX_SOME_NEW: "y"}, mca: {btl_tcp_if_include: 10.0.0.0/24}}\n'
+    ),
+    # storage
+    "places below those of the system": storage(
+        "a: {type: local, mount: /var/lib/enroot, device: LABEL=ENROOT}\n"
+        "  b: {type: nfs, server: filer, path: /opt, mount: /opt/software}\n"
+        "  c: {type: nfs, server: filer, path: /local, mount: /usr/local}\n"
+        "  d: {type: nfs, server: filer, path: /srv, mount: /srv/data}"
+    ),
+    "one place for nodes of different roles": storage(
+        "a: {type: local, mount: /scratch, device: LABEL=SCRATCH}\n"
+        "  b: {type: nfs, server: filer, path: /scratch, mount: /scratch, clients: [slurm-controller]}"
+    ),
+    "options with numbers, words and blanks of systemd": storage(
+        NFS % ", options: [nconnect=16, lookupcache=positive, nosuid, x-systemd.automount, timeo=600, sec=krb5p]"
+    ),
+    "options of an export": storage(
+        "home: {type: nfs, server: head, path: /export/home, mount: /home,"
+        " export: {options: [rw, no_subtree_check, no_root_squash, fsid=0, anonuid=65534, sec=sys]}}",
+        **SERVER,
+    ),
+    "Weka's and Ceph's own options": storage(
+        "a: {type: weka, backends: [w1], filesystem: f, mount: /w, options: [num_cores=2, inode_bits=64]}\n"
+        "  b: {type: cephfs, monitors: [m1], fsid: 00000000-0000-0000-0000-000000000000, user: hpc,"
+        " mount: /c, options: [recover_session=clean]}"
+    ),
+    "RDMA over a storage network": changed(
+        storage(NFS % ", rdma: true"), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}\n  storage: {cidr: 10.2.0.0/24}")
+    ),
+    "servers on two networks": storage(LUSTRE % "", fabric=IB, kind=NICS),
+    "a server by RDMA and TCP, without a fabric": storage(LUSTRE % ""),
+    "the largest pages": storage(LUSTRE % ", parameters: {osc.*.max_pages_per_rpc: 16384}", fabric=IB, kind=NICS),
+    "parameters of one target": storage(
+        LUSTRE % ", parameters: {osc.work-OST0001*.max_dirty_mb: 512}", fabric=IB, kind=NICS
+    ),
+    "changes fewer than requests": storage(
+        LUSTRE % ", parameters: {mdc.*.max_rpcs_in_flight: 64, mdc.*.max_mod_rpcs_in_flight: 63}", fabric=IB, kind=NICS
+    ),
+    "targets of each kind count for themselves": storage(
+        LUSTRE
+        % ", targets: [{kind: MGT, server: m}, {kind: MDT, index: 0, server: m}, {kind: OST, index: 0, server: o}]",
+        fabric=IB,
+        kind=NICS,
+    ),
+    "a layout of three parts": storage(
+        LUSTRE % ", striping: [{directory: /work/shared,"
+        " components: [{end: 4MiB, stripes: 1}, {end: 64MiB, stripes: 4, stripe_size: 1MiB},"
+        " {end: rest, stripes: -1}]}]",
+        fabric=IB,
+        kind=NICS,
+    ),
+    "an old name where the release has no new one": storage(
+        'b: {type: beegfs, version: "7.4", mgmtd: 10.0.0.5, mount: /b, client_options: {connMgmtdPortTCP: 9008}}'
+    ),
+    "a VLAN of an interface": storage(
+        "w: {type: weka, backends: [w1], filesystem: f, mount: /w, interfaces: [ib0.100]}", fabric=IB, kind=NICS
+    ),
+    "a server by its full name": changed(
+        storage(
+            "home: {type: nfs, server: head.hpc.example, path: /export/home, mount: /home, export: {threads: 8}}",
+            **SERVER,
+        ),
+        ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24, domain: hpc.example}"),
+    ),
+    "two vdevs of mirrors": storage(ZFS % ("mirror", ", vdev_width: 2"), **SERVER),
+    "parity on four disks": storage(ZFS % ("raidz2", ", log: [/dev/disk/by-id/e]"), **SERVER),
+    "local scratch below a shared folder": cluster(
+        "storage:\n  a: {type: nfs, server: filer, path: /data, mount: /data}\n"
+        "  b: {type: local, mount: /data/local, device: /dev/nvme1n1}\n"
+    ).replace('{version: "24.11"}', '{version: "24.11", scripts: {tmpdir: /data/local/jobs}}'),
+    # monitoring
+    "a counter outside of the usual ones": monitoring("dcgm: {counters: [DCGM_FI_DEV_PCIE_REPLAY_COUNTER]}"),
+    "samples rarer than scrapes": monitoring("scrape_interval: 5, dcgm: {interval: 60000}"),
+    "a receiver with several ways": changed(
+        monitoring(
+            "smtp: mail.example.org:25, mail_from: c@example.org, receivers: {ops: {email: a@example.org,"
+            ' slack_url_file: /etc/prometheus/slack, slack_channel: "#alerts", severities: [critical]}}'
+        ),
+        ("os: debian-12", "os: debian-13"),
+    ),
+    "jobs with names near ours": monitoring("targets: {nodes: [filer:9100], ipmi: [bmc1:9290]}"),
+    "ports of daemons on different nodes": monitoring("port: 9400, alertmanager_port: 6818"),
+}
+
+WRONG = {
+    "a GID index in the environment": (
+        nccl("env: {NCCL_IB_GID_INDEX: 3}", ROCE),
+        [("nccl-gid-useless", "NCCL_IB_GID_INDEX")],
+    ),
+    "a traffic class on InfiniBand": (nccl("env: {NCCL_IB_TC: 106}"), [("nccl-gid-useless", "NCCL_IB_TC")]),
+    "an interface and those that begin so": (nccl("env: {NCCL_SOCKET_IFNAME: eno1}"), [("nccl-prefix-match", "eno1")]),
+    "the second device of a list": (
+        nccl('env: {NCCL_IB_HCA: "=mlx5_0:1,mlx5_1:1"}'),
+        [("nccl-hca-unknown", "mlx5_1")],
+    ),
+    "too many sockets": (
+        nccl("env: {NCCL_SOCKET_NTHREADS: 16, NCCL_NSOCKS_PERTHREAD: 8}"),
+        [("nccl-value-wrong", "8")],
+    ),
+    "a name of a later release": (
+        nccl('version: "2.20", env: {NCCL_IB_ADDR_FAMILY: AF_INET}', ROCE),
+        [("nccl-gid-missing", '"2.20"'), ("nccl-name-unknown", "NCCL_IB_ADDR_FAMILY")],
+    ),
+    "UCX's among NCCL's": (nccl("env: {UCX_TLS: rc}"), [("nccl-name-unknown", "UCX_TLS")]),
+    "a wrong value with a reason": (
+        nccl('env: {NCCL_P2P_LEVEL: {value: NEAR, reason: "a test"}}'),
+        [("nccl-value-wrong", "NEAR")],
+    ),
+    "a place below a folder of the system": (
+        storage("a: {type: nfs, server: filer, path: /a, mount: /etc/slurm}"),
+        [("mount-over-system", "/etc/slurm")],
+    ),
+    "one place, with and without a slash": (
+        storage(f"{NFS % ''}\n  b: {{type: nfs, server: filer, path: /b, mount: /home/}}"),
+        [("mount-twice", "/home/")],
+    ),
+    "an option without effect": (storage(NFS % ", options: [intr]"), [("mount-option-unknown", "intr")]),
+    "a soft mount by its option": (storage(NFS % ", options: [soft]"), [("nfs-soft", "soft")]),
+    "an option of mounts on an export": (
+        storage(
+            "home: {type: nfs, server: head, path: /export/home, mount: /home, export: {options: [rw, noatime]}}",
+            **SERVER,
+        ),
+        [("mount-option-unknown", "noatime")],
+    ),
+    "an option of Weka's": (
+        storage("a: {type: weka, backends: [w1], filesystem: f, mount: /w, options: [numcores=2]}"),
+        [("mount-option-unknown", "numcores=2")],
+    ),
+    "RDMA over plain Ethernet": (
+        storage(NFS % ", rdma: true", fabric=ETHERNET, kind="{system: hgx-h100-8, nics: [{device: eth0}]}"),
+        [("rdma-without-fabric", "true")],
+    ),
+    "Lustre by RDMA only, without a fabric": (
+        storage('work: {type: lustre, mount: /work, mgs: ["10.1.0.1@o2ib"]}'),
+        [("rdma-without-fabric", '["10.1.0.1@o2ib"]')],
+    ),
+    "more changes than requests": (
+        storage(LUSTRE % ", parameters: {mdc.*.max_rpcs_in_flight: 32, mdc.*.max_mod_rpcs_in_flight: 32}"),
+        [("lustre-parameter-value", "32")],
+    ),
+    "a parameter of a later Lustre": (
+        storage(LUSTRE % ', version: "2.12", parameters: {llite.*.opencache_max_ms: 60000}'),
+        [("lustre-parameter-unknown", "llite.*.opencache_max_ms")],
+    ),
+    "a name with a dot": (
+        storage(LUSTRE % ", fsname: a.b"),
+        [("lustre-fsname", "a.b")],
+    ),
+    "three disks in pairs": (
+        storage((ZFS % ("mirror", ", vdev_width: 3")), **SERVER),
+        [("zfs-layout", "3")],
+    ),
+    "a disk of a pool by its number": (
+        storage((ZFS % ("mirror", ", log: [/dev/sdb]")), **SERVER),
+        [("device-name-unstable", "/dev/sdb")],
+    ),
+    "nobody runs what is described": (
+        monitoring("targets: {ipmi: [bmc1:9290]}", roles="slurm-controller"),
+        [("monitoring-missing", "targets")],
+    ),
+    "a channel alone": (
+        monitoring('receivers: {ops: {slack_channel: "#alerts"}}'),
+        [("receiver-empty", '"#alerts"')],
+    ),
+    "the later threshold": (
+        monitoring("thresholds: {gpu_hot: 80, gpu_very_hot: 80}"),
+        [("thresholds-order", "80")],
+    ),
+    "a job of Slurm's": (monitoring("targets: {slurm-jobs: [head:8080]}"), [("scrape-job-clash", "slurm-jobs")]),
+}
