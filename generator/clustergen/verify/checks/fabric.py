@@ -46,12 +46,21 @@ def _settings(question: Question) -> list[tuple[str, str]]:
 
 def _ucx(answer: Answer, question: Question) -> Iterator[str]:
     yield from failure(answer)
-    effective = dict(line.partition("=")[::2] for line in answer.out.splitlines() if line.startswith("UCX_"))
+    effective: dict[str, set[str]] = {}
+    names: list[str] = []
+    for line in answer.out.splitlines():
+        if line.startswith("# inherits:"):  # a name that several settings take their value from
+            names = line.removeprefix("# inherits:").replace(",", " ").split()
+        elif line.startswith("UCX_"):
+            name, _, value = line.partition("=")
+            for one in (name, *names):
+                effective.setdefault(one, set()).add(value)
+            names = []
     for name, value in _settings(question):
         if name not in effective:
             yield f"{name}: UCX has no such setting"
-        elif effective[name] != value:
-            yield f"{name}: UCX reads {effective[name]} where {value} is written"
+        elif value not in effective[name]:
+            yield f"{name}: UCX reads {' '.join(effective[name])} where {value} is written"
 
 
 def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
@@ -110,7 +119,7 @@ CHECKS = (
         "ucx_info -c",
         "UCX knows every name, and takes the value that is written. No device was opened.",
         paths("/etc/ucx/*"),
-        Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f', _ucx, newest=True),
+        Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f -a', _ucx, newest=True),
     ),
     Check(
         "open mpi",

@@ -19,6 +19,8 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, p
 
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
+_PLUGINS = "Slurm: plugins that it does not bring"
+_ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
 _TIMEOUT = 120.0
 _MOST_KINDS = 8  # of nodes with GPUs; each starts a slurmd
@@ -113,7 +115,13 @@ def _rows(
     if not report.started and not said["slurmctld"]:
         said["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
     said["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
-    files = {daemon: [entry for entry in entries if _daemon_of(place_of(entry)) == daemon] for daemon in said}
+    absent = [found[1] for note in report.omitted if (found := _ABSENT.match(note))]
+    unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
+    if unread:
+        words = [f"{plugin} is in no distribution: slurmd was asked without it" for plugin in absent]
+        yield replace(check.row("no parser", unread, words), parser="slurmd with these plugins", what=_PLUGINS)
+    read = [entry for entry in entries if entry not in unread]
+    files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in said}
     for daemon, own in files.items():
         if not own:
             continue

@@ -1,0 +1,66 @@
+"""`clustergen proof`: which parser has read which kind of file."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from clustergen.diagnostics import ClustergenError
+
+
+@click.command("proof")
+@click.argument("paths", type=click.Path(path_type=Path), metavar="TREE|MANIFEST...", nargs=-1, required=True)
+@click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="Write the page instead of printing it.")
+def command(paths: tuple[Path, ...], write: Path | None) -> None:
+    """Make the page docs/proof.md: which program of which version has read which kind of file.
+
+    All TREEs are verified; a MANIFEST is rendered to a temporary folder first. Nothing is written or printed unless all
+    that has a parser passed: exit code 1 where something failed, 3 where a parser could not be asked.
+    """
+    from clustergen.verify.proof import Cluster, document
+    from clustergen.verify.rows import exit_code
+    from clustergen.verify.run import verify
+    from clustergen.verify.show import render
+
+    clusters = []
+    status = 0
+    with tempfile.TemporaryDirectory(prefix="clustergen-proof-") as scratch:
+        for number, path in enumerate(paths):
+            tree = path if path.is_dir() else _rendered(path, Path(scratch) / str(number))
+            rows = verify(tree)
+            clusters.append(Cluster.read(tree, rows))
+            if found := exit_code(rows):
+                status = found if status != 1 else status
+                click.echo(
+                    f"{path}:\n{render(tree, [r for r in rows if r.status in _IN_THE_WAY], 'text')}", err=True, nl=False
+                )
+    if status:
+        sys.exit(status)
+    text = document(clusters)
+    if write is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        write.write_text(text, encoding="utf-8")
+    except OSError as err:
+        raise ClustergenError(f"{write}: {err.strerror}") from None
+    click.echo(f"{write}: written from {len(clusters)} clusters.", err=True)
+
+
+_IN_THE_WAY = ("failed", "not run")
+
+
+def _rendered(manifest: Path, folder: Path) -> Path:
+    """The manifest's tree. Raises ClustergenError where there is none."""
+    from clustergen import compile as compiler
+    from clustergen.render.write import write
+
+    compiled = compiler.validate(manifest)
+    tree = compiler.render(compiled, manifest)[0] if compiled.ok else None
+    if tree is None:
+        raise ClustergenError(f"{manifest} is not valid", hint=f"clustergen validate {manifest}", exit_code=2)
+    write(tree, folder)
+    return folder

@@ -1,0 +1,179 @@
+"""docs/proof.md: for every kind of file who has read it, in which version, and what nobody could read.
+
+It is made of verify's rows alone, so that it cannot claim what was not done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from clustergen.render.registry import files
+from clustergen.render.tree import LOCK
+from clustergen.verify.checks import CHECKS, Check
+from clustergen.verify.files import TreeFolder, read_tree
+from clustergen.verify.rows import Row
+
+_ITEM = re.compile(r"\\\{\w+\\\}")  # as re.escape leaves it
+_OS = "os_"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A tree with its rows."""
+
+    tree: TreeFolder
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def read(cls, folder: Path, rows: Sequence[Row]) -> Cluster:
+        return cls(read_tree(folder), tuple(rows))
+
+    def kinds(self, row: Row) -> Iterator[str]:
+        for path in row.files:
+            entry = self.tree.entries.get(path)
+            kind = kind_of(path, entry.source if entry else "")
+            if kind is not None:
+                yield kind
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """Every kind of file that can be made, by its template, and the lock file."""
+    return (*sorted({file.source or file.template for file in files()}), LOCK)
+
+
+@cache
+def _tree_kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Patterns of the files at the top of the tree, those of one path first."""
+    top = [file for file in files() if file.scope == "tree"]
+    top.sort(key=lambda file: "{" in file.path)
+    return tuple((re.compile(_ITEM.sub("[^/]+", re.escape(f.path))), f.source or f.template) for f in top)
+
+
+def kind_of(path: str, source: str) -> str | None:
+    """The kind of a file of a tree; None for a site's own."""
+    if path == LOCK:
+        return LOCK
+    if source:
+        return source.removeprefix("templates/").removesuffix(".j2") if source.startswith("templates/") else None
+    return next((kind for pattern, kind in _tree_kinds() if pattern.fullmatch(path)), None)
+
+
+def document(clusters: Sequence[Cluster]) -> str:
+    """The page's text."""
+    readers = _readers(clusters)
+    parts = [
+        _HEAD,
+        _clusters(clusters),
+        _BY_FILE,
+        _by_file(readers),
+        _SHOWS,
+        _shows(clusters),
+        _NOBODY,
+        _nobody(clusters),
+    ]
+    if missing := [kind for kind in kinds() if kind not in readers]:
+        parts += [_MISSING, "".join(f"- `{kind}`\n" for kind in missing)]
+    return "\n".join(parts)
+
+
+def _rows(check: Check, clusters: Sequence[Cluster], status: str) -> list[tuple[Cluster, Row]]:
+    return [
+        (cluster, row)
+        for cluster in clusters
+        for row in cluster.rows
+        if (row.check, row.status) == (check.name, status)
+    ]
+
+
+Readers = Mapping[str, Mapping[str, set[str]]]
+"""Kind → parser that passed it → its versions; a kind that nobody has read is there, too."""
+
+
+def _readers(clusters: Sequence[Cluster]) -> Readers:
+    found: dict[str, dict[str, set[str]]] = {}
+    for cluster in clusters:
+        for row in cluster.rows:
+            for kind in cluster.kinds(row):
+                parsers = found.setdefault(kind, {})
+                if row.status == "passed":
+                    parsers.setdefault(row.parser, set()).add(row.version)
+    return found
+
+
+def _by_file(readers: Readers) -> str:
+    lines = ["| made from | read by |\n|---|---|\n"]
+    for kind, parsers in sorted(readers.items()):
+        said = [f"{parser} {', '.join(sorted(versions, key=_numbers))}" for parser, versions in parsers.items()]
+        lines.append(f"| `{kind}` | {'; '.join(said) or '**nobody**'} |\n")
+    return "".join(lines)
+
+
+def _shows(clusters: Sequence[Cluster]) -> str:
+    lines = ["| files | parser | what it shows |\n|---|---|---|\n"]
+    lines += [
+        f"| {check.what} | {check.parser} | {check.proves} |\n" for check in CHECKS if _rows(check, clusters, "passed")
+    ]
+    return "".join(lines)
+
+
+def _clusters(clusters: Sequence[Cluster]) -> str:
+    lines = ["| cluster | nodes | systems | Slurm | files |\n|---|---|---|---|---|\n"]
+    for cluster in clusters:
+        tree = cluster.tree
+        systems = sorted(
+            name.removeprefix(_OS).replace("_", " ", 1).replace("_", ".")
+            for name in tree.inventory.groups
+            if name.startswith(_OS)
+        )
+        name = tree.variables.get("cluster_name", tree.folder.name)
+        cells = (name, len(tree.inventory.hosts), ", ".join(systems), tree.slurm_release, len(tree.entries) + 1)
+        lines.append(f"| {' | '.join(map(str, cells))} |\n")
+    return "".join(lines)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def _nobody(clusters: Sequence[Cluster]) -> str:
+    unread: dict[tuple[str, str, str], set[str]] = {}
+    for check in CHECKS:
+        for cluster, row in _rows(check, clusters, "no parser"):
+            unread.setdefault((row.what, row.parser, " ".join(row.words)), set()).update(cluster.kinds(row))
+    lines = ["| files | would be read by | why not here |\n|---|---|---|\n"]
+    for (what, parser, why), covered in unread.items():
+        listed = ", ".join(f"`{kind}`" for kind in sorted(covered))
+        lines.append(f"| {what}: {listed} | {parser} | {why} |\n")
+    return "".join(lines)
+
+
+_HEAD = """\
+# What has read the files
+
+Made by `clustergen proof` out of the rows of `clustergen verify`; not to be edited. How far the files are known to be
+right stands here, and nothing in this project claims more. The programs of `tools/setup-parsers` have read these
+clusters, and complained of nothing:
+"""
+_BY_FILE = """\
+## File by file
+
+For every template the programs that have read what is made from it, with their versions.
+"""
+_SHOWS = """\
+## What it shows
+"""
+_NOBODY = """\
+## What nobody here could read
+
+These programs are in no package that a test may install, or they need the hardware. Some of their files have been
+read by somebody else for the form alone, as said above. Weka's client has no file here but a mount unit and a drop-in,
+which systemd has read, not Weka.
+"""
+_MISSING = """\
+## What none of these clusters has
+"""
