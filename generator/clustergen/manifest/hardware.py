@@ -36,7 +36,7 @@ class Gpus(Section):
     )
     autodetect: Literal["nvml", "nvidia", "off"] | None = field(
         None,
-        "How slurmd finds them; default: what the Slurm build of the node's OS has, otherwise off with explicit files.",
+        "How slurmd finds them; default off: by the device files in gres.conf, and nvml where GPUs are split by MIG.",
     )
     links: tuple[tuple[Annotated[int, Field(ge=-1, le=64)], ...], ...] | None = field(
         None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
