@@ -1,0 +1,105 @@
+"""A job from srun to epilog, with real daemons of three releases and the rendered scripts in their places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.sandbox import Outcome
+from clustergen.verify.slurm_roots import SlurmInstall
+from strategies.slurm_daemons import DAEMONS
+from strategies.slurm_trees import cluster, roles
+from strategies.trees import lay_out
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+# A machine without cgroups stands for the node; all else is as rendered.
+NODE = """
+cd /etc/slurm
+sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
+  s#^JobAcctGatherType=.*#JobAcctGatherType=jobacct_gather/linux#; s/^PrologFlags=.*/PrologFlags=Alloc/' slurm.conf
+echo SlurmdParameters=config_overrides >>slurm.conf
+case $(slurmd -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >cgroup.conf
+cat >/usr/bin/nvidia-smi <<'E'
+#!/bin/bash
+gpus=$(cat /run/clustergen/gpus)
+case "$*" in
+  *index,uuid*) for n in $gpus; do echo "$n, GPU-$n"; done ;;
+  *query-gpu=index\\ *) printf '%s\\n' $gpus ;;
+esac
+E
+printf '#!/bin/bash\\nprintf "%%s\\\\n" "${@: -1}" >>/run/clustergen/journal\\n' >/usr/bin/logger
+printf '#!/bin/bash\\nenv | grep -E "^(SLURM_JOB_GPUS|SLURM_JOB_USER|PATH)=" | sort\\n' >prolog.d/60-site
+chmod 755 /usr/bin/nvidia-smi /usr/bin/logger prolog.d/60-site
+mkdir -p /scratch /var/lib/slurm/slurmd /run/lock
+echo alice:x:1000:1000::/tmp:/bin/bash >>/etc/passwd
+echo NCCL_DEBUG=WARN >/etc/nccl.conf
+clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
+slurmd -D -N titan >/run/clustergen/slurmd.log 2>&1 &
+state() { for _ in {1..100}; do sinfo -h -o '%T %E' | grep -qE "$1" && break; sleep 0.1; done; sinfo -h -o '%T %E' | tr -d '*'; }
+as_alice() { (cd /tmp && setpriv --reuid 1000 --regid 1000 --clear-groups timeout -k 1 20 "$@"); }
+state 'idle|drained' >/dev/null
+"""
+
+
+def run(install: SlurmInstall, folder: Path, script: str, gpus: str = "0 1 2 3") -> Outcome:
+    release = ".".join(install.version.split(".")[:2])
+    machine = roles("slurm-controller", "slurm-accounting", "slurm-compute", name="titan")
+    slurm: dict[str, Any] = {
+        "mpi_default": "none",
+        "scripts": {"tmpdir": "/scratch"},
+        "accounts": {"home": {"users": ["alice"]}},
+    }
+    kind = {"server": {"system": "ws-4x3090"}}
+    nodes = [{**machine, "type": "server"}]
+    networks = {"management": {"cidr": "10.0.0.0/24"}}
+    tree = cluster(folder, release, networks=networks, node_types=kind, nodes=nodes, slurm=slurm)
+    box = sandbox.Sandbox(
+        install.path,
+        files=((lay_out(tree, "titan", folder / "root"), "/"),),
+        empty=("/etc/slurm",),
+        hosts="10.0.0.1 titan\n",
+        hostname="titan",
+        addresses=("10.0.0.1",),
+        devices=tuple(f"/dev/nvidia{n}" for n in range(4)),
+    )
+    notes = {"script": DAEMONS + NODE + script, "gpus": gpus}
+    return sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes=notes)
+
+
+def test_a_job_has_its_gpus_its_scratch_and_its_settings(slurm: SlurmInstall, tmp_path: Path) -> None:
+    script = """
+as_alice srun --gpus=2 --cpus-per-task=4 bash -c 'touch $TMPDIR/mine; ls -d $TMPDIR/mine; env'
+state 'idle none'; ls -A /scratch"""
+    done = run(slurm, tmp_path, script)
+    said = done.stdout.splitlines()
+    assert {"CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=WARN", "TMPDIR=/scratch/1", "/scratch/1/mine"} <= set(said), done
+    # Variables of other makers would make some programs give up.
+    assert not [line for line in said if line.startswith(("ROCR_VISIBLE", "ZE_AFFINITY", "GPU_DEVICE_ORDINAL"))]
+    assert said[-1] == "idle none"  # the epilog found nothing, and the scratch folder is gone
+    journal = done.files["journal"]
+    assert "SLURM_JOB_GPUS=0,1" in journal
+    assert "SLURM_JOB_USER=alice" in journal
+    assert "PATH=/usr/sbin:/usr/bin:/sbin:/bin" in journal
+
+
+def test_a_gpu_that_does_not_answer_drains_the_node_before_the_job_starts(slurm: SlurmInstall, tmp_path: Path) -> None:
+    script = "echo 0 >/run/clustergen/gpus; as_alice srun --gpus=3 echo started\nstate 'drain.* Prolog'"
+    done = run(slurm, tmp_path, script)
+    assert "started" not in done.stdout
+    assert done.stdout.splitlines()[-1] in ("drained Prolog error", "draining Prolog error")
+    assert "job 1: 30-gpu failed (1): GPU 1 does not answer" in done.files["journal"].splitlines()
+
+
+def test_the_health_check_drains_a_node_and_takes_it_back(slurm: SlurmInstall, tmp_path: Path) -> None:
+    script = """state drained
+echo 0 1 2 3 >/run/clustergen/gpus
+env -i SLURMD_NODENAME=titan /etc/slurm/health; state idle
+scontrol update nodename=titan state=drain reason='new fan'
+rm /run/clustergen-health; env -i SLURMD_NODENAME=titan /etc/slurm/health; state drained"""
+    done = run(slurm, tmp_path, script, gpus="0")
+    reasons = ["drained clustergen: 1 of 4 GPUs answer (10-gpu-count)", "idle none", "drained new fan"]
+    assert done.stdout.splitlines()[-3:] == reasons
