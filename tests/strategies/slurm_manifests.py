@@ -68,6 +68,7 @@ RIGHT = {
     "weights in Slurm's own spelling": slurm(
         'partitions: {all: {nodes: all, billing: {CPU: 0.5, Mem: 0.25, GRES/gpu: 8, "GRES/gpu:h100": 8}}}'
     ),
+    "weights of GPUs in priorities": options('PriorityWeightTRES: "CPU=1000,Mem=2000,GRES/gpu=3000"', roles=BOOKS),
     "limits of parts of a GPU": changed(
         slurm(
             "qos: {q: {max_tres_per_job: {gres/gpu:nvidia_h100_80gb_hbm3_3g.40gb: 2}}}",
@@ -232,8 +233,20 @@ WRONG = {
         [("tres-unknown", "gpu")],
     ),
     "weights of what is not there": (
-        slurm("partitions: {all: {nodes: all, billing: {GPU: 1}}}"),
+        slurm("partitions: {all: {nodes: all, billing: {GPU: 1}}}", roles=BOOKS),
         [("tres-unknown", "GPU")],
+    ),
+    "weights in priorities of what is not there": (
+        options('PriorityWeightTRES: "CPU=1000,GPU=3000"', roles=BOOKS),
+        [("tres-unknown", "PriorityWeightTRES")],
+    ),
+    "weights of GPUs without slurmdbd": (
+        options('PriorityWeightTRES: "CPU=1000,GRES/gpu=3000"'),
+        [("accounting-missing", '"CPU=1000,GRES/gpu=3000"')],
+    ),
+    "one task per core, of CPUs": (
+        options('SelectTypeParameters: "CR_CPU_Memory,CR_ONE_TASK_PER_CORE"'),
+        [("slurm-value-wrong", '"CR_CPU_Memory,CR_ONE_TASK_PER_CORE"')],
     ),
     "tracking of a type that no node has": (
         slurm("accounting: {tres: [gres/gpu:a100]}", roles=BOOKS),

@@ -114,7 +114,13 @@ def tracked(cluster: Cluster) -> list[str]:
     return list(dict.fromkeys([*_BUILT_IN_TRES, *found, *cluster.manifest.slurm.accounting.tres]))
 
 
-def _tres(cluster: Cluster, path: ManifestPath, limits: Mapping[str, object]) -> Iterator[Finding]:
+_OF_LIMITS = "sacctmgr takes no limit of it"
+_OF_WEIGHTS = "slurmctld does not start with a weight of it"
+
+
+def _tres(
+    cluster: Cluster, path: ManifestPath, limits: Mapping[str, object], refused: str = _OF_LIMITS
+) -> Iterator[Finding]:
     known = tracked(cluster)
     lower = {name.lower() for name in known}
     for name in limits:
@@ -129,7 +135,7 @@ def _tres(cluster: Cluster, path: ManifestPath, limits: Mapping[str, object]) ->
         yield Finding(
             "tres-unknown",
             (*path, name),
-            f"'{name}' is no resource that is tracked here, so no limit or weight of it would count",
+            f"'{name}' is no resource that is tracked here, and {refused}",
             hint or "add it to slurm.accounting.tres",
             key=True,
         )
@@ -137,7 +143,24 @@ def _tres(cluster: Cluster, path: ManifestPath, limits: Mapping[str, object]) ->
 
 def billing(cluster: Cluster) -> Iterator[Finding]:
     for name, spec in cluster.manifest.slurm.partitions.items():
-        yield from _tres(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {})
+        yield from _tres(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {}, _OF_WEIGHTS)
+
+
+def weights(cluster: Cluster) -> Iterator[Finding]:
+    """PriorityWeightTRES has no field of its own: `CPU=1000,GRES/gpu=5000`."""
+    for key, given in cluster.manifest.slurm.options.items():
+        if key.lower() != "priorityweighttres":
+            continue
+        path: ManifestPath = ("slurm", "options", key)
+        names = {part.partition("=")[0].strip(): None for part in str(given).split(",")}
+        yield from _tres(cluster, path, names, _OF_WEIGHTS)
+        if not cluster.accounting_hosts and not all(name.lower() in _BUILT_IN_TRES for name in names):
+            yield Finding(
+                "accounting-missing",
+                path,
+                "without slurmdbd only CPUs, memory and nodes are tracked; slurmctld does not start with other weights",
+                "give the head node the role slurm-accounting",
+            )
 
 
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
@@ -241,6 +264,7 @@ RULES = (
     qos,
     qos_circles,
     billing,
+    weights,
     tres_of_accounting,
     accounts,
     account_circles,

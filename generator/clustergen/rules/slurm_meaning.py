@@ -15,6 +15,7 @@ _EXCLUSIVE = {
     "SlurmdParameters": (("l3cache_as_socket", "numa_node_as_socket"),),
     "LaunchParameters": (("enable_nss_slurm", "disable_send_gids"),),
     "JobAcctGatherParams": (("UsePss", "NoShared"),),
+    "SelectTypeParameters": (("CR_ONE_TASK_PER_CORE", "CR_CPU"), ("CR_ONE_TASK_PER_CORE", "CR_CPU_Memory")),
 }
 _NEEDS = {"SlurmSchedLogLevel": "SlurmSchedLogFile", "MCSParameters": "MCSPlugin"}
 _FALSE = ("no", "down", "false", "0")
@@ -136,11 +137,11 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
 def gpus(cluster: Cluster) -> Iterator[Finding]:
     """Values with which GPUs are not handed out, or not kept apart."""
     own = _slurm_conf(cluster)
-    if own.text("SelectType").lower().endswith("linear") and cluster.gpu_count:
+    if own.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.topology == "tree"):
         yield Finding(
             "slurm-value-wrong",
             own.path("SelectType"),
-            "select/linear hands out whole nodes and knows no GPUs",
+            "select/linear hands out whole nodes, and knows no GPUs and no switches",
             "leave it out: select/cons_tres is written",
         )
     if "TaskPlugin" in own and not any(word.endswith("cgroup") for word in own.words("TaskPlugin")):
