@@ -22,8 +22,9 @@ WHOLE = [block for page in PAGES for block in blocks(page, "yaml", "manifest")]
 FRAGMENTS = [block for page in PAGES for block in blocks(page, "yaml", "fragment")]
 WRONG = [block for page in PAGES for block in blocks(page, "yaml", "wrong")]
 CONSOLES = [block for page in PAGES for block in blocks(page, "console")]
+WITH_REAL_PROGRAMS = (pytest.mark.real, pytest.mark.slow)
 SESSIONS = [
-    pytest.param(page, marks=[pytest.mark.real] if blocks(page, "console", "session", "real") else [], id=page.name)
+    pytest.param(page, marks=WITH_REAL_PROGRAMS if blocks(page, "console", "session", "real") else (), id=page.name)
     for page in PAGES
     if blocks(page, "console", "session")
 ]
