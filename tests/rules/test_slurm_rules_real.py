@@ -29,7 +29,7 @@ FATAL = {
     "weights of what is not there": WRONG["weights of what is not there"][0],
     "weights in priorities of what is not there": WRONG["weights in priorities of what is not there"][0],
     "weights of GPUs without slurmdbd": WRONG["weights of GPUs without slurmdbd"][0],
-    "a partition with a QOS, and no slurmdbd": WRONG["a partition with a QOS, and no slurmdbd"][0],
+    "a partition with a QOS that nobody made": WRONG["a partition with a QOS that nobody made"][0],
     "an option of years ago": WRONG["an option of years ago"][0],
     "a key of cgroup.conf": WRONG["a key of cgroup.conf"][0],
     "a plugin that is gone": options("SelectType: select/cons_res"),

@@ -252,6 +252,10 @@ WRONG = {
         slurm("accounting: {tres: [gres/gpu:a100]}", roles=BOOKS),
         [("tres-unknown", "gres/gpu:a100")],
     ),
+    "a partition with a QOS that nobody made": (
+        slurm("partitions: {all: {nodes: all, qos: nromal}}", roles=BOOKS),
+        [("qos-unknown", "nromal")],
+    ),
     "a partition with a QOS, and no slurmdbd": (
         slurm("partitions: {all: {nodes: all, qos: normal}}"),
         [("accounting-missing", "qos")],
