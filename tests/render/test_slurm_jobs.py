@@ -39,7 +39,8 @@ echo alice:x:1000:1000::/tmp:/bin/bash >>/etc/passwd
 echo NCCL_DEBUG=WARN >/etc/nccl.conf
 clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
 slurmd -D -N titan >/run/clustergen/slurmd.log 2>&1 &
-state() { for _ in {1..100}; do sinfo -h -o '%T %E' | grep -qE "$1" && break; sleep 0.1; done; sinfo -h -o '%T %E' | tr -d '*'; }
+said() { sinfo -h -o '%T %E' | tr -d '*'; }
+state() { for _ in {1..100}; do said | grep -qE "$1" && break; sleep 0.1; done; said; }
 as_alice() { (cd /tmp && setpriv --reuid 1000 --regid 1000 --clear-groups timeout -k 1 20 "$@"); }
 state 'idle|drained' >/dev/null
 """
