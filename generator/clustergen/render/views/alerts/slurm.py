@@ -23,24 +23,29 @@ def topic(cluster: Cluster) -> Topic | None:
     if not cluster.controllers or not (endpoint or cluster.manifest.monitoring.node_exporter.enabled):
         return None
     if endpoint:
-        silent = Alert(
+        silent = (Alert(
             "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
             "slurmctld does not answer",
             "No jobs start and no commands work; running jobs go on.",
             "On the controller: systemctl status slurmctld, then its log. A full StateSaveLocation and DNS are"
             " usual causes.",
-        )  # fmt: skip
+        ),)  # fmt: skip
     else:
-        silent = Alert(
+        silent = (Alert(
             "SlurmctldUnreachable",
             f'time() - max(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}) > 300',
             "0s", "critical",
             "No word of slurmctld for {{ $value | humanizeDuration }}",
             "scontrol has not answered on any controller. No jobs start and no commands work; running jobs go on.",
             "On the controller: systemctl status slurmctld clustergen-slurm-metrics, then slurmctld's log.",
-        )  # fmt: skip
+        ), Alert(
+            "SlurmMetricsMissing", f'absent(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}})', "15m", "warning",
+            "Nobody tells of Slurm's state",
+            "Without the file that a timer on the controllers writes, no other alert on Slurm fires.",
+            "On a controller: systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics.",
+        ))  # fmt: skip
     alerts = (
-        silent,
+        *silent,
         Alert(
             "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
             "{{ $value }} nodes are down for Slurm",
