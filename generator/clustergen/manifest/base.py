@@ -62,11 +62,11 @@ AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""
 Cidr = Annotated[str, _text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", 49)]
 Address = Annotated[str, _text(r"^[0-9a-fA-F.:]+$", 45)]
-Endpoint = Annotated[str, _text(r"^[A-Za-z0-9.:_-]+$")]
+Endpoint = Annotated[str, _text(r"^[A-Za-z0-9:][A-Za-z0-9.:_-]*$")]
 """A host name or address, with a port where one fits."""
 Domain = Annotated[str, _text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
 AbsolutePath = Annotated[str, _text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", 1023)]
-Device = Annotated[str, _text(r"^[A-Za-z0-9_.:-]+$", 63)]
+Device = Annotated[str, _text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", 63)]
 """A network interface or RDMA device: `eno1`, `mlx5_0`, `ibp24s0`."""
 Rate = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9./ ]*[A-Za-z0-9])?$", 20)]
 """Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s)."""

@@ -72,7 +72,9 @@ class Nic(Section):
 class Disk(Section):
     """A local disk."""
 
-    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.:-]+$", max_length=255)] = field(..., "Name below /dev.")
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9/_.:-]*$", max_length=255)] = field(
+        ..., "Name below /dev."
+    )
     size: Bytes = field(..., "Capacity.")
     use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "What it is for.")
 

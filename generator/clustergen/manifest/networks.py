@@ -17,7 +17,7 @@ from clustergen.manifest.base import (
     section,
 )
 
-OpensmValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,() -]*$", max_length=500)]
+OpensmValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,()-]+( +[A-Za-z0-9_./:,()-]+)*$", max_length=500)]
 Mtu = Annotated[int, Field(ge=576, le=65520)]
 
 

@@ -20,7 +20,7 @@ from clustergen.units import Bytes
 
 Seconds = Annotated[int, Field(ge=1, le=86400)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
-KernelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./: \t,-]*$", max_length=500)]
+KernelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,-]+( +[A-Za-z0-9_./:,-]+)*$", max_length=500)]
 MetricName = Annotated[str, Field(pattern=r"^DCGM_[A-Z0-9_]+$", max_length=100)]
 
 
@@ -141,7 +141,9 @@ class Ansible(Section):
     user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]*$", max_length=32)] = field("root", "Login.")
     become: bool | None = field(None, "sudo; default: unless the user is root.")
     port: PortNumber = field(22, "ssh port.")
-    jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.@:-]+$", max_length=255)] | None = field(None, "ssh jump host.")
+    jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", max_length=255)] | None = field(
+        None, "ssh jump host."
+    )
     forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
     python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
     variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$")], OneLine | int | bool | float] = field(

@@ -20,7 +20,7 @@ from clustergen.units import Bytes
 NidGroup = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*(,[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*)*$", max_length=511)
 ]
-MountOption = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+(=[A-Za-z0-9_./:+@-]+)?$", max_length=255)]
+MountOption = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*(=[A-Za-z0-9_./:+@-]+)?$", max_length=255)]
 ClientRole = Literal["slurm-compute", "login", "slurm-controller", "monitoring"]
 
 
@@ -40,7 +40,7 @@ class Component(Section):
     end: Bytes | Literal["rest"] = field(..., "Where it ends; the last one is `rest`.")
     stripes: Annotated[int, Field(ge=-1, le=2000)] = field(..., "OSTs it is spread over; -1 is all.")
     stripe_size: Bytes | None = field(None, "Bytes on one OST before the next; a multiple of 64 KiB.")
-    pool: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,15}$")] | None = field(None, "OST pool.")
+    pool: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,14}$")] | None = field(None, "OST pool.")
 
 
 class Striping(Section):
@@ -155,7 +155,7 @@ class Weka(Mount):
 
     type: Literal["weka"] = field(..., "Kind of file system.")
     backends: tuple[Endpoint, ...] = field(..., "Backend servers.", min_length=1)
-    filesystem: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=32)] = field(
+    filesystem: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=32)] = field(
         ..., "Name of the file system."
     )
     interfaces: tuple[Device, ...] = field(
@@ -175,10 +175,10 @@ class Cephfs(Mount):
     fsid: Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")] = field(
         ..., "Id of the Ceph cluster."
     )
-    filesystem: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=63)] = field(
+    filesystem: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=63)] = field(
         "cephfs", "Name of the file system."
     )
-    user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=63)] = field(
+    user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=63)] = field(
         ..., "CephX user; its key is put on the nodes at apply time."
     )
     path: AbsolutePath | None = field(None, "Part of it to mount.")

@@ -112,11 +112,17 @@ def slurm_value(value: object) -> Safe:
         raise RenderError(str(err)) from None
 
 
+def _quoted(text: str) -> str:
+    """In double quotes as JSON does it; but a sign beyond U+FFFF is one escape: YAML takes JSON's two for two signs."""
+    signs = (json.dumps(sign)[1:-1] if sign <= "\uffff" else f"\\U{ord(sign):08x}" for sign in text)
+    return '"' + "".join(signs) + '"' if max(text, default="") > "\uffff" else json.dumps(text)
+
+
 def yaml_scalar(value: object) -> Safe:
     """A YAML scalar: JSON is YAML, and JSON's strings are never taken for anything else."""
     if isinstance(value, str):
         text = str(value)
-        return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(json.dumps(text, ensure_ascii=True))
+        return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(_quoted(text))
     return Safe(json.dumps(value))
 
 
@@ -144,7 +150,7 @@ def yaml_folded(value: object, indent: int, width: int = 110) -> Safe:
 def ansible_scalar(value: object) -> Safe:
     """The same for files that Ansible evaluates: braces of the user's stay braces."""
     if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
-        return Safe("!unsafe " + json.dumps(value))
+        return Safe("!unsafe " + _quoted(value))
     return yaml_scalar(value)
 
 
@@ -176,6 +182,11 @@ def mermaid_label(value: object) -> Safe:
     return Safe('"' + "<br/>".join(quoted) + '"')
 
 
+def rest_of_line(value: object) -> Safe:
+    """A value that goes to the end of its line, for readers that take it as it is: no quotes, escapes or comments."""
+    return Safe(one_line(str(value)))
+
+
 def comment_text(value: object) -> Safe:
     """Words for people inside a comment: one line, nothing else matters there."""
     return Safe(one_line(str(value)))
@@ -194,4 +205,5 @@ FILTERS: dict[str, Callable[..., Safe]] = {
     "code": markdown_code,
     "mermaid": mermaid_label,
     "comment": comment_text,
+    "rest": rest_of_line,
 }

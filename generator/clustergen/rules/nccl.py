@@ -14,6 +14,7 @@ from clustergen.manifest.accelerators import EnvValue, Override
 
 _FINDS_GID = NcclVersion("2.21")
 _LONGEST = 1023  # characters of a value that NCCL keeps
+UCX_LINE = 198  # characters of a line that UCX keeps; it takes the rest for another line
 _MOST_SOCKETS = 64  # threads times sockets of each
 # Names that articles show and no NCCL ever read → what is meant.
 _NEVER_THERE = {
@@ -35,6 +36,13 @@ def _unprintable(text: str) -> str | None:
     if text != text.strip() or text[:1] in ("'", '"'):
         return "the file knows no quotes: quotes and blanks around a value would be part of it"
     return f"only {_LONGEST} characters of a value are kept" if len(text) > _LONGEST else None
+
+
+def _cut_by_ucx(name: str, value: str) -> str | None:
+    if " ;" in value:
+        return "UCX takes a semicolon behind a blank, and all after it, for a comment"
+    length = len(f"{name}={value}".encode())
+    return f"UCX keeps {UCX_LINE} characters of a line; this one has {length}" if length > UCX_LINE else None
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
@@ -225,7 +233,7 @@ def ucx_env(cluster: Cluster) -> Iterator[Finding]:
                 f"NCCL's variables belong in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
                 key=True,
             )
-        elif wrong := _unprintable(str(value)):
+        elif wrong := _unprintable(str(value)) or _cut_by_ucx(name, str(value)):
             yield Finding("ucx-value-wrong", path, wrong)
     for name, value in cluster.manifest.ucx.mca.items():
         if wrong := _unprintable(str(value)):

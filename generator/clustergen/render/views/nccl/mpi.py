@@ -15,6 +15,7 @@ from clustergen.render.views.nccl.devices import (
     tcp_interfaces,
 )
 from clustergen.render.views.nccl.settings import plain
+from clustergen.rules.nccl import UCX_LINE
 
 _STATED = "Stated in the manifest."
 
@@ -42,10 +43,13 @@ def _devices(cluster: Cluster, kind: NodeType) -> list[Parameter]:
     if devices := rdma_devices(cluster, kind):
         if are_guessed(cluster, kind):
             return []
-        ports = ",".join(f"{device}:1" for device in devices)
-        return [
-            Parameter("UCX_NET_DEVICES", Safe(ports), "The fabric's ports, and not those of storage and management.")
-        ]
+        ports = Parameter(
+            "UCX_NET_DEVICES",
+            Safe(",".join(f"{device}:1" for device in devices)),
+            "The fabric's ports, and not those of storage and management.",
+        )
+        # Half a list would be worse than none.
+        return [ports] if len(f"{ports.name}={ports.value}") <= UCX_LINE else []
     interface = management_interface(cluster, kind)
     names = tcp_interfaces(cluster, kind) or ((interface,) if interface else ())
     if cluster.host_count < 2 or not names:
