@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
+from clustergen.catalogue import slurm as catalogue
+from clustergen.manifest.model import Manifest
+from clustergen.rules.slurm_managed import DERIVED, FIELDS
+from clustergen.rules.slurm_values import _BOUNDS, _LEVEL_KEYS
 from strategies.findings import found
 from strategies.slurm_manifests import RIGHT, WRONG
 
@@ -17,3 +22,26 @@ def test_what_slurm_takes_has_no_finding(name: str) -> None:
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
     assert found(text) == expected
+
+
+@pytest.mark.parametrize("table", [FIELDS, DERIVED], ids=["fields", "derived"])
+def test_keys_that_the_manifest_has_in_its_own_words_are_keys(table: dict[tuple[str, str], dict[str, str]]) -> None:
+    for (file, block), keys in table.items():
+        assert [key for key in keys if catalogue.key(file, key, block) is None] == []
+
+
+def test_keys_with_bounds_and_levels_are_keys() -> None:
+    for key in (*_BOUNDS, *_LEVEL_KEYS):
+        assert catalogue.key("slurm.conf", key) or catalogue.key("slurmdbd.conf", key), key
+
+
+def test_fields_that_hints_name_are_there() -> None:
+    places = [place for keys in FIELDS.values() for place in keys.values() if place.startswith("slurm.")]
+    assert len(places) > 40
+    for place in places:
+        model: object = Manifest
+        for part in place.partition(",")[0].split("."):
+            if not (isinstance(model, type) and issubclass(model, BaseModel)):
+                break  # a mapping: its keys are the schema's business
+            assert part in model.model_fields, place
+            model = model.model_fields[part].annotation

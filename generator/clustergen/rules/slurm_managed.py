@@ -53,7 +53,6 @@ FIELDS: dict[tuple[str, str], dict[str, str]] = {
         **{key: f"slurm.priority.{field}" for key, field in _PRIORITY.items()},
     },
     ("slurm.conf", "NodeName"): {
-        "NodeName": "nodes",
         "NodeAddr": "address of the nodes",
         "Gres": "gpus",
         "CPUs": "cpu",
@@ -73,7 +72,6 @@ FIELDS: dict[tuple[str, str], dict[str, str]] = {
         "State": "state of the nodes",
     },
     ("slurm.conf", "PartitionName"): {
-        "PartitionName": "the name of the partition",
         "Nodes": "nodes",
         "Default": "default",
         "State": "state",
@@ -143,7 +141,7 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
         "StoragePass": "a secret that is put on the node when the tree is applied",
     },
     ("gres.conf", "NodeName"): dict.fromkeys(
-        ("Name", "NodeName", "File", "Files", "MultipleFiles", "Count"), "nodes, and gpus of the node types"
+        ("Name", "File", "Files", "MultipleFiles", "Count"), "nodes, and gpus of the node types"
     ),
 }
 
