@@ -63,5 +63,5 @@ def _of_library(path: Path) -> NcclNames:
     """Raises OSError where the library cannot be read."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         banner = _BANNER.search(content)
-        names = frozenset(match.group().decode() for match in _NAME.finditer(content))
-    return NcclNames(banner[1].decode() if banner else "of unknown version", names)
+        version = banner[1].decode() if banner else "of unknown version"
+        return NcclNames(version, frozenset(match.group().decode() for match in _NAME.finditer(content)))

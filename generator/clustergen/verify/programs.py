@@ -13,6 +13,7 @@ from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.slurm_roots import parsers_folder, roots, system_of
 
 TIMEOUT = 60.0
+SEARCH = f"{sandbox.PATH}:/usr/lib/systemd"
 
 _PLACES = ("usr/sbin", "usr/bin", "usr/lib/systemd", "usr/local/sbin", "usr/local/bin")
 _VERSION = re.compile(r"\d+(?:\.\d+)*[\w.+~-]*")
@@ -56,7 +57,7 @@ def find(name: str, system: str = "") -> Program:
         for place in _PLACES:
             if (root / place / name).is_file() or (root / place / name).is_symlink():
                 return Program(name, f"/{place}/{name}", root)
-    if path := shutil.which(name, path=f"{sandbox.PATH}:/usr/lib/systemd"):
+    if path := shutil.which(name, path=SEARCH):
         return Program(name, path, Path("/"))
     raise NotHere(f"{name} is neither in {parsers_folder()} (tools/setup-parsers) nor installed")
 

@@ -32,9 +32,7 @@ def verify(folder: Path, checks: Sequence[Check] = CHECKS) -> list[Row]:
             if claimed[check.name] or check.reads(LOCK, "")
         }
         rows = merged([row for answer in answers.values() for row in answer.result()])
-    if checks is CHECKS:
-        rows += _unclaimed(tree, rows)
-    return rows
+    return rows + unclaimed(tree) if checks is CHECKS else rows
 
 
 def claims(check: Check, entries: Iterable[Entry]) -> list[Entry]:
@@ -54,10 +52,10 @@ def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
     return [*rows, check.row("failed", left, ["the check said nothing of this file"])] if left else rows
 
 
-def _unclaimed(tree: TreeFolder, rows: Iterable[Row]) -> list[Row]:
-    """Files that no row is about: a kind of ours without a check is a failure, a site's own file is the site's."""
-    told = {path for row in rows if row.check != "tree" for path in row.files}
-    left = [entry for entry in tree.entries.values() if entry.path not in told]
+def unclaimed(tree: TreeFolder) -> list[Row]:
+    """Files that no check is about: a kind of ours without one is a failure, a site's own file is the site's."""
+    claimed = {entry.path for check in CHECKS for entry in claims(check, tree.entries.values())}
+    left = [entry for entry in tree.entries.values() if entry.path not in claimed]
     ours = tuple(entry.path for entry in left if not entry.source.startswith("site/"))
     theirs = tuple(entry.path for entry in left if entry.source.startswith("site/"))
     found = []

@@ -19,6 +19,14 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, p
 
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
+_MPI = "/etc/slurm/mpi.conf"
+_PLUGIN_FOLDERS = (
+    "usr/lib/*/slurm*",
+    "usr/lib/slurm*",
+    "usr/lib64/slurm*",
+    "usr/local/lib/slurm",
+    "opt/slurm/lib/slurm",
+)
 _PLUGINS = "Slurm: plugins that it does not bring"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
@@ -115,12 +123,16 @@ def _rows(
     if not report.started and not said["slurmctld"]:
         said["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
     said["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
+    mpi = [entry for entry in entries if entry.target == _MPI] if not _has_pmix(install) else []
+    if mpi:
+        row = check.row("no parser", mpi, ["the Slurm that was asked is built without PMIx, whose keys these are"])
+        yield replace(row, parser="slurmctld with PMIx", what=_PLUGINS)
     absent = [found[1] for note in report.omitted if (found := _ABSENT.match(note))]
     unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
     if unread:
         words = [f"{plugin} is in no distribution: slurmd was asked without it" for plugin in absent]
         yield replace(check.row("no parser", unread, words), parser="slurmd with these plugins", what=_PLUGINS)
-    read = [entry for entry in entries if entry not in unread]
+    read = [entry for entry in entries if entry not in (*mpi, *unread)]
     files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in said}
     for daemon, own in files.items():
         if not own:
@@ -135,6 +147,10 @@ def _rows(
             about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
             about += [f"{node}: not asked, AutoDetect needs the GPU driver" for node in detected]
         yield replace(check.judged(own, said[daemon], about, report.version), parser=parser, what=_WHAT[daemon])
+
+
+def _has_pmix(install: SlurmInstall) -> bool:
+    return any(next(install.path.glob(f"{folder}/mpi_pmix*.so"), None) for folder in _PLUGIN_FOLDERS)
 
 
 def _daemon_of(place: str) -> str:
@@ -156,7 +172,8 @@ CHECKS = (
         "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
         "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "
         "that Slurm does not bring, pyxis among them, are left out. The script of the accounts runs to its end "
-        "against this slurmdbd, and has nothing left to do a second time. No job was run.",
+        "against this slurmdbd, and has nothing left to do a second time. Unknown keys of mpi.conf and "
+        "topology.yaml Slurm passes over. No job was run.",
         paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS),
         _ask,
     ),

@@ -101,8 +101,8 @@ def _settings(section: str, script: str, read_as: str, written_as: str) -> Reade
 
 def _modules(answer: Answer, question: Question) -> Iterator[str]:
     """There are no modules in the root: the program must miss every one that a file names, and nothing else."""
-    names = [line.strip() for entry in question.entries for line in entry.text.splitlines()]
-    wanted = {name.replace("-", "_") for name in names if name and name[0] not in "#;"}
+    lines = [line.split() for entry in question.entries for line in entry.text.splitlines()]
+    wanted = {words[0].replace("-", "_") for words in lines if words and words[0][0] not in "#;"}
     missed = {name.replace("-", "_") for name in re.findall(r"Failed to find module '([^']*)'", answer.err)}
     yield from (f"{name}: not read as a module's name" for name in sorted(wanted - missed))
     yield from (f"{name}: not what the file means" for name in sorted(missed - wanted))

@@ -1,0 +1,188 @@
+"""`clustergen verify` and `clustergen proof` as a user meets them: what is printed, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen import compile as compiler
+from clustergen.cli import group
+from clustergen.render.tree import LOCK
+from clustergen.render.write import write
+from clustergen.verify.checks import CHECKS
+from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
+from clustergen.verify.proof import Cluster, document, kind_of, kinds
+from clustergen.verify.rows import Row
+from clustergen.verify.run import claims, unclaimed
+from strategies.trees import manifest, tree_of
+
+ROOT = Path(__file__).parents[2]
+PROOF = ROOT / "docs" / "proof.md"
+MANIFESTS = [*sorted(ROOT.glob("inventories/*/manifest.yaml")), *sorted(ROOT.glob("tests/fixtures/verify/*.yaml"))]
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def clustergen() -> Command:
+    def run(*arguments: str | Path) -> Result:
+        return CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+    return run
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "rendered"
+    write(tree_of(manifest(), tmp_path), folder)
+    return folder
+
+
+def damage(tree: Path, path: str) -> None:
+    with (tree / path).open("a", encoding="utf-8") as file:
+        file.write("Nonsense=1\n")
+
+
+@pytest.fixture
+def no_parsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "nothing"))
+
+
+# --- verify -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_passes_is_0(clustergen: Command, tree: Path) -> None:
+    done = clustergen("verify", tree, "--only", "tree", "--only", "yaml")
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["passed", "passed"]
+    assert done.stderr == f"{tree}: 2 passed.\n"
+
+
+def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None:
+    damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
+    done = clustergen("verify", tree, "--only", "tree")
+    assert done.exit_code == 1
+    assert "    overlays/slurm_node/etc/slurm/slurm.conf: not as rendered" in done.stdout
+
+
+def test_what_could_not_be_asked_is_3_and_said(clustergen: Command, tree: Path, no_parsers: None) -> None:
+    done = clustergen("verify", tree, "--only", "slurm", "--only", "tree")
+    assert done.exit_code == 3
+    assert "the tree is for Slurm 24.11" in done.stdout
+    assert done.stderr.endswith("1 passed, 1 not run.\n")
+
+
+def test_a_failure_outweighs_what_could_not_be_asked(clustergen: Command, tree: Path, no_parsers: None) -> None:
+    damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
+    assert clustergen("verify", tree, "--only", "slurm", "--only", "tree").exit_code == 1
+
+
+def test_kinds_that_nobody_can_read_are_no_failure(clustergen: Command, tree: Path) -> None:
+    done = clustergen("verify", tree, "--only", "overview")
+    assert (done.exit_code, done.stdout.split()[:2]) == (0, ["no", "parser"])
+
+
+def test_the_worst_of_several_trees_counts(clustergen: Command, tree: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write(tree_of(manifest(), tmp_path), other)
+    damage(other, "site.yml")
+    assert clustergen("verify", other, tree, "--only", "tree").exit_code == 1
+
+
+def test_json_is_one_document_with_the_exit_code(clustergen: Command, tree: Path, no_parsers: None) -> None:
+    done = clustergen("verify", tree, "--only", "slurm", "--only", "tree", "--format", "json")
+    document = json.loads(done.stdout)
+    assert {row["check"]: row["status"] for row in document["rows"]} == {"tree": "passed", "slurm": "not-run"}
+    assert document["exit_code"] == done.exit_code == 3
+
+
+def test_what_is_no_tree_is_3(clustergen: Command, tmp_path: Path) -> None:
+    done = clustergen("verify", tmp_path)
+    assert done.exit_code != 0
+    assert getattr(done.exception, "exit_code", None) == 3
+    assert LOCK in str(done.exception)
+
+
+def test_checks_are_listed_and_their_names_are_checked(clustergen: Command, tree: Path) -> None:
+    listed = [line for line in clustergen("verify", "--list").stdout.splitlines() if line]
+    assert len(listed) == len(CHECKS)
+    done = clustergen("verify", tree, "--only", "slrum")
+    assert done.exit_code == 2
+    assert "slurm" in done.stderr
+    assert clustergen("verify").exit_code == 2
+
+
+def test_nothing_of_the_tree_changes(clustergen: Command, tree: Path, no_parsers: None) -> None:
+    def state() -> dict[str, tuple[bytes, int]]:
+        return {str(p): (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(tree.rglob("*")) if p.is_file()}
+
+    before = state()
+    clustergen("verify", tree)
+    assert state() == before
+
+
+# --- proof ------------------------------------------------------------------------------------------------------------
+
+
+def test_proof_refuses_what_did_not_pass(clustergen: Command, tree: Path, tmp_path: Path, no_parsers: None) -> None:
+    page = tmp_path / "proof.md"
+    assert clustergen("proof", tree, "--write", page).exit_code == 3
+    damage(tree, "README.md")
+    done = clustergen("proof", tree, "--write", page)
+    assert done.exit_code == 1
+    assert "README.md: not as rendered" in done.stderr
+    assert not page.exists()
+
+
+def test_a_page_claims_only_what_passed(tree: Path) -> None:
+    slurm, site = "overlays/slurm_node/etc/slurm/slurm.conf", "site.yml"
+    rows = [
+        Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "24.11.5"),
+        Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "26.05.5"),
+        Row("ansible-playbook", "a playbook", "ansible-playbook", "not run", (site,), "", ("not installed",)),
+        Row("overview", "an overview", "people", "no parser", ("README.md",), "", ("Written for people.",)),
+    ]
+    page = document([Cluster.read(tree, rows)])
+    assert "| `slurm_node/etc/slurm/slurm.conf` | slurmctld 24.11.5, 26.05.5 |" in page
+    assert "| `tree/site.yml` | **nobody** |" in page
+    assert "| an overview: `tree/README.md` | people | Written for people. |" in page
+    missing = page.partition("## What none of these clusters has")[2]
+    assert "- `slurm_node/etc/slurm/gres.conf`" in missing
+    assert "slurm_node/etc/slurm/slurm.conf" not in missing
+
+
+def by_file() -> dict[str, str]:
+    """The page's table of files: template → who has read what is made from it."""
+    table = PROOF.read_text(encoding="utf-8").partition("## File by file")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", table, re.MULTILINE))
+
+
+def test_the_page_has_every_kind_of_file_that_can_be_made() -> None:
+    assert set(by_file()) == set(kinds()), "run: clustergen proof --write docs/proof.md …"
+
+
+def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
+    askable: dict[str, set[str]] = {}
+    for number, path in enumerate(MANIFESTS):
+        compiled = compiler.validate(path)
+        assert compiled.ok, compiled.diagnostics
+        found, diagnostics = compiler.render(compiled, path)
+        assert found is not None, diagnostics
+        write(found, tmp_path / str(number))
+        cluster = Cluster.read(tmp_path / str(number), [])
+        assert unclaimed(cluster.tree) == []
+        for check in CHECKS:
+            parsers = set() if check in UNREADABLE else set(check.parser.split(", "))
+            for entry in claims(check, cluster.tree.entries.values()):
+                askable.setdefault(kind_of(entry.path, entry.source) or "", set()).update(parsers)
+    for kind, read_by in by_file().items():
+        if kind != LOCK and read_by != "**nobody**":
+            for part in read_by.split("; "):
+                assert any(part.startswith(f"{parser} ") for parser in askable[kind]), (kind, part)
+    told = PROOF.read_text(encoding="utf-8").partition("## What nobody here could read")[2]
+    assert [kind for kind, read_by in by_file().items() if read_by == "**nobody**" and f"`{kind}`" not in told] == []

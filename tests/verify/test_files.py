@@ -1,0 +1,180 @@
+"""A tree is read by its lock file alone, and what is not as rendered is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.render.tree import LOCK
+from clustergen.render.write import write
+from clustergen.verify.checks import CHECKS
+from clustergen.verify.files import read_inventory, read_tree
+from clustergen.verify.node_roots import node_roots
+from clustergen.verify.run import unclaimed, verify
+from strategies.trees import manifest, tree_of
+
+SLURM = "overlays/slurm_node/etc/slurm/slurm.conf"
+TREE_CHECK = [check for check in CHECKS if check.name == "tree"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "rendered"
+    write(tree_of(manifest(), tmp_path), folder)
+    return folder
+
+
+def change_lock(tree: Path, path: str, **facts: Any) -> None:
+    lock = tree / LOCK
+    document = json.loads(lock.read_text(encoding="utf-8"))
+    document["files"].setdefault(path, {}).update(facts)
+    lock.write_text(json.dumps(document), encoding="utf-8")
+
+
+# --- the tree as it was rendered --------------------------------------------------------------------------------------
+
+
+def test_an_untouched_tree_is_as_rendered(tree: Path) -> None:
+    (row,) = verify(tree, TREE_CHECK)
+    assert (row.status, row.files) == ("passed", (LOCK,))
+
+
+def test_a_tree_is_read_without_its_manifest(tree: Path) -> None:
+    (tree.parent / "manifest.yaml").unlink()
+    found = read_tree(tree)
+    assert (found.slurm_release, found.controllers) == ("24.11", ("head",))
+    assert found.inventory.groups["slurm_compute"] == ("c1", "c2", "c3", "c4")
+
+
+def test_what_was_changed_by_hand_is_said(tree: Path) -> None:
+    with (tree / SLURM).open("a", encoding="utf-8") as file:
+        file.write("# mine\n")
+    (tree / "overlays/all/etc/hosts").unlink()
+    (tree / "overlays/slurm_controller/usr/local/sbin/clustergen-accounts").chmod(0o644)
+    (tree / "overlays/all/etc/hosts.allow").write_text("ALL: ALL\n", encoding="utf-8")
+    (row,) = verify(tree, TREE_CHECK)
+    assert row.status == "failed"
+    assert len(row.words) == 4
+    assert f"{SLURM}: not as rendered; it was changed by hand, or the lock file was" in row.words
+    assert "overlays/all/etc/hosts: the lock file names it, and it is not there" in row.words
+    assert any("clustergen-accounts: not executable" in word for word in row.words)
+    assert any(word.startswith("overlays/all/etc/hosts.allow: lies among") for word in row.words)
+
+
+def test_a_file_that_no_check_knows_is_a_failure(tree: Path) -> None:
+    stray = tree / "overlays/all/etc/unheard-of"
+    stray.write_text("x\n", encoding="utf-8")
+    (row,) = unclaimed(read_tree(tree))
+    assert (row.check, row.status, row.files) == ("unclaimed", "failed", ("overlays/all/etc/unheard-of",))
+
+
+def test_a_sites_own_file_is_the_sites(tree: Path) -> None:
+    (tree / "overlays/all/etc/motd").write_text("hello\n", encoding="utf-8")
+    facts = {"group": "all", "target": "/etc/motd", "mode": "0644", "owner": "root:root"}
+    change_lock(tree, "overlays/all/etc/motd", **facts, source="site/all/etc/motd")
+    (row,) = unclaimed(read_tree(tree))
+    assert (row.check, row.status, row.files) == ("site", "no parser", ("overlays/all/etc/motd",))
+
+
+@pytest.mark.parametrize(
+    ("path", "facts"),
+    [("../secret", {}), ("/etc/passwd", {}), ("a", {"target": "/../../etc/passwd"})],
+)
+def test_a_lock_file_does_not_lead_out_of_the_tree(tree: Path, path: str, facts: dict[str, str]) -> None:
+    change_lock(tree, path, sha256="", **facts)
+    with pytest.raises(ClustergenError, match="outside of the tree"):
+        read_tree(tree)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": {"a": 1}}', '{"format": 99}']
+)
+def test_a_lock_file_that_cannot_be_read_ends_it(tree: Path, text: str) -> None:
+    (tree / LOCK).write_text(text, encoding="utf-8")
+    with pytest.raises(ClustergenError) as caught:
+        read_tree(tree)
+    assert caught.value.exit_code == 3
+
+
+def test_a_mode_that_is_none_ends_it(tree: Path) -> None:
+    change_lock(tree, SLURM, mode="rw-r--r--")
+    with pytest.raises(ClustergenError, match="has the mode 'rw-r--r--'"):
+        read_tree(tree)
+
+
+def test_a_folder_without_a_lock_file_is_no_tree(tmp_path: Path) -> None:
+    with pytest.raises(ClustergenError, match="no tree that clustergen rendered"):
+        read_tree(tmp_path)
+    with pytest.raises(ClustergenError, match="not a folder"):
+        read_tree(tmp_path / "nothing")
+
+
+# --- hosts and groups -------------------------------------------------------------------------------------------------
+
+
+def test_an_inventory_is_read_as_ansible_does() -> None:
+    found = read_inventory(
+        """\
+# comment
+head ansible_host=10.0.0.1
+n01 ansible_host=10.0.0.11 x=y
+n02 ansible_host=10.0.0.12
+
+[compute]
+n[01:02]
+
+[cluster:children]
+compute
+heads
+
+[heads]
+head
+
+[cluster:vars]
+colour=blue
+
+[loop:children]
+loop
+"""
+    )
+    assert found.groups["compute"] == ("n01", "n02")
+    assert found.groups["cluster"] == ("n01", "n02", "head")
+    assert found.groups["loop"] == ()
+    assert found.groups["all"] == ("head", "n01", "n02")
+    assert found.hosts["n01"] == {"ansible_host": "10.0.0.11", "x": "y"}
+    assert "colour=blue" not in found.hosts
+    assert found.by_host()["n01"] == {"all", "n01", "compute", "cluster"}
+
+
+def test_nodes_with_the_same_files_are_laid_out_once(tree: Path, tmp_path: Path) -> None:
+    nodes = node_roots(read_tree(tree), tmp_path / "nodes")
+    assert [node.hosts for node in nodes] == [("head",), ("c1", "c2", "c3", "c4")]
+    head, compute = nodes
+    assert (head.folder / "etc/slurm/slurmdbd.conf").is_file()
+    assert not (compute.folder / "etc/slurm/slurmdbd.conf").exists()
+    assert (compute.folder / "etc/slurm/prolog").stat().st_mode & 0o111
+    assert compute.system == "debian_13"
+    assert "c3" in compute.hosts_text
+
+
+def test_a_group_without_hosts_is_not_passed_over(tree: Path, tmp_path: Path) -> None:
+    (tree / "inventory/hosts.ini").unlink()
+    nodes = node_roots(read_tree(tree), tmp_path / "nodes")
+    laid_out = {entry.path for node in nodes for entry in node.files.values()}
+    assert laid_out == {path for path, entry in read_tree(tree).entries.items() if entry.target}
+
+
+# --- every kind of file has its check ---------------------------------------------------------------------------------
+
+
+def test_every_check_has_a_name_of_its_own() -> None:
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names)
+
+
+def test_every_file_of_a_tree_is_claimed(tree: Path) -> None:
+    assert unclaimed(read_tree(tree)) == []

@@ -1,0 +1,245 @@
+"""Every parser passes what is right and fails what is wrong, in its own words."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.render.write import write
+from clustergen.verify import programs, sandbox
+from clustergen.verify.checks import CHECKS
+from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
+from clustergen.verify.rows import Row
+from clustergen.verify.run import verify
+
+ROOT = Path(__file__).parents[2]
+CLUSTERS = {
+    **{path.parent.name: path for path in sorted(ROOT.glob("inventories/*/manifest.yaml"))},
+    **{path.stem: path for path in sorted(ROOT.glob("tests/fixtures/verify/*.yaml"))},
+}
+
+Trees = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Trees:
+    """The tree of a cluster, rendered once."""
+    made: dict[str, Path] = {}
+
+    def tree(name: str) -> Path:
+        if name not in made:
+            compiled = compiler.validate(CLUSTERS[name])
+            assert compiled.ok, compiled.diagnostics
+            found, diagnostics = compiler.render(compiled, CLUSTERS[name])
+            assert found is not None, diagnostics
+            made[name] = tmp_path_factory.mktemp(name) / "rendered"
+            write(found, made[name])
+        return made[name]
+
+    return tree
+
+
+def rows_of(tree: Path, check: str) -> list[Row]:
+    return verify(tree, [one for one in CHECKS if one.name == check])
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_every_parser_passes_every_cluster(rendered: Trees, cluster: str) -> None:
+    rows = verify(rendered(cluster))
+    assert [(row.parser, row.files, row.words) for row in rows if row.status in ("failed", "not run")] == []
+    assert all(row.version for row in rows if row.status == "passed")
+
+
+def append(text: str) -> Callable[[str], str]:
+    return lambda old: f"{old.rstrip()}\n{text}\n"
+
+
+def put(pattern: str, new: str) -> Callable[[str], str]:
+    def change(old: str) -> str:
+        text, count = re.subn(pattern, new, old, count=1)
+        assert count, f"{pattern} is not there"
+        return text
+
+    return change
+
+
+UNITS = "etc/systemd/system"
+# (check, cluster, file below an overlay or in the tree, change, what the parser says)
+BROKEN = [
+    ("ansible-inventory", "roce", "inventory/hosts.ini", append("[broken"), "hosts.ini"),
+    ("ansible-inventory", "roce", "inventory/group_vars/all.yml", append("a: [1"), "flow sequence"),
+    ("ansible-playbook", "roce", "site.yml", put("builtin.copy:", "builtin.coppy:"), "coppy"),
+    ("ansible-config", "roce", "ansible.cfg", put(r"\[defaults\]", "[defaults]\nforkss = 1"), "forkss"),
+    ("slurm", "home-3090", "etc/slurm/slurm.conf", append("SlurmctldTimeuot=60"), "SlurmctldTimeuot"),
+    ("slurm", "ml-training", "etc/slurm/slurm.conf", append("SlurmctldTimeuot=60"), "SlurmctldTimeuot"),
+    ("slurm", "roce", "etc/slurm/slurm.conf", append("SlurmctldTimeuot=60"), "SlurmctldTimeuot"),
+    ("slurm", "roce", "etc/slurm/cgroup.conf", append("ConstrainNothing=yes"), "ConstrainNothing"),
+    ("slurm", "racks", "etc/slurm/mpi.conf", append("PMIxTimeout=soon"), "PMIxTimeout"),
+    ("slurm", "roce", "etc/slurm/acct_gather.conf", append("EnergyNothing=1"), "EnergyNothing"),
+    ("slurm", "roce", "etc/slurm/topology.yaml", put("nodes: .*", "nodes: zz1"), 'lookup failure for node "zz1"'),
+    ("slurm", "roce", "etc/slurm/slurmdbd.conf", append("StorageHots=db"), "StorageHots"),
+    ("slurm", "roce", "etc/slurm/gres.conf", put("h100", "h200"), "h200"),
+    ("slurm", "ml-training", "etc/slurm/topology.conf", append("SwitchName=x Nodes=c9"), "c9"),
+    ("slurm", "dgx-a100-mig", "etc/slurm/plugstack.conf", append("sometimes /usr/lib/x.so"), "sometimes"),
+    ("slurm", "roce", "usr/local/sbin/clustergen-accounts", append("sacctmgr -iQ add nothing"), "Federation"),
+    ("bash", "roce", "etc/slurm/prolog", append("if true; then"), "syntax error"),
+    ("shellcheck", "roce", "etc/slurm/prolog", append("echo $nothing"), "SC2154"),
+    ("promtool", "roce", "etc/prometheus/rules/gpu.yml", put(r"expr: ", "expr: sum(by "), "gpu.yml"),
+    ("promtool", "roce", "etc/prometheus/prometheus.yml", append("scrape_intervall: 1m"), "scrape_intervall"),
+    ("promtool", "roce", "etc/prometheus/sd/node.yml", append("- targetz: [a]"), "targetz"),
+    ("promtool", "home-3090", "etc/prometheus/prometheus.yml", append("scrape_intervall: 1m"), "scrape_intervall"),
+    ("amtool", "roce", "etc/prometheus/alertmanager.yml", put("receiver: .*", "receiver: nowhere"), "nowhere"),
+    ("prometheus", "roce", "etc/default/prometheus", put('ARGS="', 'ARGS="--web.nothing '), "web.nothing"),
+    ("prometheus", "midrange-weka", f"{UNITS}/prometheus.service", put("--web", "--wbe"), "--wbe"),
+    ("alertmanager", "roce", "etc/default/prometheus-alertmanager", put('ARGS="', 'ARGS="--no '), "--no"),
+    ("node exporter", "roce", "etc/default/prometheus-node-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
+    ("systemd units", "roce", f"{UNITS}/home.mount", append("Nothing=1"), "Unknown key"),
+    ("systemd units", "roce", f"{UNITS}/home.mount", put("Where=.*", "Where=/elsewhere"), "Where="),
+    (
+        "systemd units",
+        "roce",
+        f"{UNITS}/nvidia-persistenced.service.d/50-clustergen.conf",
+        append("Nothing=1"),
+        "Unknown key",
+    ),
+    (
+        "systemd units",
+        "ml-training",
+        f"{UNITS}/clustergen-slurm-metrics.service",
+        put(r"ExecStart=\S+", "ExecStart=/usr/local/sbin/clustergen-nothing"),
+        "clustergen-nothing is not executable",
+    ),
+    ("systemd manager", "roce", "etc/systemd/system.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
+    ("systemd logind", "roce", "etc/systemd/logind.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
+    ("systemd networkd", "roce", "etc/systemd/networkd.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
+    ("sysusers", "roce", "etc/sysusers.d/clustergen-slurm.conf", append("q nothing"), "clustergen-slurm.conf"),
+    ("tmpfiles", "roce", "etc/tmpfiles.d/clustergen-slurmd.conf", append("d /x 0799 root root -"), "0799"),
+    (
+        "tmpfiles",
+        "roce",
+        "etc/tmpfiles.d/clustergen-slurmd.conf",
+        append("d /x 0755 nobody-here root -"),
+        "nobody-here",
+    ),
+    ("modules-load", "roce", "etc/modules-load.d/clustergen-nvidia.conf", append("nvidia_fs # a driver"), "nvidia_fs"),
+    ("udev", "dgx-a100-mig", "etc/udev/rules.d/60-rdma-persistent-naming.rules", append('ACTON=="x"'), "ACTON"),
+    ("hosts", "roce", "etc/hosts", put(r"10\.0\.0\.11 ", "10.0.0.12 "), "g1: Ansible has 10.0.0.11"),
+    ("hosts", "roce", "etc/hosts", append("10.0.0.999 somebody"), "lines name hosts"),
+    ("chrony", "roce", "etc/chrony/chrony.conf", append("serverr pool"), "Invalid directive"),
+    ("sysctl", "roce", "etc/sysctl.d/90-clustergen.conf", append("kernel.panic 10"), "invalid syntax"),
+    ("modprobe", "roce", "etc/modprobe.d/clustergen-nvidia.conf", append("optoins nvidia a=1"), "optoins"),
+    ("logrotate", "roce", "etc/logrotate.d/slurmd", put("weekly", "weakly"), "weakly"),
+    (
+        "NetworkManager",
+        "midrange-weka",
+        "etc/NetworkManager/conf.d/*.conf",
+        append("nothing=1"),
+        "unknown key 'nothing'",
+    ),
+    ("mariadb", "roce", "etc/mysql/mariadb.conf.d/90-slurm.cnf", append("innodb_nothing = 1"), "innodb_nothing"),
+    ("sshd", "roce", "etc/ssh/sshd_config.d/*.conf", append("Nothing yes"), "Bad configuration option: Nothing"),
+    ("pam", "roce", "etc/pam.d/sshd", append("account required pam_nothing.so"), "pam_nothing"),
+    ("pam", "roce", "etc/security/limits.d/50-clustergen.conf", append("nothing here"), "invalid line"),
+    ("findmnt", "dgx-a100-mig", "etc/enroot/mounts.d/50-clustergen.fstab", append("nothing"), "parse error"),
+    ("exportfs", "roce", "etc/exports.d/clustergen-home.exports", put(r"(/\d+\()", r"\1nothing,"), "nothing"),
+    ("nfsconf", "roce", "etc/nfs.conf.d/50-clustergen.conf", put(r"\[nfsd\]", ""), "not in nfsconf --dump"),
+    ("ceph", "roce", "etc/ceph/*.conf", append("[global"), "parse error"),
+    ("opensm", "dgx-a100-mig", "etc/opensm/opensm.conf", append("nothing 1"), "Unrecognized token"),
+    ("opensm", "dgx-a100-mig", "etc/opensm/partitions.conf", append("nothing=here : all ;"), "PARSE"),
+    ("ucx", "roce", "etc/ucx/ucx.conf", append("UCX_NOTHING=1"), "UCX_NOTHING"),
+    ("open mpi", "ml-training", "etc/openmpi/openmpi-mca-params.conf", append("btl_nothing = 1"), "btl_nothing"),
+    ("nccl", "roce", "etc/nccl.conf", append("NCCL_IB_HAC=mlx5_0"), "NCCL_IB_HAC"),
+    ("yaml", "roce", "etc/cloud/cloud.cfg.d/99-clustergen.cfg", append("a: [1"), "while parsing"),
+    ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gauge"), "2 fields"),
+    ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gague, x"), "'gague'"),
+    ("xml", "roce", "etc/nccl-topo.xml", append("<pci>"), "line"),
+]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("check", "cluster", "path", "change", "words"),
+    BROKEN,
+    ids=[f"{case[0]}-{case[2].split('/')[-1]}" for case in BROKEN],
+)
+def test_every_parser_says_what_is_wrong(
+    rendered: Trees, tmp_path: Path, check: str, cluster: str, path: str, change: Callable[[str], str], words: str
+) -> None:
+    tree = tmp_path / "rendered"
+    shutil.copytree(rendered(cluster), tree)
+    found = [*tree.glob(path), *tree.glob(f"overlays/*/{path}")]
+    assert found, f"{cluster} has no {path}"
+    for file in found:
+        file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    rows = rows_of(tree, check)
+    failed = [row for row in rows if row.status == "failed"]
+    assert failed, rows
+    assert any(words in word for row in failed for word in row.words), failed
+    assert any(str(file.relative_to(tree)) in row.files for row in failed for file in found), failed
+
+
+def test_every_check_with_a_parser_has_been_seen_to_fail() -> None:
+    unreadable = {check.name for check in UNREADABLE}
+    assert {case[0] for case in BROKEN} | {"tree"} | unreadable == {check.name for check in CHECKS}
+
+
+# --- what is not here -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine without any of the programs."""
+    parsers = tmp_path / "parsers"
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(parsers))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CLUSTERGEN_LIBNCCL", raising=False)
+    monkeypatch.setattr(programs, "SEARCH", str(tmp_path))
+    monkeypatch.setattr(sandbox, "PATH", str(tmp_path))
+    return parsers
+
+
+WITHOUT_PROGRAMS = {"tree", "ansible-inventory", "ansible-playbook", "ansible-config", "yaml", "dcgm counters", "xml"}
+
+
+@pytest.mark.parametrize(
+    "check", [c.name for c in CHECKS if c not in UNREADABLE and c.name not in {*WITHOUT_PROGRAMS, "systemd networkd"}]
+)
+def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, bare: Path, check: str) -> None:
+    cluster = {"udev": "ml-training", "opensm": "dgx-a100-mig", "NetworkManager": "midrange-weka"}.get(check, "roce")
+    (row,) = rows_of(rendered(cluster), check)
+    assert row.status == "not run"
+    assert row.version == ""
+    assert str(bare) in row.words[0] or "tools/setup-parsers" in row.words[0], row
+
+
+@pytest.mark.real
+def test_slurm_of_another_release_is_not_asked(rendered: Trees, tmp_path: Path) -> None:
+    tree = tmp_path / "rendered"
+    shutil.copytree(rendered("ml-training"), tree)
+    variables = tree / "inventory/group_vars/all.yml"
+    variables.write_text(variables.read_text(encoding="utf-8").replace('"24.11"', '"23.11"'), encoding="utf-8")
+    (row,) = rows_of(tree, "slurm")
+    assert row.status == "not run"
+    assert "the tree is for Slurm 23.11" in row.words[0]
+    assert "24.11.5" in row.words[0]
+
+
+@pytest.mark.real
+def test_names_that_another_release_of_nccl_lacks_are_no_failure(
+    rendered: Trees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "libnccl.so.2"
+    library.write_bytes(b"\0NCCL_SOCKET_IFNAME\0junk NCCL version 2.99.1\0")
+    monkeypatch.setenv("CLUSTERGEN_LIBNCCL", str(library))
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path))
+    (row,) = rows_of(rendered("roce"), "nccl")
+    assert (row.status, row.version) == ("not run", "2.99.1")
+    assert row.words[0] == "the tree is for NCCL 2.27, which is not here"
+    assert "NCCL_IB_HCA: libnccl 2.99.1 does not have this name" in row.words

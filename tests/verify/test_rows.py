@@ -1,0 +1,92 @@
+"""Rows, the exit code that they make, and how they are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify.rows import Row, Status, counts, exit_code, merged
+from clustergen.verify.show import render, summary
+
+TREE = Path("trees/one")
+
+
+def row(status: Status, *words: str, files: tuple[str, ...] = ("a",), version: str = "1.2", check: str = "x") -> Row:
+    return Row(check, f"kind {check}", "parser", status, files, version, words)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        (["passed", "passed"], 0),
+        (["passed", "no parser"], 0),
+        (["passed", "not run"], 3),
+        (["passed", "failed"], 1),
+        (["not run", "failed", "no parser"], 1),
+        ([], 0),
+    ],
+)
+def test_the_exit_code_tells_them_apart(statuses: list[Status], code: int) -> None:
+    assert exit_code([row(status) for status in statuses]) == code
+
+
+def test_alike_rows_of_several_nodes_become_one() -> None:
+    rows = merged(
+        [
+            row("passed", "one", files=("a", "b")),
+            row("passed", "one", "two", files=("b", "c")),
+            row("passed", files=("d",), version="2.0"),
+            row("failed", "wrong", files=("c",)),
+        ]
+    )
+    assert [(r.status, r.version, r.files, r.words) for r in rows] == [
+        ("passed", "1.2", ("a", "b", "c"), ("one", "two")),
+        ("passed", "2.0", ("d",), ()),
+        ("failed", "1.2", ("c",), ("wrong",)),
+    ]
+
+
+def test_the_summary_counts_every_row() -> None:
+    rows = [row("passed"), row("passed"), row("failed"), row("not run"), row("no parser")]
+    assert summary(rows) == "2 passed, 1 failed, 1 not run, 1 without a parser"
+    assert sum(counts(rows).values()) == len(rows)
+
+
+def test_words_stand_below_what_is_wrong_and_below_passes_on_demand() -> None:
+    rows = [row("passed", "a note"), row("failed", "line 3: wrong"), row("not run", "no such program", version="")]
+    text = render(TREE, rows, "text")
+    assert text.splitlines() == [
+        "passed   parser 1.2  kind x  1 file",
+        "failed   parser 1.2  kind x  1 file",
+        "    line 3: wrong",
+        "not run  parser      kind x  1 file",
+        "    no such program",
+    ]
+    assert "    a note\n    - a\n" in render(TREE, rows, "text", verbose=True)
+    assert "\x1b[31mfailed \x1b[0m" in render(TREE, rows, "text", colour=True)
+    assert "\x1b" not in text
+
+
+def test_programs_get_every_row_whole() -> None:
+    rows = [row("passed", "a note"), row("no parser", "why", version="", files=("a", "b"))]
+    document = json.loads(render(TREE, rows, "json"))
+    assert (document["tree"], document["exit_code"]) == ("trees/one", 0)
+    assert document["rows"][1] == {
+        "check": "x",
+        "what": "kind x",
+        "parser": "parser",
+        "version": None,
+        "status": "no-parser",
+        "files": ["a", "b"],
+        "words": ["why"],
+    }
+
+
+def test_github_gets_what_is_wrong_on_its_file() -> None:
+    rows = [row("passed"), row("failed", "100% wrong", "twice", files=("a/b", "c")), row("not run", "why", files=())]
+    assert render(TREE, rows, "github").splitlines() == [
+        "::error file=trees/one/a/b,title=parser 1.2%3A kind x%2C failed::100%25 wrong%0Atwice",
+        "::warning title=parser 1.2%3A kind x%2C not run::why",
+    ]
