@@ -148,7 +148,7 @@ BROKEN = [
     ("pam", "roce", "etc/pam.d/sshd", append("account required pam_nothing.so"), "pam_nothing"),
     ("pam", "roce", "etc/security/limits.d/50-clustergen.conf", append("nothing here"), "invalid line"),
     ("findmnt", "dgx-a100-mig", "etc/enroot/mounts.d/50-clustergen.fstab", append("nothing"), "parse error"),
-    ("exportfs", "roce", "etc/exports.d/clustergen-home.exports", put(r"(/\d+\()", r"\1nothing,"), "nothing"),
+    ("exportfs", "roce", "etc/exports.d/clustergen-home.exports", put(" -rw,", " -rw,nothing,"), "nothing"),
     ("nfsconf", "roce", "etc/nfs.conf.d/50-clustergen.conf", put(r"\[nfsd\]", ""), "not in nfsconf --dump"),
     ("ceph", "roce", "etc/ceph/*.conf", append("[global"), "parse error"),
     ("opensm", "dgx-a100-mig", "etc/opensm/opensm.conf", append("nothing 1"), "Unrecognized token"),
