@@ -224,6 +224,7 @@ _TABLE = (
     Code("lustre-parameter-unknown", WARNING, "A Lustre parameter that the catalogue does not know"),
     Code("lustre-parameter-value", ERROR, "A value that the Lustre parameter does not take"),
     Code("lustre-striping", ERROR, "A Lustre layout that cannot be"),
+    Code("lnet-interface-missing", WARNING, "A Lustre client without a way to its servers"),
     Code("beegfs-key-unknown", ERROR, "This BeeGFS does not have the key"),
     Code("rdma-without-fabric", ERROR, "RDMA without a network for it"),
     Code("nfs-server-role", ERROR, "An NFS server without the role"),

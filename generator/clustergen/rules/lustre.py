@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.storage import LustreTunable
+from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.storage import lustre_fsname
+from clustergen.cluster.storage import lnet_nets, lustre_fsname
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.storage import Component, Lustre
 from clustergen.rules.storage import no_rdma, rdma_possible
@@ -49,6 +50,27 @@ def networks(cluster: Cluster) -> Iterator[Finding]:
         nids = [nid for group in entry.mgs for nid in group.split(",")]
         if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
             yield no_rdma(cluster, ("storage", name, "mgs"))
+
+
+def interfaces(cluster: Cluster) -> Iterator[Finding]:
+    """LNet on RDMA has to be told its interface; on TCP it takes the first that it finds."""
+    for name, entry in _lustre(cluster):
+        told: set[str] = set()
+        for group in cluster.groups:
+            kind = group.type
+            if kind.name in told or not any(group.has(role) for role in entry.clients) or not rdma_possible(cluster):
+                continue
+            told.add(kind.name)
+            missing = [net.name for net in lnet_nets(cluster, kind, [entry]) if not net.interfaces]
+            if missing and missing[0].startswith("o2ib"):
+                where = "a type of its own" if kind.name == SERVICE else f"node_types.{kind.name}"
+                yield Finding(
+                    "lnet-interface-missing",
+                    ("storage", name, "mgs"),
+                    f"no word of the interface that '{group.hosts[0]}' has on {missing[0]}: it cannot mount '{name}'",
+                    f"list the ports with their interfaces, nics of {where}, or say storage.{name}.lnet",
+                    key=True,
+                )
 
 
 def targets(cluster: Cluster) -> Iterator[Finding]:
@@ -176,4 +198,4 @@ def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterat
             yield Finding("lustre-striping", (*where, "stripe_size"), f"{part.stripe_size} is no multiple of 64 KiB")
 
 
-RULES = (names, networks, targets, parameters, striping)
+RULES = (names, networks, interfaces, targets, parameters, striping)
