@@ -29,6 +29,8 @@ class Slurmctld:
     munge: bool
     state: str | None
     """A folder of the manifest's own, which may lie on a shared file system."""
+    mounted: bool
+    user: str
     slurmdbd: bool
 
 
@@ -80,7 +82,8 @@ def slurmd(cluster: Cluster, os: OperatingSystem) -> Slurmd:
 
 def slurmctld(cluster: Cluster) -> Slurmctld:
     local = set(cluster.controllers) & set(cluster.accounting_hosts)
-    return Slurmctld(_munge(cluster), cluster.manifest.slurm.state_location, bool(local))
+    slurm = cluster.manifest.slurm
+    return Slurmctld(_munge(cluster), slurm.state_location, _state_is_mounted(cluster), slurm.user, bool(local))
 
 
 def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
@@ -107,8 +110,12 @@ def controller_folders(cluster: Cluster) -> Folders:
     """A state folder on a mounted file system is not made here: at boot it would land below the mount."""
     name = cluster.manifest.slurm.user
     state = state_location(cluster)
-    mounted = any(f"{state}/".startswith(f"{entry.mount.rstrip('/')}/") for entry in cluster.manifest.storage.values())
-    return Folders(((LOGS, "0755", name), *([] if mounted else [(state, "0700", name)])))
+    return Folders(((LOGS, "0755", name), *([] if _state_is_mounted(cluster) else [(state, "0700", name)])))
+
+
+def _state_is_mounted(cluster: Cluster) -> bool:
+    state = f"{state_location(cluster)}/"
+    return any(state.startswith(f"{entry.mount.rstrip('/')}/") for entry in cluster.manifest.storage.values())
 
 
 def compute_folders(cluster: Cluster) -> Folders:
