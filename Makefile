@@ -12,7 +12,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers demo render lint types quick test clean
+.PHONY: help venv parsers demo render proof lint types quick test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,9 @@ demo: venv parsers ## renders a cluster and lets the real daemons read it
 
 render: venv ## renders every inventory again
 	for manifest in inventories/*/manifest.yaml; do $(BIN)/clustergen render "$$manifest" || exit; done
+
+proof: venv parsers ## docs/proof.md anew: who has read which kind of file
+	$(BIN)/clustergen proof --write docs/proof.md inventories/*/manifest.yaml tests/fixtures/verify/*.yaml
 
 lint: venv ## ruff, shellcheck, yamllint, ansible-lint
 	$(BIN)/ruff check

@@ -99,6 +99,7 @@ def test_json_is_one_document_with_the_exit_code(clustergen: Command, tree: Path
     document = json.loads(done.stdout)
     assert {row["check"]: row["status"] for row in document["rows"]} == {"tree": "passed", "slurm": "not-run"}
     assert document["exit_code"] == done.exit_code == 3
+    assert clustergen("verify", tree, tree, "--format", "json").exit_code == 2
 
 
 def test_what_is_no_tree_is_3(clustergen: Command, tmp_path: Path) -> None:

@@ -219,6 +219,13 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
     assert str(bare) in row.words[0] or "tools/setup-parsers" in row.words[0], row
 
 
+def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLUSTERGEN_LIBNCCL", str(bare / "libnccl.so.2"))
+    (row,) = rows_of(rendered("roce"), "nccl")
+    assert row.status == "not run"
+    assert "No such file" in row.words[0]
+
+
 @pytest.mark.real
 def test_slurm_of_another_release_is_not_asked(rendered: Trees, tmp_path: Path) -> None:
     tree = tmp_path / "rendered"

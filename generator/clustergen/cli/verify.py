@@ -47,13 +47,17 @@ def command(
         return
     if not trees:
         raise click.UsageError("no tree is named; `clustergen verify rendered` reads the one in rendered/")
+    if form == "json" and len(trees) > 1:
+        raise click.UsageError("--format json goes with one tree")
     checks = CHECKS
     if only:
         from clustergen.diagnostics import did_you_mean
 
+        names = [check.name for check in CHECKS]
         for name in only:
-            if name not in {check.name for check in CHECKS}:
-                raise click.UsageError(f"no check is called '{name}'; {did_you_mean(name, [c.name for c in CHECKS])}")
+            if name not in names:
+                hint = did_you_mean(name, names) or "clustergen verify --list shows them all"
+                raise click.UsageError(f"no check is called '{name}': {hint}")
         checks = tuple(check for check in CHECKS if check.name in only)
     if slurm_image is not None:
         from clustergen.verify import sandbox, slurm_roots

@@ -122,7 +122,7 @@ def _shows(clusters: Sequence[Cluster]) -> str:
 
 
 def _clusters(clusters: Sequence[Cluster]) -> str:
-    lines = ["| cluster | nodes | systems | Slurm | files |\n|---|---|---|---|---|\n"]
+    lines = ["| cluster | nodes | systems | Slurm |\n|---|---|---|---|\n"]
     for cluster in clusters:
         tree = cluster.tree
         systems = sorted(
@@ -131,7 +131,7 @@ def _clusters(clusters: Sequence[Cluster]) -> str:
             if name.startswith(_OS)
         )
         name = tree.variables.get("cluster_name", tree.folder.name)
-        cells = (name, len(tree.inventory.hosts), ", ".join(systems), tree.slurm_release, len(tree.entries) + 1)
+        cells = (name, len(tree.inventory.hosts), ", ".join(systems), tree.slurm_release)
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     return "".join(lines)
 
