@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
-from strategies.manifests import manifests
 
 from clustergen import compile as compiler
 from clustergen.diagnostics import Severity
 from clustergen.slurmconf.parse import parse
+from strategies.manifests import manifests
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+SETTINGS = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 
 
 def compile_data(data: dict[str, Any], folder: Path) -> compiler.Compiled:
@@ -35,6 +39,7 @@ def test_valid_renders_twice_to_the_same(data: dict[str, Any], tmp_path: Path) -
     assert two is not None
     assert one.contents() == two.contents()
     for file in one:
-        if (file.target or "").startswith("/etc/slurm/") and (file.target or "").endswith(".conf") and "plugstack" not in str(file.target):
+        target = file.target or ""
+        if target.startswith("/etc/slurm/") and target.endswith(".conf") and "plugstack" not in target:
             for line in parse(file.content.decode(), file.path):
                 assert not line.problems, (file.path, line)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, membership
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import fields
 from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template
 from clustergen.render.formats import Format, RenderError
-from clustergen.render.groups import ENTRY_SCOPES, entry_group, group_name, membership
 from clustergen.render.registry import File, files
 from clustergen.render.tree import Outline, RenderedFile
 

@@ -1,4 +1,4 @@
-"""The Jinja environment: strict, with a guard per file format, and a cache, since compiling costs more than printing."""
+"""The Jinja environment: strict, a guard per file format, and a cache, since compiling costs more than printing."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
     """Hyphens become underscores in Ansible's groups, and a host may not be called like a group."""
-    from clustergen.render.groups import group_name, membership, mount_group
+    from clustergen.cluster.groups import group_name, membership, mount_group
 
     for section, names, make in (
         ("node_types", cluster.manifest.node_types, lambda name: "type_" + group_name(name)),

@@ -165,7 +165,9 @@ def _plugins(release: SlurmRelease, path: ManifestPath, key: str, text: str) -> 
                 "slurm-plugin-unknown", path, f"{key} has no plugin '{part}'", _near_plugin(part, names), at=at
             )
         elif (state := known.state(release)) != "known":
-            when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
+            when = (
+                f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
+            )
             hint = f"write {known.note.partition(' ')[0]}" if "/" in known.note.partition(" ")[0] else None
             yield Finding("slurm-plugin-unknown", path, f"'{known.value}' {when}; this is {release}", hint, at=at)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.hostlist import fold
 from clustergen.records import record
-from clustergen.render.groups import mounts
 
 MOST_BOXES = 12
 """Boxes of one kind; more become one box per node type, or per level of switches."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.cluster.groups import group_name, mount_group, mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
-from clustergen.render.groups import group_name, mount_group, mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
-from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.diagram import Diagram, diagram, shortened

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.storage import Beegfs, Cephfs
 from clustergen.records import record
-from clustergen.render.groups import mount_group, mounts
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.slurmdbd import SECRET, is_local
 from clustergen.render.views.storage.beegfs import beegfs_secret

@@ -23,7 +23,7 @@ def topic(cluster: Cluster) -> Topic | None:
     if not cluster.controllers or not (endpoint or cluster.manifest.monitoring.node_exporter.enabled):
         return None
     if endpoint:
-        silent = (Alert(
+        silent: tuple[Alert, ...] = (Alert(
             "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
             "slurmctld does not answer",
             "No jobs start and no commands work; running jobs go on.",

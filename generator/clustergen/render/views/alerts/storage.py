@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.storage import Local, Nfs, Storage
-from clustergen.render.groups import mount_group, mounts
 from clustergen.render.views.alerts.model import Alert, Topic
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname
 from clustergen.manifest.storage import Component, Lustre, Mount, Striping
 from clustergen.records import record
 from clustergen.render.effects import SYSCTL, Effect, drain, run
 from clustergen.render.formats import SHELL, YAML, Safe, shell_word
-from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import serves
 from clustergen.manifest.storage import Mount, Nfs
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
-from clustergen.render.groups import mounts
 from clustergen.render.registry import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
 
