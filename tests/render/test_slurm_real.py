@@ -140,6 +140,11 @@ def test_a_configless_cluster_with_keys_of_its_own(slurm: SlurmInstall, tmp_path
     )
 
 
+def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
+    own = {} if slurm.version.startswith("22.05") else {"auth": "slurm"}  # which has munge only
+    no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **own})
+
+
 def test_ten_thousand_nodes_in_one_line(slurm: SlurmInstall, tmp_path: Path) -> None:
     many = {"name": "n[00001-10240]", "type": "gpu", "address": "10.[1-40].0.[0-255]"}
     networks = {"management": {"cidr": "10.0.0.0/8"}}

@@ -40,6 +40,7 @@ _OF_THE_SANDBOX = re.compile(
             r"attempt number",  # goes before the one line that counts
             r"Connection reset by peer",  # whoever has been listened to is ended
             r"Abandon tree forward",  # the other nodes are not there
+            r"Unable to set keepalive",  # said of auth/slurm's local socket wherever it runs
             r"ipmi_monitoring_\w+: |nvidia-caps-imex-channels major device not found",  # nor is their hardware
         )
     )

@@ -123,6 +123,8 @@ def _orders(slurm: Settings, dbd: Settings, has_dbd: bool, nodes: Sequence[str])
     for number, user in enumerate(dict.fromkeys(users)):
         yield f"account {user} {64100 + number}"
     owner = users[0] if users else "root"
+    for daemon in ("slurmctld", "slurmdbd"):
+        yield f"folder /run/{daemon} {owner}"  # the RuntimeDirectory of its unit; auth/slurm keeps a socket there
     for path in slurm.all("statesavelocation"):
         yield f"state {path} {owner}"
     for path in slurm.all("slurmdspooldir"):
