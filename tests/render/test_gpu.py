@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,15 @@ def apply_settings(folder: Path, tree: Any, *, count: int = 8, refuses: str = ""
         (folder / name).write_text(text + "\n", encoding="utf-8")
     programs = {"nvidia-smi": SMI, "logger": f'echo "$*" >>"{folder}/said"'}
     return run_script(text_of(tree, "c1", SETTINGS), programs, folder)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("one", [{"power_limit": "500W"}, {"graphics_clock": "max"}])
+def test_shellcheck_has_nothing_to_say_of_a_single_setting(one: dict[str, Any], tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(text_of(with_gpus(tmp_path, **one), "c1", SETTINGS), encoding="utf-8")
+    done = subprocess.run(["shellcheck", script], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_settings_hold(tmp_path: Path) -> None:
