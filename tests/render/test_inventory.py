@@ -218,3 +218,21 @@ def test_yamllint_accepts_what_ansible_reads(tmp_path: Path) -> None:
         cwd=place, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("model", "stated", "expected"),
+    [
+        ("h100-sxm", {}, "open"),
+        ("t4", {}, "open"),
+        ("v100-pcie-32", {}, "proprietary"),
+        ("h100-sxm", {"kernel_modules": "proprietary"}, "proprietary"),
+    ],
+)
+def test_gpus_before_turing_get_the_modules_that_know_them(
+    model: str, stated: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    types = {"gpu": {**GPU, "gpus": {"model": model, "count": 4}}}
+    tree = tree_of(manifest(node_types=types, gpu=stated), tmp_path)
+    variables = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)
+    assert variables["nvidia_kernel_modules"] == expected

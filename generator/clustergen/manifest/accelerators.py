@@ -51,7 +51,9 @@ class Gpu(Section):
     """GPU settings of all nodes; a node type may say otherwise."""
 
     driver: Annotated[str, Field(pattern=r"^[0-9]{3}$")] | None = field(None, "Driver branch, as 580.")
-    kernel_modules: Literal["open", "proprietary"] = field("open", "Which kernel modules; Blackwell needs open ones.")
+    kernel_modules: Literal["open", "proprietary"] | None = field(
+        None, "Which kernel modules; default open, which Blackwell needs, and proprietary for GPUs before Turing."
+    )
     persistence: bool = field(True, "nvidia-persistenced keeps the driver loaded.")
     peermem: bool = field(False, "Load nvidia_peermem; not needed where DMA-BUF works.")
     acs: Literal["leave", "off"] = field(

@@ -20,6 +20,7 @@ from clustergen.render.views.secrets import secrets
 from clustergen.render.views.units import units_by_group
 
 _MOST_FORKS = 100
+_TURING = 7.5  # compute capability
 Value = str | int | bool | float | list[str] | None
 
 
@@ -140,7 +141,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         },
         "GPUs": {
             "nvidia_driver_branch": manifest.gpu.driver,
-            "nvidia_kernel_modules": manifest.gpu.kernel_modules,
+            "nvidia_kernel_modules": manifest.gpu.kernel_modules or _kernel_modules(cluster),
             "dcgm_release": manifest.monitoring.dcgm.version,
             "nccl_release": manifest.nccl.version,
         }
@@ -165,6 +166,12 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         ),
         tuple(units_by_group(cluster, outline).items()),
     )
+
+
+def _kernel_modules(cluster: Cluster) -> str:
+    """NVIDIA's open kernel modules drive GPUs from Turing on."""
+    known = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
+    return "proprietary" if min(known, default=_TURING) < _TURING else "open"
 
 
 def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
