@@ -51,6 +51,8 @@ def _text(pattern: str, limit: int = 255) -> Any:
     return StringConstraints(pattern=pattern, min_length=1, max_length=limit)
 
 
+# Control characters, ends of lines, marks that turn the order of what is shown, and what YAML does not take.
+_NOT_ON_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
 Name = Annotated[str, _text(r"^[a-z][a-z0-9_-]*$", 63)]
 """Name of something in the manifest: a node type, a partition, a storage entry, a rack …"""
 SlurmName = Annotated[str, _text(r"^[A-Za-z][A-Za-z0-9_.-]*$", 63)]
@@ -62,7 +64,11 @@ AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""
 Cidr = Annotated[str, _text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", 49)]
 Address = Annotated[str, _text(r"^[0-9a-fA-F.:]+$", 45)]
-Endpoint = Annotated[str, _text(r"^[A-Za-z0-9:][A-Za-z0-9.:_-]*$")]
+Host = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$")]
+"""A host name or address."""
+Endpoint = Annotated[
+    str, _text(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$")
+]
 """A host name or address, with a port where one fits."""
 Domain = Annotated[str, _text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
 AbsolutePath = Annotated[str, _text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", 1023)]
@@ -71,9 +77,9 @@ Device = Annotated[str, _text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", 63)]
 Rate = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9./ ]*[A-Za-z0-9])?$", 20)]
 """Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s)."""
 Url = Annotated[str, _text(r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$", 1023)]
-Phrase = Annotated[str, _text(r"^[^\x00-\x1f\x7f\u0085\u2028\u2029\"'`$\\]+$", 500)]
+Phrase = Annotated[str, _text(rf"^[^{_NOT_ON_A_LINE}\"'`$\\]+$", 500)]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
-OneLine = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f\u0085\u2028\u2029]*$", max_length=4000)]
+OneLine = Annotated[str, StringConstraints(pattern=rf"^[^{_NOT_ON_A_LINE}]*$", max_length=4000)]
 """Free text on one line."""
 OptionValue = OneLine | int | float
 """The value of an escape hatch; the section's own writer decides whether it can be printed."""

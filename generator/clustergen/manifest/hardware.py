@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Device, HostList, Name, Options, Rate, Section, SlurmName, field, section
+from clustergen.manifest.base import Device, HostList, Name, OneLine, Options, Rate, Section, SlurmName, field, section
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
@@ -150,7 +150,7 @@ class OwnGpu(Section):
     memory: Bytes = field(..., "Memory.")
     power: Watts = field(..., "The most that it draws.")
     max_clock: Annotated[int, Field(ge=100, le=5000)] | None = field(None, "Highest SM clock in MHz that NVML lists.")
-    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+    source: OneLine = field("manifest", "Where the figures come from.")
 
 
 class OwnSystem(Section):
@@ -164,7 +164,7 @@ class OwnSystem(Section):
     nics: tuple[Nic, ...] = field((), "Network ports.")
     power: Power = section(Power, "Power supplies and draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
-    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+    source: OneLine = field("manifest", "Where the figures come from.")
 
 
 class OwnSwitch(Section):
@@ -175,7 +175,7 @@ class OwnSwitch(Section):
     fabric: Literal["infiniband", "ethernet"] = field(..., "What it switches.")
     rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
     power: Watts | None = field(None, "The most that it draws.")
-    source: str = field("manifest", "Where the figures come from.", max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")
+    source: OneLine = field("manifest", "Where the figures come from.")
 
 
 class OwnCatalogue(Section):

@@ -8,6 +8,7 @@ from clustergen.manifest.base import (
     AbsolutePath,
     Device,
     Endpoint,
+    Host,
     HostName,
     Options,
     PortNumber,
@@ -138,7 +139,7 @@ class Nfs(Mount):
     """An NFS file system."""
 
     type: Literal["nfs"] = field(..., "Kind of file system.")
-    server: Endpoint = field(..., "Server: a node with the role nfs-server, or any other host.")
+    server: Host = field(..., "Server: a node with the role nfs-server, or any other host.")
     path: AbsolutePath = field(..., "Path on the server.")
     version: Literal["3", "4.0", "4.1", "4.2"] = field("4.2", "Protocol.")
     nconnect: Annotated[int, Field(ge=1, le=16)] | None = field(
@@ -154,7 +155,7 @@ class Weka(Mount):
     """A WekaFS file system."""
 
     type: Literal["weka"] = field(..., "Kind of file system.")
-    backends: tuple[Endpoint, ...] = field(..., "Backend servers.", min_length=1)
+    backends: tuple[Host, ...] = field(..., "Backend servers.", min_length=1)
     filesystem: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=32)] = field(
         ..., "Name of the file system."
     )

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from clustergen.records import record
 from clustergen.slurmconf.printing import quote_value
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ufeff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
 
 
 class Safe(str):
@@ -68,6 +68,7 @@ LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 BEEGFS = CONF
 BARE = Format("list", None, _plain(_WORD))
 
+_SYSTEMD = re.compile(r"(^|/)(systemd|tmpfiles\.d|sysusers\.d)/")  # percent signs are specifiers in all of them
 _BY_SUFFIX = {
     ".sh": SHELL,
     ".service": UNIT,
@@ -89,6 +90,8 @@ _BY_SUFFIX = {
 
 def format_of(path: str) -> Format:
     """The format that a file's name says; configuration text where it says nothing."""
+    if path.endswith(".conf") and _SYSTEMD.search(path):
+        return UNIT
     dot = path.rfind(".")
     return _BY_SUFFIX.get(path[dot:], CONF) if dot > path.rfind("/") else CONF
 

@@ -38,7 +38,9 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     slurm = cluster.manifest.slurm
     spec = slurm.accounting
     hosts = cluster.accounting_hosts
-    host, _, database_port = spec.database_host.partition(":")
+    host, database_port = spec.database_host, ""
+    if host.count(":") == 1:  # more of them are an IPv6 address
+        host, _, database_port = host.partition(":")
     daemon = [
         Setting("DbdHost", hosts[0]),
         Setting("DbdBackupHost", hosts[1], "takes over when the first is gone") if len(hosts) > 1 else None,
