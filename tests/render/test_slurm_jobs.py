@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,18 @@ state 'idle none'; ls -A /scratch"""
     assert "SLURM_JOB_GPUS=0,1" in journal
     assert "SLURM_JOB_USER=alice" in journal
     assert "PATH=/usr/sbin:/usr/bin:/sbin:/bin" in journal
+
+
+def test_jobs_without_gpus_leave_memory_to_those_with_gpus(slurm: SlurmInstall, tmp_path: Path) -> None:
+    script = """
+given() { as_alice srun "$@" sh -c 'scontrol show job $SLURM_JOB_ID' | grep -oE 'mem=[0-9]+[MG]' | tail -1; }
+as_alice srun --gpus=1 sleep 15 & sleep 2
+timeout 8 bash -c "$(declare -f as_alice given); given -c 2"; given --gpus=1; given --gpus=1 --mem=3G"""
+    done = run(slurm, tmp_path, script)
+    text = (tmp_path / "root/etc/slurm/slurm.conf").read_text(encoding="utf-8")
+    defaults = dict(re.findall(r"DefMemPer(GPU|CPU)=(\d+)", text))
+    per_gpu, per_cpu = int(defaults["GPU"]), int(defaults["CPU"])
+    assert done.stdout.splitlines()[-3:] == [f"mem={2 * per_cpu}M", f"mem={per_gpu}M", "mem=3G"], done
 
 
 def test_a_gpu_that_does_not_answer_drains_the_node_before_the_job_starts(slurm: SlurmInstall, tmp_path: Path) -> None:

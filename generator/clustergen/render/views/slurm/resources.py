@@ -76,12 +76,24 @@ def jobs(cluster: Cluster) -> Section:
             "MEMLOCK,NOFILE",
             "the login node's limits would keep RDMA from pinning memory",
         ),
+        Setting("DefMemPerCPU", share, "a job that asks for no GPU and no memory would get a whole node's")
+        if (share := _memory_per_cpu(cluster))
+        else None,
         Setting("JobRequeue", int(slurm.scheduler.requeue), "a job goes back to the queue when its node fails"),
         Setting("EnforcePartLimits", "ALL", "a job that can never run is refused at once"),
         Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, finished ones included"),
         Setting("MaxArraySize", slurm.scheduler.max_array) if slurm.scheduler.max_array else None,
     ]
     return section("Jobs", FILE, cluster.release, rows)
+
+
+def _memory_per_cpu(cluster: Cluster) -> int | None:
+    """MiB of one CPU's share on the leanest nodes, where a partition has a default per GPU only."""
+    if not any(partition.mem_per_gpu_mib for partition in cluster.partitions):
+        return None
+    kinds = {group.type.name: group.type for group in cluster.compute}.values()
+    shares = (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds)
+    return min(shares, default=0) or None
 
 
 def mpi_default(cluster: Cluster) -> str:
