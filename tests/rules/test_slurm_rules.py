@@ -6,9 +6,10 @@ import pytest
 from pydantic import BaseModel
 
 from clustergen.catalogue import slurm as catalogue
+from clustergen.catalogue.slurm_values import keys_with_bounds
 from clustergen.manifest.model import Manifest
 from clustergen.rules.slurm_managed import DERIVED, FIELDS
-from clustergen.rules.slurm_values import _BOUNDS, _LEVEL_KEYS
+from clustergen.slurmrules.values import LEVEL_KEYS
 from strategies.findings import found
 from strategies.slurm_manifests import RIGHT, WRONG
 
@@ -31,8 +32,8 @@ def test_keys_that_the_manifest_has_in_its_own_words_are_keys(table: dict[tuple[
 
 
 def test_keys_with_bounds_and_levels_are_keys() -> None:
-    for key in (*_BOUNDS, *_LEVEL_KEYS):
-        assert catalogue.key("slurm.conf", key) or catalogue.key("slurmdbd.conf", key), key
+    for key in (*keys_with_bounds(), *LEVEL_KEYS):
+        assert any(catalogue.key(file, key) for file in ("slurm.conf", "slurmdbd.conf", "cgroup.conf")), key
 
 
 def test_fields_that_hints_name_are_there() -> None:

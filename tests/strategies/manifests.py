@@ -42,7 +42,13 @@ def manifests(draw: st.DrawFn, release: str | None = None) -> dict[str, Any]:
     storage: dict[str, Any] = {}
     if controllers == 2:
         nodes.append({"name": "head2", "type": "service", "address": "10.0.0.2", "roles": ["slurm-controller"]})
-        storage["state"] = {"type": "nfs", "server": "filer", "path": "/state", "mount": "/shared", "clients": ["slurm-controller"]}
+        storage["state"] = {
+            "type": "nfs",
+            "server": "filer",
+            "path": "/state",
+            "mount": "/shared",
+            "clients": ["slurm-controller"],
+        }
     first = 10
     for number in range(draw(st.integers(1, 3))):
         system = draw(st.sampled_from(sorted(SYSTEMS)))
@@ -86,11 +92,22 @@ def manifests(draw: st.DrawFn, release: str | None = None) -> dict[str, Any]:
         slurm["preemption"] = {"by": "qos", "mode": draw(st.sampled_from(["requeue", "cancel"]))}
     slurm["configless"] = draw(st.booleans())
     if draw(st.booleans()):
-        storage["home"] = {"type": "nfs", "server": "filer", "path": "/home", "mount": "/home", "nconnect": draw(st.integers(1, 16))}
+        storage["home"] = {
+            "type": "nfs",
+            "server": "filer",
+            "path": "/home",
+            "mount": "/home",
+            "nconnect": draw(st.integers(1, 16)),
+        }
     if draw(st.booleans()):
         storage["scratch"] = {"type": "lustre", "mount": "/lustre", "mgs": ["10.1.0.1@tcp", "10.1.0.2@tcp"]}
     if draw(st.booleans()):
-        storage["fast"] = {"type": "beegfs", "version": draw(st.sampled_from(["7.4", "8.1"])), "mgmtd": "10.1.0.9", "mount": "/fast"}
+        storage["fast"] = {
+            "type": "beegfs",
+            "version": draw(st.sampled_from(["7.4", "8.1"])),
+            "mgmtd": "10.1.0.9",
+            "mount": "/fast",
+        }
     manifest: dict[str, Any] = {
         "name": draw(NAMES), "os": draw(st.sampled_from(OSES)), "networks": networks, "node_types": types, "nodes": nodes,
         "slurm": slurm, "storage": storage, "nccl": {"version": "2.27"},
@@ -103,12 +120,16 @@ def manifests(draw: st.DrawFn, release: str | None = None) -> dict[str, Any]:
 def _switches(draw: st.DrawFn, compute: list[str]) -> list[dict[str, Any]]:
     if len(compute) == 1 or draw(st.booleans()):
         return [{"name": "leaf1", "nodes": ",".join(compute)}]
-    leaves = [{"name": f"leaf{i}", "nodes": nodes, "uplinks": [{"to": "spine[1-2]"}]} for i, nodes in enumerate(compute)]
+    leaves = [
+        {"name": f"leaf{i}", "nodes": nodes, "uplinks": [{"to": "spine[1-2]"}]} for i, nodes in enumerate(compute)
+    ]
     return [*leaves, {"name": "spine[1-2]"}]
 
 
 def _partitions(draw: st.DrawFn, compute: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"main": {"nodes": ",".join(compute), "default": True, "max_time": draw(TIMES), "default_time": "30"}}
+    found: dict[str, Any] = {
+        "main": {"nodes": ",".join(compute), "default": True, "max_time": draw(TIMES), "default_time": "30"}
+    }
     if draw(st.booleans()):
         found["short"] = {"nodes": compute[0], "max_time": "30", "priority_tier": draw(st.integers(1, 100))}
     return found

@@ -127,6 +127,16 @@ def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
 
 
 @cache
+def key_tables(file: str) -> dict[str, tuple[str, ...]] | None:
+    """What `slurmconf.parse` wants to know of a file: block → the keys that any release reads there; None where its
+    keys are not known here. Whether a release reads a key is for `key` to say.
+    """
+    index = _keys()[1]
+    found = {block: tuple(row[2] for row in names.values()) for (name, block), names in index.items() if name == file}
+    return found or None
+
+
+@cache
 def files() -> dict[str, tuple[str, ...]]:
     """Every file with keys here → the blocks that it has besides its own lines."""
     found: dict[str, list[str]] = {}

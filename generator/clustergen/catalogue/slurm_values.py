@@ -144,6 +144,22 @@ def plugins(key: str) -> tuple[SlurmPlugin, ...]:
 
 
 @cache
+def _families() -> dict[str, dict[str, str]]:
+    return {r["key"].lower(): r for r in rows("slurm_families.tsv")}
+
+
+def needs_family(key: str, value: str, release: SlurmRelease) -> str | None:
+    """The whole name that a release wants in place of a plugin without its family; None where it takes it as it is."""
+    row = _families().get(key.lower())
+    if row is None or "/" in value:
+        return None
+    since = release_or_none(row["since"])
+    if value.lower() in row["bare"].split() and since is not None and release >= since:
+        return None
+    return f"{row['family']}/{value}"
+
+
+@cache
 def _defaults() -> dict[str, list[tuple[SlurmRelease | None, str]]]:
     found: dict[str, list[tuple[SlurmRelease | None, str]]] = {}
     for r in rows("slurm_defaults.tsv"):
@@ -160,21 +176,71 @@ def default(key: str, release: SlurmRelease) -> str | None:
     return value
 
 
+class SlurmEffect(NamedTuple):
+    """What a change takes. `effect` is what it is called by; `also` what has to be done besides."""
+
+    effect: str
+    note: str
+    also: tuple[str, ...] = ()
+    everywhere: bool = False
+    """On every node that runs the daemon, not only on those that the change is about."""
+    page: str = ""
+    """Where the documentation says so."""
+    source: str = ""
+
+
 @cache
-def _effects() -> list[dict[str, str]]:
-    return list(rows("slurm_effects.tsv"))
+def _effects() -> list[tuple[dict[str, str], SlurmRelease | None]]:
+    return [(row, release_or_none(row["until"])) for row in rows("slurm_effects.tsv")]
 
 
-def effect(file: str, key: str, release: SlurmRelease, block: str = "") -> tuple[str, str]:
-    """What a change of the key takes (reconfigure, restart-slurmctld, restart-slurmd, restart-slurm, restart-slurmdbd,
-    drain, refuse), and a remark.
+@cache
+def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: str = "") -> SlurmEffect:
+    """What a change of the key takes, by the words of `render.effects`. `file` is a bare name; `what` says more of the
+    change: `added` or `removed` for a whole node or partition, the word of a list that came or went, `count` or `type`
+    of gres, `first` of several hosts, `OLD to NEW`.
     """
-    for r in _effects():
+    wanted = what.lower()
+    for row, until in _effects():
         if (
-            r["file"] == file
-            and r["block"] in ("*", block)
-            and r["key"].lower() in ("*", key.lower())
-            and (not r["until"] or release < SlurmRelease(r["until"]))
+            row["file"] in ("*", file)
+            and row["block"] in ("*", block)
+            and (row["key"] == "*" or row["key"].lower() == key.lower())
+            and row["what"].lower() in ("", wanted)
+            and (until is None or release < until)
         ):
-            return r["effect"], r["note"]
-    return "reconfigure", ""
+            first, *also = row["effect"].split()
+            everywhere = row["scope"] == "all"
+            return SlurmEffect(first, row["note"], tuple(also), everywhere, row["page"], row["source"])
+    raise LookupError("slurm_effects.tsv has no last row for everything else")
+
+
+class SlurmBounds(NamedTuple):
+    """The numbers that a key, or a word of its list, takes; `low` and `high` are part of them."""
+
+    low: int
+    high: int
+    beyond: str
+    """What a daemon does with others: `stops`, `logs`, `silent`."""
+    since: SlurmRelease | None
+    """Older releases take them in silence."""
+
+
+@cache
+def _bounds() -> dict[tuple[str, str], SlurmBounds]:
+    return {
+        (r["key"].lower(), r["word"].lower()): SlurmBounds(
+            int(r["low"]), int(r["high"]), r["beyond"], release_or_none(r["since"])
+        )
+        for r in rows("slurm_bounds.tsv")
+    }
+
+
+def bounds(key: str, word: str = "") -> SlurmBounds | None:
+    """The bounds of a key's number, or of the number behind a word of its list; None where the type is the only one."""
+    return _bounds().get((key.lower(), word.lower()))
+
+
+def keys_with_bounds() -> tuple[str, ...]:
+    """The keys, in lower case, that have bounds of their own."""
+    return tuple(key for key, word in _bounds() if not word)

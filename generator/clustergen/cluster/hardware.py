@@ -51,7 +51,7 @@ class TypeResolver:
             key
             for key, value in (
                 ("cpu.cores_per_socket", written.cpu.cores_per_socket or (found and found.cpu.cores_per_socket)),
-                ("memory", written.memory or (found and found.memory_mib)),
+                ("memory", written.memory or written.real_memory or (found and found.memory_mib)),
             )
             if not value
         ]
@@ -142,13 +142,14 @@ class TypeResolver:
         cpu: Cpu | None = None,
     ) -> NodeType:
         cpu = cpu or Cpu(1, 1)
-        memory = written.memory.mib if written.memory else (found.memory_mib if found else 0)
+        memory = written.memory.mib if written.memory else (found.memory_mib if found else written.real_memory or 0)
         own = written.power
         psu = found.psu if found else None
         own_system = self.manifest.catalogue.systems.get(written.system or "")
         if own_system is not None:
             own = own_system.power.model_copy(update=own.model_dump(exclude_unset=True))
-        reserved = written.reserved.memory.mib if written.reserved.memory else _usual_reserve(memory)
+        bare = self.manifest.slurm.defaults == "slurm"
+        reserved = written.reserved.memory.mib if written.reserved.memory else 0 if bare else _usual_reserve(memory)
         return NodeType(
             name=name,
             os=self._os(written),
@@ -161,6 +162,7 @@ class TypeResolver:
             threads_per_core=cpu.threads_per_core,
             numa_per_socket=cpu.numa_per_socket,
             memory_mib=memory,
+            stated_memory_mib=written.real_memory,
             gpus=gpus,
             ports=ports,
             psus=own.psus or (psu.installed if psu else None),
@@ -172,7 +174,7 @@ class TypeResolver:
             else ((found.rack_units if found else None) or 1),
             reserved_cores=written.reserved.cores or 0,
             reserved_mib=min(reserved, memory) if known else 0,
-            features=_features(written, gpus),
+            features=_features(written, None if bare else gpus),
             weight=written.weight,
             numa_as_socket=False,
             group="type_" + name.replace("-", "_"),

@@ -83,6 +83,7 @@ class NodeType:
     threads_per_core: int
     numa_per_socket: int
     memory_mib: int  # fitted
+    stated_memory_mib: int | None  # RealMemory, where the manifest says it
     gpus: GpuSet | None
     ports: tuple[Port, ...]
     psus: int | None
@@ -117,7 +118,7 @@ class NodeType:
     @property
     def real_memory_mib(self) -> int:
         """RealMemory: 97 % of what is fitted, as firmware and kernel keep some; a node that reports less is invalid."""
-        return self.memory_mib * 97 // 100
+        return self.stated_memory_mib or self.memory_mib * 97 // 100
 
     @property
     def job_memory_mib(self) -> int:
@@ -147,6 +148,7 @@ class NodeGroup:
     features: tuple[str, ...]
     weight: int | None
     state: str
+    slurm_options: Mapping[str, str | int | float]
 
     def has(self, role: str) -> bool:
         return role in self.roles
@@ -236,6 +238,12 @@ class Cluster:
         return tuple(self.hosts("slurm-accounting"))
 
     @cached_property
+    def keeps_books(self) -> bool:
+        """Whether there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
+        elsewhere = str(self.manifest.slurm.options.get("AccountingStorageType", ""))
+        return bool(self.accounting_hosts) or elsewhere.lower().endswith("slurmdbd")
+
+    @cached_property
     def address(self) -> Mapping[str, str]:
         """Management address by host name; hosts without one are absent."""
         return {host: ip for group in self.groups for host, ip in zip(group.hosts, group.addresses, strict=False)}
@@ -253,6 +261,11 @@ class Cluster:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
         return tuple(kind for kind in self.node_types if kind.gpus and kind.name in used)
+
+    @property
+    def bare(self) -> bool:
+        """Whether Slurm's own defaults hold where the manifest says nothing, and not our recommendations."""
+        return self.manifest.slurm.defaults == "slurm"
 
     @property
     def slurm_name(self) -> str:

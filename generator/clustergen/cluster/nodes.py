@@ -75,6 +75,7 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
         features=written.features,
         weight=written.weight,
         state=written.state,
+        slurm_options=dict(written.slurm_options),
     )
 
 

@@ -10,6 +10,7 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import expand, fold, span_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as Written
+from clustergen.records import replace
 
 DEFAULT_PARTITION = "main"
 _HOUR = 60
@@ -17,7 +18,10 @@ _HOUR = 60
 
 def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
     """Those of the manifest, or one of all nodes where it has none."""
-    written = manifest.slurm.partitions or {DEFAULT_PARTITION: Written(nodes="all", default=True)}
+    bare = manifest.slurm.defaults == "slurm"
+    written = manifest.slurm.partitions
+    if not written and not bare:
+        written = {DEFAULT_PARTITION: Written(nodes="all", default=True)}
     compute = [group for group in groups if group.has("slurm-compute")]
     where = {host: group.type for group in compute for host in group.hosts}
     everybody = {host for group in groups for host in group.hosts}
@@ -26,7 +30,8 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
         for name, text in manifest.slurm.node_sets.items()
     }
     only = len(written) == 1
-    return tuple(_partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items())
+    found = (_partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items())
+    return tuple(map(_as_stated, found) if bare else found)
 
 
 def _known(
@@ -71,7 +76,7 @@ def _partition(
     hosts: list[str] = []
     if spec.nodes == "all":
         hosts = list(where)
-    else:
+    elif spec.nodes != "none":
         single = []
         for item in expand(spec.nodes):
             if item in sets:
@@ -100,6 +105,19 @@ def _partition(
         if spec.memory_per_cpu
         else (mem_per_cpu or None if without_gpus else None),
         billing=spec.billing if spec.billing is not None else _billing(kinds),
+    )
+
+
+def _as_stated(partition: Partition) -> Partition:
+    """Without what was worked out."""
+    spec = partition.spec
+    return replace(
+        partition,
+        default=spec.default,
+        cpus_per_gpu=spec.cpus_per_gpu,
+        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else None,
+        mem_per_cpu_mib=spec.memory_per_cpu.mib if spec.memory_per_cpu else None,
+        billing=spec.billing or {},
     )
 
 

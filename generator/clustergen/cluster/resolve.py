@@ -47,7 +47,10 @@ def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[st
     # SlurmdParameters=numa_node_as_socket holds for the whole cluster, so all node types follow or none does.
     stated = {written.numa_as_socket for written in manifest.node_types.values()}
     as_socket = True in stated or (
-        resolver.gpus.wants_numa and False not in stated and release >= SlurmRelease("22.05")
+        resolver.gpus.wants_numa
+        and False not in stated
+        and release >= SlurmRelease("22.05")
+        and manifest.slurm.defaults != "slurm"
     )
     return {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
 

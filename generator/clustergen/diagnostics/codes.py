@@ -59,6 +59,7 @@ _TABLE = (
     # nodes and names
     Code("host-duplicate", ERROR, "A host name stands twice"),
     Code("host-name-malformed", ERROR, "A name is no host name"),
+    Code("host-name-unusual", WARNING, "A host name that not all programs take"),
     Code("name-reserved", ERROR, "A name that means something else to Slurm"),
     Code("hostlist-not-for-slurm", ERROR, "Slurm of this release cannot read the host list"),
     Code("too-many-nodes", ERROR, "More nodes than one Slurm cluster takes"),
@@ -255,6 +256,25 @@ _TABLE = (
     Code("site-file-clash", ERROR, "A site file would replace one of ours"),
     Code("site-replaces-nothing", ERROR, "A replacement that is not there"),
     Code("site-template-fails", ERROR, "A site template cannot be printed"),
+    # hand-written files of Slurm's
+    Code("conf-syntax", ERROR, "A line that Slurm cannot read"),
+    Code("conf-include", ERROR, "An Include that Slurm cannot follow"),
+    Code("conf-misread", WARNING, "A line that Slurm reads otherwise than it looks"),
+    Code("slurm-key-lacking", ERROR, "A key without which a daemon does not start"),
+    Code("slurm-key-ignored", WARNING, "A key that another one leaves without effect"),
+    Code("slurm-key-old-name", INFO, "An old name of a key"),
+    Code("slurm-folder-unsafe", WARNING, "A folder where state or jobs get lost"),
+    Code("slurm-secret-readable", WARNING, "A file with a password that others may read"),
+    Code("node-cpus-mismatch", WARNING, "CPUs that do not fit sockets, cores and threads"),
+    Code("node-memory-missing", WARNING, "A node without memory for jobs"),
+    Code("partition-twice", ERROR, "A partition stands twice"),
+    Code("partition-unknown", WARNING, "A partition that is not there"),
+    Code("gres-undeclared", WARNING, "A GRES that GresTypes does not name"),
+    Code("gres-mismatch", WARNING, "The GRES of slurm.conf and gres.conf do not agree"),
+    Code("gres-without-constraint", WARNING, "GPUs that every job can open"),
+    Code("topology-ignored", WARNING, "A topology file that Slurm does not read"),
+    Code("topology-unknown", ERROR, "A topology that is not there"),
+    Code("plugstack-line", WARNING, "A line of plugstack.conf that Slurm skips"),
 )
 
 CODES: dict[str, Code] = {entry.code: entry for entry in _TABLE}

@@ -6,7 +6,7 @@ packages/core/src/command.ts): `%`, CR and LF in a message; `:` and `,` too in a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clustergen.diagnostics.codes import Severity
 from clustergen.diagnostics.model import Diagnostic
@@ -30,8 +30,13 @@ def _command(diagnostic: Diagnostic) -> str:
                 properties["endColumn"] = place.end_column - 1
     properties["title"] = diagnostic.code
     message = diagnostic.message + (f"\nhint: {diagnostic.hint}" if diagnostic.hint else "")
-    shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(message)}"
+    return command(_COMMANDS[diagnostic.severity], properties, message)
+
+
+def command(name: str, properties: Mapping[str, str | int], message: str) -> str:
+    """A workflow command: `error`, `warning` or `notice` with its properties, escaped."""
+    shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    return f"::{name} {shown}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -3,7 +3,8 @@
 A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real
 one (`tools/update-code-pages` writes it). A block below a line that is nothing but a path, as "`site/all/etc/motd`:",
 is a file beside the manifest; a page with such files, or that names the command, shows what `clustergen render` says.
-Where no manifest can show a code, a comment `<!-- fixture: NAME -->` names the test that does.
+The examples of `clustergen lint` are blocks of the kind `conf`, a slurm.conf each. Where neither can show a code, a
+comment `<!-- fixture: NAME -->` names the test that does.
 """
 
 from __future__ import annotations
@@ -31,9 +32,19 @@ class Examples:
     wrong: str
     output: str
     right: str
-    verb: str = "validate"  # the command is `clustergen VERB manifest.yaml`
+    verb: str = "validate"  # the command is `clustergen VERB manifest.yaml`; that of lint has a release
     wrong_files: Mapping[str, str] = MappingProxyType({})  # path beside the manifest → text
     right_files: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def document(self) -> str:
+        """The file that the examples are."""
+        return "slurm.conf" if self.verb == "lint" else "manifest.yaml"
+
+    @property
+    def command(self) -> list[str]:
+        """The words behind `clustergen`."""
+        return [self.verb, self.document, *(("--slurm-version", "24.11") if self.verb == "lint" else ())]
 
 
 def folder() -> Path | None:
@@ -61,9 +72,12 @@ def examples(markdown: str) -> Examples | str:
                 files[section["title"]][block["path"]] = block["text"]
             else:
                 blocks[section["title"], block["kind"]] = block["text"]
-    verb = "render" if any(files.values()) or f"`{_RENDER}`" in markdown else "validate"
+    kind = "conf" if ("Wrong", "conf") in blocks else "yaml"
+    verb = "lint" if kind == "conf" else "validate"
+    if verb == "validate" and (any(files.values()) or f"`{_RENDER}`" in markdown):
+        verb = "render"
     try:
-        wrong, output, right = blocks["Wrong", "yaml"], blocks["Wrong", "text"], blocks["Right", "yaml"]
+        wrong, output, right = blocks["Wrong", kind], blocks["Wrong", "text"], blocks["Right", kind]
     except KeyError as err:
         raise ValueError(f"the page has no {err.args[0][1]} block under '## {err.args[0][0]}'") from None
     return Examples(wrong, output, right, verb, files["Wrong"], files["Right"])

@@ -107,6 +107,9 @@ class NodeType(Section):
     )
     os: OsName | None = field(None, "Operating system, where it is not the cluster's.")
     memory: Bytes | None = field(None, "Memory fitted in a node.")
+    real_memory: Annotated[int, Field(ge=1)] | None = field(
+        None, "RealMemory in MiB, as `slurmd -C` prints it; default 97 % of memory."
+    )
     cpu: Cpu = section(Cpu, "CPUs.")
     gpus: Gpus = section(Gpus, "GPUs.")
     nics: tuple[Nic, ...] | None = field(None, "Network ports, in place of the catalogue's.")

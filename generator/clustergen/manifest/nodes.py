@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import AddressList, HostList, Name, Section, SlurmName, field, section
+from clustergen.manifest.base import AddressList, HostList, Name, Options, Section, SlurmName, field, section
 
 Role = Literal[
     "slurm-controller",
@@ -41,3 +41,4 @@ class Nodes(Section):
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight.")
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")
     in_no_partition: bool = field(False, "Says that it is meant: jobs cannot reach these nodes.")
+    slurm_options: Options = field({}, "More keys of the NodeName line, as Port: 17001.")

@@ -25,10 +25,16 @@ Tres = Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=
 TresLimits = dict[Tres, Annotated[int, Field(ge=-1)]]
 
 
+AnyName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$", max_length=63)]
+"""Slurm takes more in names of partitions and clusters than elsewhere."""
+
+
 class Partition(Section):
     """A queue."""
 
-    nodes: HostList | Literal["all"] = field(..., "Nodes, node sets, or all (every node that runs slurmd).")
+    nodes: HostList | Literal["all", "none"] = field(
+        ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes."
+    )
     default: bool = field(False, "Where jobs go that name no partition.")
     max_time: Duration | None = field(None, "Longest job; default unlimited.")
     default_time: Duration | None = field(
@@ -141,6 +147,9 @@ class Accounting(Section):
         "slurm_acct_db", "Database."
     )
     database_user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=31)] = field("slurm", "Database user.")
+    password: bool | None = field(
+        None, "The database asks for a password, which is put on the node at apply time; default: not localhost's."
+    )
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all"], ...] = field(
         ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: records only."
     )
@@ -184,6 +193,7 @@ class Topology(Section):
         "auto", "topology.yaml exists from 25.05 on; auto keeps topology.conf."
     )
     parameters: tuple[Word, ...] = field((), "TopologyParam.")
+    lines: tuple[Options, ...] = field((), "Lines of topology.conf, in place of ours: {SwitchName: s1, Nodes: n[1-4]}.")
 
 
 class Pyxis(Section):
@@ -216,18 +226,22 @@ class Slurm(Section):
         "auto",
         "Whose packages: auto takes the distribution's where it has this release, otherwise SchedMD's own packaging.",
     )
-    cluster_name: SlurmName | None = field(None, "ClusterName; default the manifest's name.")
+    defaults: Literal["recommended", "slurm"] = field(
+        "recommended", "What holds where this section says nothing: our recommendations, or Slurm's own defaults."
+    )
+    cluster_name: AnyName | None = field(None, "ClusterName; default the manifest's name.")
     auth: Literal["munge", "slurm"] = field("munge", "auth/munge, or auth/slurm with its own key (23.11 and newer).")
     configless: bool = field(False, "Compute and login nodes fetch their configuration from the controller.")
     state_location: AbsolutePath | None = field(
         None, "StateSaveLocation; must be shared when there are two controllers."
     )
+    state_shared: bool = field(False, "Says that controllers share it on a file system that is not under storage.")
     user: SlurmName = field("slurm", "Account of slurmctld and slurmdbd.")
     uid: Annotated[int, Field(ge=1, le=65533)] = field(64030, "Its user and group id, the same on all nodes.")
     ports: dict[Literal["slurmctld", "slurmd", "slurmdbd"], PortNumber] = field(
         {}, "Other ports than 6817, 6818, 6819."
     )
-    partitions: dict[SlurmName, Partition] = field({}, "Queues; default: one with all nodes.")
+    partitions: dict[AnyName, Partition] = field({}, "Queues; default: one with all nodes.")
     node_sets: dict[SlurmName, HostList] = field({}, "Names for groups of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption.")
@@ -254,3 +268,10 @@ class Slurm(Section):
     gres_options: Options = field({}, "More keys of each GPU line of gres.conf.")
     cgroup_options: Options = field({}, "More keys of cgroup.conf, or other values of ours.")
     mpi_options: Options = field({}, "Keys of mpi.conf.")
+    acct_gather_options: Options = field({}, "Keys of acct_gather.conf.")
+    lines: tuple[Options, ...] = field(
+        (), "More lines of slurm.conf: with several keys, as DownNodes, or of a key that stands several times."
+    )
+    gres_lines: tuple[Options, ...] | None = field(
+        None, "Lines of gres.conf, in place of those made of the GPUs: {Name: gpu, File: /dev/nvidia0}; []: no file."
+    )

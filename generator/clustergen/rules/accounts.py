@@ -154,7 +154,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("slurm", "options", key)
         names = {part.partition("=")[0].strip(): None for part in str(given).split(",")}
         yield from _tres(cluster, path, names, _OF_WEIGHTS)
-        if not cluster.accounting_hosts and not all(name.lower() in _BUILT_IN_TRES for name in names):
+        if not cluster.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
             yield Finding(
                 "accounting-missing",
                 path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +14,8 @@ from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
+_TAKEN = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+"""Names that slurmctld takes; imported clusters have them."""
 _RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
 
 
@@ -72,7 +75,15 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
     """RFC 952 and 1123, in lower case: a name that DNS and Slurm both take."""
     for group in cluster.groups:
         bad = next((host for host in group.hosts if not _good_host(host)), None)
-        if bad is not None:
+        if bad is not None and cluster.bare and _TAKEN.fullmatch(bad):
+            yield Finding(
+                "host-name-unusual",
+                ("nodes", group.index, "name"),
+                f"Slurm takes {quote(bad)} as a name, other programs may not",
+                "lower-case letters, digits and hyphens, without the domain, are safe everywhere",
+                at=_span(cluster, group, bad),
+            )
+        elif bad is not None:
             yield Finding(
                 "host-name-malformed",
                 ("nodes", group.index, "name"),
@@ -109,6 +120,15 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
     slurm = cluster.manifest.slurm
     for group in cluster.groups:
         for host in _RESERVED_HOSTS.intersection(group.hosts):
+            if host == "localhost" and cluster.bare:
+                yield Finding(
+                    "host-name-unusual",
+                    ("nodes", group.index, "name"),
+                    "every machine calls itself 'localhost': a cluster of more than one has no use for it",
+                    "the name that `hostname -s` prints",
+                    at=_span(cluster, group, host),
+                )
+                continue
             yield Finding(
                 "name-reserved",
                 ("nodes", group.index, "name"),
@@ -200,7 +220,14 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
     groups = membership(cluster)
     for group_ in cluster.groups:
         clash = next((host for host in group_.hosts if host in groups and host not in _RESERVED_HOSTS), None)
-        if clash is not None:
+        if clash is not None and cluster.bare:
+            yield Finding(
+                "host-name-unusual",
+                ("nodes", group_.index, "name"),
+                f"'{clash}' is the name of an Ansible group too: --limit {clash} takes both",
+                at=_span(cluster, group_, clash),
+            )
+        elif clash is not None:
             yield Finding(
                 "group-name-clash",
                 ("nodes", group_.index, "name"),

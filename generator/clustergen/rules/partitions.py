@@ -9,6 +9,7 @@ from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import expand, span_of
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
+_WORDS = ("all", "none")
 
 
 def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
@@ -44,7 +45,7 @@ def _all_known(cluster: Cluster) -> bool:
     """Whether every name in the partitions is known; a misspelt one probably means a node that seems left out."""
     slurm = cluster.manifest.slurm
     known = {*cluster.hosts(), *slurm.node_sets}
-    lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes != "all"]
+    lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes not in _WORDS]
     return all(known.issuperset(expand(text)) for text in [*lists, *slurm.node_sets.values()])
 
 
@@ -137,7 +138,7 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
 
 def node_sets(cluster: Cluster) -> Iterator[Finding]:
     written = cluster.manifest.slurm
-    used = {item for spec in written.partitions.values() if spec.nodes != "all" for item in expand(spec.nodes)}
+    used = {item for spec in written.partitions.values() if spec.nodes not in _WORDS for item in expand(spec.nodes)}
     hosts = set(cluster.hosts())
     for name in written.node_sets:
         path: ManifestPath = ("slurm", "node_sets", name)

@@ -133,6 +133,8 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
     if len(hosts) < 2:
         return
     place = cluster.manifest.slurm.state_location
+    if cluster.manifest.slurm.state_shared:
+        return
     if place is None:
         yield Finding(
             "state-not-shared",
@@ -177,7 +179,7 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             "two slurmdbd with a database each would keep two sets of books",
             "say slurm: {accounting: {database_host: …}}, a host that both reach",
         )
-    if not hosts:
+    if not cluster.keeps_books:
         yield from _needs_accounting(cluster)
 
 

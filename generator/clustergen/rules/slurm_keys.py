@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
-from clustergen.rules.slurm_managed import NEVER_THERE, derived_from, field_of
-from clustergen.rules.slurm_values import value
+from clustergen.rules.slurm_managed import NEVER_THERE, NOT_FREE, derived_from, field_of
+from clustergen.rules.slurm_values import findings, value
+from clustergen.slurmrules import keys
 
 Hatch = tuple[ManifestPath, str, str, Mapping[str, OptionValue]]
 
@@ -23,6 +23,7 @@ _HATCH_OF = {
     ("gres.conf", "NodeName"): "slurm.gres_options",
     ("mpi.conf", ""): "slurm.mpi_options",
     ("slurmdbd.conf", ""): "slurm.accounting.options",
+    ("acct_gather.conf", ""): "slurm.acct_gather_options",
 }
 
 
@@ -33,11 +34,39 @@ def hatches(cluster: Cluster) -> Iterator[Hatch]:
     yield ("slurm", "cgroup_options"), "cgroup.conf", "", written.cgroup_options
     yield ("slurm", "gres_options"), "gres.conf", "NodeName", written.gres_options
     yield ("slurm", "mpi_options"), "mpi.conf", "", written.mpi_options
+    yield ("slurm", "acct_gather_options"), "acct_gather.conf", "", written.acct_gather_options
     yield ("slurm", "accounting", "options"), "slurmdbd.conf", "", written.accounting.options
     for name, partition in written.partitions.items():
         yield ("slurm", "partitions", name, "options"), "slurm.conf", "PartitionName", partition.options
     for name, kind in cluster.manifest.node_types.items():
         yield ("node_types", name, "slurm_options"), "slurm.conf", "NodeName", kind.slurm_options
+    for index, entry in enumerate(cluster.manifest.nodes):
+        yield ("nodes", index, "slurm_options"), "slurm.conf", "NodeName", entry.slurm_options
+
+
+def own_lines(cluster: Cluster) -> Iterator[Finding]:
+    """Lines that stand as the manifest gives them: the first key says what the others may be."""
+    written = cluster.manifest.slurm
+    places: tuple[tuple[ManifestPath, str, tuple[Mapping[str, OptionValue], ...]], ...] = (
+        (("slurm", "lines"), "slurm.conf", written.lines),
+        (("slurm", "gres_lines"), "gres.conf", written.gres_lines or ()),
+        (("slurm", "topology", "lines"), "topology.conf", written.topology.lines),
+    )
+    for path, file, lines in places:
+        for index, line in enumerate(lines):
+            opening = next(iter(line), "")
+            block = next((name for name in slurm.files()[file] if name.lower() == opening.lower()), None)
+            if file == "gres.conf":
+                block = "NodeName"
+            for name, text in line.items():
+                where: ManifestPath = (*path, index, name)
+                known = slurm.key(file, name, "" if name == opening or block is None else block)
+                if known is None:
+                    yield _unknown(where, file, block or "", name)
+                elif known.state(cluster.release) != "known":
+                    yield from findings(where, keys.state(known, cluster.release))
+                elif name != opening or block is None:
+                    yield from value(cluster.release, where, known, text)
 
 
 def options(cluster: Cluster) -> Iterator[Finding]:
@@ -54,79 +83,39 @@ def options(cluster: Cluster) -> Iterator[Finding]:
                 )
                 continue
             seen[name.lower()] = name
-            yield from _option(cluster.release, where, file, block, name, text)
+            yield from _option(cluster, where, file, block, name, text)
 
 
 def _option(
-    release: SlurmRelease, path: ManifestPath, file: str, block: str, name: str, text: OptionValue
+    cluster: Cluster, path: ManifestPath, file: str, block: str, name: str, text: OptionValue
 ) -> Iterator[Finding]:
+    release = cluster.release
     known = slurm.key(file, name, block)
+    free = cluster.bare and (known is None or known.key not in NOT_FREE)  # slurm.defaults: slurm
     if known is None:
         yield _unknown(path, file, block, name)
-    elif field := field_of(file, block, name):
+    elif (field := field_of(file, block, name)) and not free:
         yield Finding(
             "slurm-key-managed", path, f"the manifest has a field for '{known.key}'", f"write {field}", key=True
         )
-    elif origin := derived_from(file, block, name):
+    elif (origin := derived_from(file, block, name)) and not free:
         yield Finding(
             "slurm-key-managed", path, f"'{known.key}' is written by clustergen", f"it follows from {origin}", key=True
         )
-    elif (state := known.state(release)) != "known":
-        yield _gone(path, known, release, state)
+    elif known.state(release) != "known":
+        yield from findings(path, keys.state(known, release))
     else:
         yield from value(release, path, known, text)
 
 
 def _unknown(path: ManifestPath, file: str, block: str, name: str) -> Finding:
-    what = f"a {block} line of {file}" if block else file
     hint = NEVER_THERE.get(name.lower()) or did_you_mean(name, [key.key for key in slurm.keys(file, block)])
     if hint is None:
         homes = [(f, b) for f, b in _HATCH_OF if slurm.key(f, name, b) is not None]
         if homes:
             place = field_of(*homes[0], name) or _HATCH_OF[homes[0]]
             hint = f"it is a key of {'a ' + homes[0][1] + ' line' if homes[0][1] else homes[0][0]}: write {place}"
-    return Finding(
-        "slurm-key-unknown",
-        path,
-        f"{what} has no key '{name}' in any release, and no daemon or command of Slurm starts with it",
-        hint,
-        key=True,
-    )
+    return next(findings(path, [keys.unknown(file, block, name, hint)]))
 
 
-def _gone(path: ManifestPath, known: slurm.SlurmKey, release: SlurmRelease, state: str) -> Finding:
-    if state == "too-new":
-        return Finding(
-            "slurm-key-too-new",
-            path,
-            f"'{known.key}' exists from Slurm {known.since} on; {release} does not start with it",
-            key=True,
-        )
-    if state == "defunct":
-        return Finding(
-            "slurm-key-defunct",
-            path,
-            f"'{known.key}' has had no effect since Slurm {known.defunct}; {release} logs an error for it",
-            _instead(known),
-            key=True,
-        )
-    since = known.refused if state == "refused" else known.removed
-    return Finding(
-        "slurm-key-removed",
-        path,
-        f"'{known.key}' was removed in Slurm {since}; {release} does not start with it",
-        _instead(known),
-        key=True,
-    )
-
-
-def _instead(known: slurm.SlurmKey) -> str:
-    """What took the place of a key that is gone."""
-    if known.note and "=" in known.note:
-        return f"write {known.note}"
-    if known.instead:
-        return f"write {known.instead}"
-    return known.note or "delete it"
-
-
-RULES = (options,)
+RULES = (options, own_lines)

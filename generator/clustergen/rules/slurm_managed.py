@@ -145,6 +145,9 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
     ),
 }
 
+# With Slurm's own defaults, an option may say what a field has no words for; these it may not.
+NOT_FREE = frozenset(("ClusterName", "NodeName", "PartitionName", "NodeSet", "StoragePass"))
+
 # Keys that articles show and no release has → what does it.
 NEVER_THERE = {
     "maxconcurrentjobs": "a limit of jobs is a QOS's: slurm.qos.NAME.max_jobs_per_user",

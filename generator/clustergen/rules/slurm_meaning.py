@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
+from clustergen.rules.slurm_values import findings
+from clustergen.slurmrules import combinations as shared
 
-_UNITS = ("cr_cpu", "cr_core", "cr_socket", "cr_memory", "cr_cpu_memory", "cr_core_memory", "cr_socket_memory")
-# key → words of it of which two stop the daemons.
-_EXCLUSIVE = {
-    "PrologFlags": (("NoHold", "Contain"), ("NoHold", "X11"), ("Serial", "RunInJob")),
-    "SlurmdParameters": (("l3cache_as_socket", "numa_node_as_socket"),),
-    "LaunchParameters": (("enable_nss_slurm", "disable_send_gids"),),
-    "JobAcctGatherParams": (("UsePss", "NoShared"),),
-    "SelectTypeParameters": (("CR_ONE_TASK_PER_CORE", "CR_CPU"), ("CR_ONE_TASK_PER_CORE", "CR_CPU_Memory")),
-}
-_NEEDS = {"SlurmSchedLogLevel": "SlurmSchedLogFile", "MCSParameters": "MCSPlugin"}
 _FALSE = ("no", "down", "false", "0")
 
 
@@ -28,8 +20,8 @@ class _Options:
         self._path = path
         self._given = {key.lower(): (key, str(value)) for key, value in given.items()}
 
-    def __contains__(self, key: str) -> bool:
-        return key.lower() in self._given
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key.lower() in self._given
 
     def text(self, key: str) -> str:
         return self._given[key.lower()][1] if key in self else ""
@@ -49,52 +41,16 @@ def _slurm_conf(cluster: Cluster) -> _Options:
 def combinations(cluster: Cluster) -> Iterator[Finding]:
     """Words and keys that exclude or need each other, whatever the cluster."""
     own = _slurm_conf(cluster)
-    for key, pairs in _EXCLUSIVE.items():
-        given = own.words(key)
-        for one, other in pairs:
-            if one.lower() in given and other.lower() in given:
-                yield Finding(
-                    "slurm-value-wrong",
-                    own.path(key),
-                    f"{one} and {other} exclude each other; no daemon starts with both",
-                )
-    units = [word for word in own.words("SelectTypeParameters") if word in _UNITS]
-    if len(units) > 1:
-        yield Finding(
-            "slurm-value-wrong",
-            own.path("SelectTypeParameters"),
-            f"one unit is handed out, not {len(units)}; no daemon starts with several",
-            "CR_Core_Memory is right for GPU nodes",
-        )
-    for key, wanted in _NEEDS.items():
-        if own.text(key) not in ("", "0") and wanted not in own:
-            yield Finding("slurm-value-wrong", own.path(key), f"'{key}' without '{wanted}' stops the daemons", key=True)
-    if "FastSchedule" in own:
-        yield Finding(
-            "slurm-value-wrong",
-            own.path("FastSchedule"),
-            "FastSchedule is gone: 0 and 2 stop slurmctld, 1 is an error in its log",
-            "delete it; what 2 did is SlurmdParameters=config_overrides",
-        )
+    for key, remark in shared.combinations(own):
+        yield from findings(own.path(key), [remark])
 
 
 def health_states(cluster: Cluster) -> Iterator[Finding]:
     """START_ONLY and REBOOT_ONLY stand alone."""
-    own = _slurm_conf(cluster)
-    given: list[tuple[ManifestPath, list[str]]] = [
-        (("health", "states"), [s.lower() for s in cluster.manifest.health.states])
-    ]
-    if "HealthCheckNodeState" in own:
-        given.append((own.path("HealthCheckNodeState"), own.words("HealthCheckNodeState")))
-    for path, states in given:
-        for word in ("START_ONLY", "REBOOT_ONLY"):
-            if word.lower() in states and len(states) > 1:
-                yield Finding(
-                    "slurm-value-wrong",
-                    path,
-                    f"{word} excludes all other states; no daemon starts with both",
-                    "it alone",
-                )
+    path: ManifestPath = ("health", "states")
+    states = _Options(path, {"HealthCheckNodeState": ",".join(cluster.manifest.health.states)})
+    for _, remark in shared.combinations(states):
+        yield from findings(path, [remark])
 
 
 def lacking(cluster: Cluster) -> Iterator[Finding]:

@@ -125,9 +125,9 @@ def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
 
 
 def blocks(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.topology != "block" or cluster.release < SlurmRelease("23.11"):
-        return
     written = cluster.manifest.slurm.topology
+    if cluster.topology != "block" or cluster.release < SlurmRelease("23.11") or written.lines:
+        return
     compute = dict.fromkeys(cluster.hosts("slurm-compute"))
     if written.blocks:
         groups = {name: expand(text) for name, text in written.blocks.items()}
@@ -219,7 +219,8 @@ def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
 
 
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.slurm.topology.plugin == "tree" and not cluster.leaves:
+    written = cluster.manifest.slurm.topology
+    if written.plugin == "tree" and not cluster.leaves and not written.lines:
         yield Finding(
             "topology-without-switches",
             (*_TOPOLOGY, "plugin"),

@@ -6,6 +6,7 @@ and nothing more: what a key means, and which keys a release knows, is told to i
 - `grammar`: lines, pairs, problems; the rules in words
 - `parse`: one text → lines
 - `include`: a folder of texts → lines, with `Include` followed
+- `folder`: a folder of files → values with their places, DEFAULT lines applied
 - `printing`: values, lines and comments that the parser reads back as they were
 """
 

@@ -1,0 +1,106 @@
+"""`clustergen lint PATH`: findings in hand-written files of Slurm's."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clustergen.cli.common import format_option
+from clustergen.diagnostics import Diagnostic, Severity, render, wants_colour
+from clustergen.records import replace
+
+if TYPE_CHECKING:
+    from clustergen.lint.run import Report
+
+_MOST_ALIKE = 20
+
+
+@click.command("lint")
+@click.argument("path", type=click.Path(path_type=Path, readable=False), metavar="PATH")
+@click.option("--slurm-version", metavar="V", help="The release that will read the files, as 24.11; guessed without.")
+@click.option("--fix", "fixing", is_flag=True, help="Put right what has one safe answer.")
+@click.option("--diff", "differing", is_flag=True, help="Show what --fix changes; alone, nothing is written.")
+@format_option
+def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str) -> None:
+    """Say what is wrong with PATH: a folder with slurm.conf and its kin, or a slurm.conf.
+
+    An error is what a daemon or a command of that release stops on. A warning is what Slurm only says in its log, or
+    takes in silence and does otherwise than was meant. A note is advice.
+
+    With a newer --slurm-version it lists what will be fatal after an upgrade. Nothing outside of the folder is read.
+
+    Exit codes: 0 no findings but notes, 1 findings, 3 PATH cannot be read.
+    """
+    from clustergen.lint.fix import diff, edits, fix_all
+    from clustergen.lint.release import named
+    from clustergen.lint.run import lint
+
+    try:
+        release = named(slurm_version) if slurm_version else None
+    except ValueError as err:
+        raise click.BadParameter(str(err), param_hint="--slurm-version") from None
+    if differing and form != "text":
+        raise click.UsageError("--diff goes with --format text")
+    report = lint(path, release)
+    if differing:
+        for chunk in diff(edits(report)):
+            click.echo(chunk, nl=False)
+    made = 0
+    if fixing:
+        report, made = fix_all(path, release, report)
+    shown = report.diagnostics
+    if form == "text":
+        shown = _fewer(shown)
+    colour = form == "text" and wants_colour(sys.stderr)
+    text = render(shown, form, report.sources, colour=colour)
+    click.echo(text, nl=False, err=form == "text", color=colour or None)
+    if form == "text":
+        for line in _summary(report, made):
+            click.echo(line, err=True)
+    broken = any(found.code == "file-unreadable" for found in report.diagnostics)
+    bad = any(found.severity is not Severity.INFO for found in report.diagnostics)
+    sys.exit(3 if broken else 1 if bad else 0)
+
+
+def _fewer(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """The same note once, and no more than twenty findings of a kind: of ten thousand, people read the first."""
+    times = Counter((found.code, found.message) for found in diagnostics if found.severity is Severity.INFO)
+    told: set[tuple[str, str]] = set()
+    seen: Counter[tuple[str, Severity]] = Counter()
+    kept = []
+    for found in diagnostics:
+        same = (found.code, found.message)
+        if found.severity is Severity.INFO and times[same] > 1:
+            if same in told:
+                continue
+            told.add(same)
+            found = replace(found, message=f"{found.message} ({times[same]} times)")
+        kind = (found.code, found.severity)
+        seen[kind] += 1
+        if seen[kind] <= _MOST_ALIKE:
+            kept.append(found)
+    for (code, severity), number in seen.items():
+        if number > _MOST_ALIKE:
+            words = f"and {number - _MOST_ALIKE:,} more; --format json shows them all"
+            kept.append(Diagnostic(code, severity, None, words))
+    return tuple(kept)
+
+
+def _summary(report: Report, made: int) -> Iterator[str]:
+    """What was read and as what, and what --fix did or would do."""
+    if not report.found:
+        yield f"{report.path}: no findings."
+    if made:
+        yield f"{made} put right."
+    if fixable := sum(1 for found in report.found if found.fix is not None):
+        yield f"--fix puts {fixable} of them right, --diff shows how."
+    read = ", ".join(report.read) or report.path.name
+    guessed = ", the newest release that reads the most of it; --slurm-version names another" if report.guessed else ""
+    yield f"{read}: read as Slurm {report.release}{guessed}."
+    if report.unread:
+        yield f"not looked at: {', '.join(report.unread)}."

@@ -1,0 +1,11 @@
+"""Findings in hand-written files of Slurm's: what stops its daemons, what they complain of, what harms jobs.
+
+- `run`: a path → findings, the one way in
+- `site`: what the checks look at: the files, the release, nodes and partitions; how a finding is made
+- `release`: which release wrote the files, where nobody says
+- `fix`: the findings that have one safe answer, put into the files
+- the other modules: checks, a topic each; each lists them in `CHECKS`
+
+An error is what a daemon or a command of that release stops on. A warning is what Slurm says in a log and goes on, or
+takes in silence and does otherwise than was meant. A note is advice.
+"""

@@ -1,0 +1,229 @@
+"""Accounting, priority and preemption of slurm.conf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.lint.found import Found
+from clustergen.lint.site import Site, integer
+from clustergen.slurmrules.forms import seconds_of
+
+_DAY = 86_400
+_BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
+_WEIGHTS = ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
+
+
+def storage(site: Site) -> Iterator[Found]:
+    """What needs slurmdbd, and what does nothing without it."""
+    if site.slurm is None or not site.complete:
+        return
+    stored = site.plugin("AccountingStorageType")
+    if stored == "slurmdbd":
+        if site.setting("AccountingStorageHost") is None:
+            yield site.note(
+                "slurm-key-lacking",
+                site.setting("AccountingStorageType") or site.folder.main,
+                "no AccountingStorageHost: slurmctld looks for slurmdbd on its own machine, and so do commands"
+                " on login nodes",
+                "AccountingStorageHost=…",
+            )
+        return
+    if stored not in ("", "none"):
+        return
+    gather = site.setting("JobAcctGatherType")
+    if gather and site.plugin("JobAcctGatherType") != "none":
+        yield site.warning(
+            "accounting-missing",
+            gather,
+            "what jobs use is measured and stored nowhere; Slurm logs an error",
+            "AccountingStorageType=accounting_storage/slurmdbd, or jobacct_gather/none",
+        )
+    enforce = site.setting("AccountingStorageEnforce")
+    if enforce and enforce.text.lower() not in ("", "0", "none"):
+        yield site.warning(
+            "accounting-missing",
+            enforce,
+            "without slurmdbd there are no limits to enforce; Slurm logs an error",
+            "AccountingStorageType=accounting_storage/slurmdbd",
+        )
+    tres = site.setting("AccountingStorageTRES")
+    extra = [word for word in site.words("AccountingStorageTRES") if word not in _BASIC] if tres else []
+    if tres and extra:
+        yield site.error(
+            "accounting-missing",
+            tres,
+            f"counting {extra[0]} needs slurmdbd, and slurmctld does not start without",
+            "AccountingStorageType=accounting_storage/slurmdbd",
+        )
+    if site.plugin("PreemptType") == "qos":
+        yield site.warning(
+            "accounting-missing",
+            site.setting("PreemptType") or site.folder.main,
+            "preemption by QOS needs QOS, which live in the database of slurmdbd",
+            "AccountingStorageType=accounting_storage/slurmdbd",
+        )
+    for partition in site.partitions:
+        for key in ("QOS", "AllowQos", "DenyQos"):
+            found = partition.own(key)
+            if found is None or found.text.lower() in ("all", "none", "n/a"):
+                continue
+            if site.since("25.11"):
+                yield site.error(
+                    "accounting-missing",
+                    found,
+                    f"{key} names QOS, which live in slurmdbd, and slurmctld does not start",
+                )
+            else:
+                yield site.warning(
+                    "accounting-missing", found, f"{key} names QOS, which live in slurmdbd, and there is none"
+                )
+
+
+def limits(site: Site) -> Iterator[Found]:
+    """Limits that nothing enforces."""
+    if site.slurm is None or site.plugin("AccountingStorageType") != "slurmdbd":
+        return
+    words = site.words("AccountingStorageEnforce")
+    if site.plugin("PreemptType") == "qos" and not {"qos", "all"} & set(words):
+        yield site.warning(
+            "limits-not-enforced",
+            site.setting("PreemptType") or site.folder.main,
+            "preemption by QOS counts only where AccountingStorageEnforce has the word qos",
+            "AccountingStorageEnforce=associations,limits,qos",
+        )
+    for partition in site.partitions:
+        found = partition.own("QOS")
+        if found and not {"qos", "all", "limits", "safe"} & set(words):
+            yield site.note(
+                "limits-not-enforced",
+                found,
+                "the limits of a partition's QOS count only where AccountingStorageEnforce has limits and qos",
+                "AccountingStorageEnforce=associations,limits,qos",
+            )
+            return
+
+
+def priority(site: Site) -> Iterator[Found]:
+    slurm = site.slurm
+    if slurm is None:
+        return
+    given = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
+    weights = [(setting, integer(setting.text) or 0) for _, setting in given if setting]
+    multifactor = site.plugin("PriorityType") == "multifactor"
+    kind = site.setting("PriorityType")
+    if not multifactor and any(number for _, number in weights):
+        first = next(setting for setting, number in weights if number)
+        hint = "PriorityType=priority/multifactor" + ("" if kind else ", the default from 23.11 on")
+        yield site.warning(
+            "slurm-key-ignored", first, "priority weights count only with priority/multifactor", hint, key=True
+        )
+        return
+    if not multifactor:
+        return
+    if sum(number for _, number in weights) >= 1 << 32:
+        setting = max(weights, key=lambda pair: pair[1])[0]
+        yield site.warning(
+            "priority-weights",
+            setting,
+            "the weights sum to more than a priority's 32 bits hold",
+            "only their proportions count; thousands to a million do",
+        )
+    half, reset = site.setting("PriorityDecayHalfLife"), site.text("PriorityUsageResetPeriod").lower()
+    if half and seconds_of(half.text) == 0 and reset in ("", "none"):
+        yield site.error(
+            "priority-never-decays",
+            half,
+            "past use would count for ever, and no daemon starts",
+            "a half-life of days, or PriorityUsageResetPeriod=MONTHLY",
+        )
+    period = site.setting("PriorityCalcPeriod")
+    every = seconds_of(period.text) if period else None
+    if period and every is not None and not 60 <= every <= _DAY:
+        often = f"every {every // 60} minutes" if every > _DAY else "never"
+        message = f"a bare number counts minutes: use would decay {often}"
+        yield site.warning("priority-period", period, message, "5 is usual")
+    age = site.setting("PriorityMaxAge")
+    longest = seconds_of(age.text) if age else None
+    if age and longest is not None and 0 < longest < 3600:
+        yield site.warning(
+            "priority-period",
+            age,
+            f"a bare number counts minutes: after {longest // 60} minutes in the queue all jobs are equally old",
+            f"{age.text}-0 is {age.text} days" if age.text.isdigit() else "days are written 7-0",
+        )
+    if site.plugin("AccountingStorageType") in ("", "none") and site.complete:
+        for setting, number in weights:
+            if number and setting.key.lower().endswith(("fairshare", "qos", "assoc", "age")):
+                yield site.warning(
+                    "accounting-missing", setting, f"{setting.key} needs slurmdbd; without one it is ignored", key=True
+                )
+
+
+def preemption(site: Site) -> Iterator[Found]:
+    kind, mode = site.setting("PreemptType"), site.setting("PreemptMode")
+    by = site.plugin("PreemptType")
+    modes = set(site.words("PreemptMode")) if mode else {"off"}
+    what = modes - {"gang", "within", "priority"}
+    place = mode or kind
+    if place is None:
+        return
+    if "suspend" in modes and "gang" not in modes:
+        yield site.error(
+            "slurm-value-wrong",
+            place,
+            "SUSPEND needs GANG, which wakes the jobs again; no daemon starts without",
+            "PreemptMode=SUSPEND,GANG",
+        )
+    if by in ("", "none") and what - {"off"}:
+        yield site.error(
+            "slurm-value-wrong",
+            place,
+            "PreemptMode without a PreemptType stops the daemons",
+            "PreemptType=preempt/partition_prio, or preempt/qos",
+        )
+    if by not in ("", "none") and (not what or what == {"off"}):
+        yield site.error(
+            "slurm-value-wrong",
+            kind or place,
+            "PreemptType without a PreemptMode stops the daemons",
+            "PreemptMode=REQUEUE, or CANCEL",
+        )
+    requeue = site.setting("JobRequeue")
+    if "requeue" in what and requeue and requeue.text.strip() == "0":
+        yield site.warning(
+            "preemption-without-requeue",
+            requeue,
+            "preempted jobs are to go back to the queue, but no job may: they are cancelled",
+            "JobRequeue=1, or PreemptMode=CANCEL",
+        )
+    gpus = any("gpu" in (node.text("Gres") or "").lower() for node in site.nodes)
+    if "suspend" in what and gpus:
+        yield site.warning(
+            "preemption-keeps-gpus",
+            place,
+            "a suspended job keeps its GPUs and their memory, so the other job cannot have them",
+            "REQUEUE, or CANCEL",
+        )
+    if by == "partition_prio" and site.partitions and site.complete:
+        tiers = {partition.text("Priority") or partition.text("PriorityTier") or "1" for partition in site.partitions}
+        if len(tiers) < 2:
+            yield site.warning(
+                "preemption-without-tiers",
+                kind or place,
+                "all partitions have one PriorityTier, so no job is ever preempted",
+                "a partition preempts those with a lower PriorityTier",
+            )
+    if by != "partition_prio":
+        for partition in site.partitions:
+            own = partition.own("PreemptMode")
+            if own and own.text.lower() not in ("off", "none") and by in ("", "none"):
+                yield site.warning(
+                    "preemption-unused",
+                    own,
+                    "preemption is off for the cluster, so this has no effect",
+                    "PreemptType=preempt/partition_prio",
+                    key=True,
+                )
+
+
+CHECKS = (storage, limits, priority, preemption)

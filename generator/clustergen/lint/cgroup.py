@@ -1,0 +1,64 @@
+"""cgroup.conf against slurm.conf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.lint.found import Found
+from clustergen.lint.site import TRUE, Site
+
+_WHY = {
+    "ConstrainDevices": "every job can open all devices of its node",
+    "ConstrainRAMSpace": "a job that takes more memory than it asked for brings its neighbours down",
+    "ConstrainCores": "jobs run on each other's cores",
+}
+
+
+def constraints(site: Site) -> Iterator[Found]:
+    config = site.folder.config("cgroup.conf")
+    if config is None:
+        return
+    tasks = {word.rpartition("/")[2] for word in site.words("TaskPlugin")} if site.slurm else {"cgroup"}
+    for key, why in _WHY.items():
+        found = config.value(key)
+        if found is None:
+            continue
+        if found.text.lower() in TRUE and "cgroup" not in tasks:
+            yield site.warning(
+                "slurm-key-ignored",
+                found,
+                f"{key} counts only with task/cgroup in TaskPlugin of slurm.conf",
+                "TaskPlugin=task/cgroup,task/affinity",
+                key=True,
+            )
+            return
+        if found.text.lower() not in TRUE:
+            yield site.warning("slurm-value-harmful", found, f"without {key} {why}", f"{key}=yes")
+    memory = config.value("ConstrainRAMSpace")
+    handed = any("memory" in word for word in site.words("SelectTypeParameters"))
+    if site.slurm and memory and memory.text.lower() in TRUE and not handed and "cgroup" in tasks:
+        yield site.warning(
+            "slurm-value-harmful",
+            site.setting("SelectTypeParameters") or memory,
+            "memory is not handed out, so no job has a limit that ConstrainRAMSpace could hold it to",
+            "SelectTypeParameters=CR_Core_Memory",
+        )
+
+
+def disabled(site: Site) -> Iterator[Found]:
+    config = site.folder.config("cgroup.conf")
+    plugin = config.value("CgroupPlugin") if config else None
+    if (
+        plugin
+        and plugin.text.lower() == "disabled"
+        and "cgroup" in (site.plugin("ProctrackType"), *(word.rpartition("/")[2] for word in site.words("TaskPlugin")))
+    ):
+        yield site.error(
+            "slurm-value-wrong",
+            plugin,
+            "slurm.conf asks for cgroups, and slurmd does not start without them",
+            "autodetect",
+        )
+
+
+CHECKS = (constraints, disabled)

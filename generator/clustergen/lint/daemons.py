@@ -1,0 +1,190 @@
+"""Who the daemons are: controllers, users, folders, ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.diagnostics import Severity
+from clustergen.lint.found import Fix, Found
+from clustergen.lint.site import Site, bare, delete_line, integer
+from clustergen.slurmconf.folder import Setting
+
+_OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
+_SHARED_FOLDERS = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
+
+
+def names(site: Site) -> Iterator[Found]:
+    """ClusterName, and who the controllers are."""
+    slurm = site.slurm
+    if slurm is None:
+        return
+    main = site.folder.main
+    if site.setting("ClusterName") is None and site.complete:
+        yield site.error(
+            "slurm-key-lacking", main, "no ClusterName: no daemon or command of Slurm starts", "ClusterName=…"
+        )
+    hosts = slurm.settings("SlurmctldHost")
+    old = {key: site.setting(key) for key in _OLD_HOSTS}
+    machine = old["ControlMachine"]
+    if not hosts and machine is None and site.complete:
+        message = "no SlurmctldHost: no daemon or command of Slurm starts"
+        yield site.error("slurm-key-lacking", main, message, "SlurmctldHost=name(address)")
+    for key, setting in old.items():
+        if hosts and setting is not None:
+            message = f"'{key}' is ignored, since SlurmctldHost is there; Slurm logs an error"
+            yield site.found(
+                "slurm-key-ignored", Severity.WARNING, setting, message, "delete it", key=True, fix=delete_line(setting)
+            )
+    if not hosts and machine and "," in machine.text and old["ControlAddr"] is None:
+        yield site.error(
+            "slurm-value-wrong",
+            machine,
+            "several hosts need ControlAddr, and no daemon starts without it",
+            "one SlurmctldHost=name(address) line for each controller",
+        )
+    if not hosts and old["BackupAddr"] is not None and old["BackupController"] is None:
+        yield site.error(
+            "slurm-value-wrong",
+            old["BackupAddr"],
+            "BackupAddr without BackupController stops the daemons",
+            "a second SlurmctldHost=name(address) line",
+            key=True,
+        )
+    seen: dict[str, Setting] = {}
+    for setting in hosts:
+        name = setting.text.partition("(")[0].strip()
+        if "," in name:
+            yield site.error(
+                "slurm-value-wrong",
+                setting,
+                "one controller for each SlurmctldHost; no machine is called so",
+                "a SlurmctldHost line for each, the first one is the primary",
+            )
+        elif name in seen:
+            message = f"'{name}' is a controller already, by line {seen[name].key_at.line}; no daemon starts"
+            yield site.error("host-duplicate", setting, message)
+        seen[name] = setting
+
+
+def old_hosts(site: Site) -> Iterator[Found]:
+    """ControlMachine and its kin, which SlurmctldHost says in one line for each controller."""
+    if site.slurm is None or site.slurm.settings("SlurmctldHost"):
+        return
+    for name, address in (_OLD_HOSTS[:2], _OLD_HOSTS[2:]):
+        host, at = site.setting(name), site.setting(address)
+        if host is None:
+            continue
+        line = f"SlurmctldHost={host.text}" + (f"({at.text})" if at and at.text != host.text else "")
+        message = f"'{name}' is an old name, undocumented from 25.05 on"
+        first = site.setting("ControlMachine")
+        in_order = first is not None and (host.file, host.key_at) >= (first.file, first.key_at)
+        plain = "," not in host.text and host.value_at.line == host.key_at.line and in_order
+        span = host.key_at.column, host.value_at.end_column + host.pair.quoted
+        fix = Fix(host.file, host.key_at.line, *span, line) if plain else None
+        yield site.found("slurm-key-old-name", Severity.INFO, host, message, f"write {line}", key=True, fix=fix)
+        if at is not None:
+            what = f"the address goes behind the name: {line}"
+            gone = delete_line(at) if plain else None
+            message = f"'{address}' is an old name, undocumented from 25.05 on"
+            yield site.found("slurm-key-old-name", Severity.INFO, at, message, what, key=True, fix=gone)
+
+
+def users(site: Site) -> Iterator[Found]:
+    if site.slurm is None or not site.complete:
+        return
+    if site.setting("SlurmUser") is None:
+        yield site.warning(
+            "slurm-user-root",
+            site.folder.main,
+            "no SlurmUser: slurmctld runs as root",
+            "SlurmUser=slurm; from 23.11 on the unit of slurmctld runs as slurm, and refuses to start so",
+        )
+    if site.setting("StateSaveLocation") is None:
+        owner = site.setting("SlurmUser")
+        refused = owner is not None and owner.text.lower() not in ("root", "0")
+        message = "no StateSaveLocation: the state of all jobs goes to /var/spool itself"
+        if refused and owner:
+            message += f", which {owner.text} cannot write: slurmctld does not start"
+        severity = Severity.ERROR if refused else Severity.WARNING
+        hint = "StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
+        yield site.found("slurm-folder-unsafe", severity, site.folder.main, message, hint)
+    user = site.setting("SlurmdUser")
+    if (
+        user
+        and user.text.lower() not in ("root", "0")
+        and {"cgroup"} & {site.plugin("ProctrackType"), *map(bare, site.words("TaskPlugin"))}
+    ):
+        yield site.warning(
+            "slurm-value-harmful", user, "cgroups work only where slurmd runs as root", "leave SlurmdUser out"
+        )
+
+
+def folders(site: Site) -> Iterator[Found]:
+    """State, spool and process files that get in each other's way."""
+    state, spool = site.setting("StateSaveLocation"), site.setting("SlurmdSpoolDir")
+    if state and spool:
+        one, other = state.text.rstrip("/"), spool.text.rstrip("/")
+        if one == other:
+            yield site.warning(
+                "slurm-folder-unsafe",
+                spool,
+                "slurmd's files go to the folder with slurmctld's state; where both run, or the folder is"
+                " shared, one deletes the other's",
+                "SlurmdSpoolDir=/var/spool/slurmd",
+            )
+        elif other.startswith(one + "/"):
+            yield site.warning(
+                "slurm-folder-unsafe",
+                spool,
+                "slurmd's files go inside the folder of slurmctld's state",
+                "SlurmdSpoolDir=/var/spool/slurmd",
+            )
+    if spool and spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
+        yield site.warning(
+            "slurm-folder-unsafe",
+            spool,
+            "this looks like a folder that nodes share, and every node needs its own",
+            "a local folder, or one with %n in its name",
+        )
+    if (
+        site.slurm
+        and len(site.slurm.settings("SlurmctldHost")) > 1
+        and state
+        and state.text.startswith(("/var/", "/run/"))
+    ):
+        yield site.warning(
+            "state-not-shared",
+            state,
+            "two controllers need one state folder that both see, and this one looks local",
+            "a folder on a file system that both mount",
+        )
+    pids = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
+    if pids[0] and pids[1] and pids[0].text == pids[1].text:
+        yield site.warning(
+            "slurm-value-harmful",
+            pids[1],
+            "slurmctld and slurmd write their process id to one file",
+            "one file for each",
+        )
+
+
+def ports(site: Site) -> Iterator[Found]:
+    ctld, slurmd = site.setting("SlurmctldPort"), site.setting("SlurmdPort")
+    low, _, high = site.text("SlurmctldPort").partition("-")
+    mine = integer(site.text("SlurmdPort"))
+    first, last = integer(low), integer(high or low)
+    place = slurmd or ctld
+    if place and mine is not None and first is not None and last is not None and first <= mine <= last:
+        yield site.warning(
+            "port-twice", place, f"slurmctld and slurmd listen on port {mine}; on one machine only one of them starts"
+        )
+    spread = site.setting("SrunPortRange")
+    if spread and spread.text.count("-") == 1:
+        low, _, high = spread.text.partition("-")
+        first, last = integer(low.strip()), integer(high.strip())
+        for daemon, port in (("slurmctld", integer(site.text("SlurmctldPort").partition("-")[0])), ("slurmd", mine)):
+            if first is not None and last is not None and port is not None and first <= port <= last:
+                yield site.warning("port-twice", spread, f"the range holds port {port} of {daemon}")
+
+
+CHECKS = (names, old_hosts, users, folders, ports)

@@ -1,0 +1,120 @@
+"""The findings that have one safe answer, put into the files; all other bytes stay as they are."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import ClustergenError
+from clustergen.lint.found import Fix, Found
+from clustergen.lint.run import Report, lint
+from clustergen.slurmconf.parse import decode
+
+
+def edits(report: Report) -> dict[Path, str]:
+    """The new text of every file that a fix changes."""
+    by_path: dict[Path, set[Fix]] = {}
+    # What Slurm cannot read a person must: nothing else on such a line is touched.
+    unreadable = {_line(found) for found in report.found if found.diagnostic.code == "conf-syntax" and not found.fix}
+    for found in report.found:
+        if found.fix is not None and _line(found) not in unreadable:
+            path = report.folder.where(found.fix.file).resolve()
+            by_path.setdefault(path, set()).add(found.fix._replace(file=""))
+    changed = {}
+    for path, fixes in by_path.items():
+        old = decode(path.read_bytes())
+        new = apply(old, fixes)
+        if new != old:
+            changed[path] = new
+    return changed
+
+
+def _line(found: Found) -> tuple[str, int]:
+    place = found.diagnostic.place
+    return (place.file, place.line) if place else ("", 0)
+
+
+def apply(text: str, fixes: Iterable[Fix]) -> str:
+    """A text with all edits made; of two that overlap, the first of the line."""
+    lines = text.split("\n")
+    gone: set[int] = set()
+    for fix in sorted(fixes, key=lambda one: (one.line, one.column), reverse=True):
+        if fix.text is None:
+            gone.add(fix.line)
+    by_line: dict[int, list[Fix]] = {}
+    for fix in fixes:
+        if fix.text is not None and fix.line not in gone and fix.line <= len(lines):
+            by_line.setdefault(fix.line, []).append(fix)
+    for number, wanted in by_line.items():
+        lines[number - 1] = _edited(lines[number - 1], wanted)
+    last = len(lines)
+    kept = [line for number, line in enumerate(lines, 1) if number not in gone]
+    if last in gone and kept and last > 1:
+        kept.append("")  # the newline before a last line without one stays
+    return "\n".join(kept)
+
+
+def _edited(line: str, fixes: list[Fix]) -> str:
+    out, at = [], 0
+    for fix in sorted(fixes, key=lambda one: (one.column, one.end_column)):
+        start, end = fix.column - 1, fix.end_column - 1
+        if start < at or fix.text is None:
+            continue
+        new = "\r\n" if fix.text == "\n" and line.endswith("\r") else fix.text
+        out += [line[at:start], new]
+        at = end
+    return "".join([*out, line[at:]])
+
+
+def diff(changed: Mapping[Path, str]) -> Iterator[bytes]:
+    """Unified diffs of the files as they are to what they become, as bytes: not every file is UTF-8."""
+    for path, new in sorted(changed.items()):
+        old = decode(path.read_bytes())
+        lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"a/{path.name}", f"b/{path.name}")
+        for line in lines:
+            ended = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            yield ended.encode("utf-8", "surrogateescape")
+
+
+def write(path: Path, text: str) -> None:
+    """Puts the new text in the place of a file at once, with its mode and owner. ClustergenError where it cannot."""
+    try:
+        before = path.stat()
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(text.encode("utf-8", "surrogateescape"))
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.chmod(before.st_mode & 0o7777)
+            if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(temporary, before.st_uid, before.st_gid)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as err:
+        raise ClustergenError(
+            f"{path}: it cannot be written: {err.strerror or err}", "nothing in it was changed"
+        ) from err
+
+
+def fix_all(path: Path, release: SlurmRelease | None, report: Report) -> tuple[Report, int]:
+    """Writes all fixes and lints again, until none is left; the last report, and how many fixes were made.
+
+    A fix may bring another one forth; five rounds are enough for all that depend on each other.
+    """
+    made = 0
+    for _ in range(5):
+        changed = edits(report)
+        if not changed:
+            break
+        made += sum(1 for found in report.found if found.fix is not None)
+        for file, text in changed.items():
+            write(file, text)
+        report = lint(path, release or report.release)
+    return report, made

@@ -1,0 +1,84 @@
+"""What Slurm's parser cannot read, or reads otherwise than it looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.diagnostics import Severity
+from clustergen.lint.found import Fix, Found
+from clustergen.lint.site import SECRET, Site, Spot
+from clustergen.slurmconf.grammar import Line, Problem, ProblemKind
+
+_CODES = {
+    ProblemKind.NOT_A_PAIR: "conf-syntax",
+    ProblemKind.VALUE_MISSING: "conf-syntax",
+    ProblemKind.EXTRA_TEXT: "conf-syntax",
+    ProblemKind.INCLUDE_FAILED: "conf-include",
+    ProblemKind.INCLUDE_UNTERMINATED: "conf-include",
+    ProblemKind.VALUE_SWALLOWED: "conf-misread",
+    ProblemKind.STRAY_QUOTE: "conf-misread",
+    ProblemKind.NUL_BYTE: "conf-misread",
+}
+_OTHER_COMMENT = re.compile(r"[ \t]*(;+|//+|--+|!+|%+)")
+
+
+def problems(site: Site, name: str) -> Iterator[Found]:
+    """The problems of all lines of one file and of what it includes."""
+    config = site.folder.config(name)
+    for line in config.lines if config else ():
+        for problem in line.problems:
+            code = _CODES.get(problem.kind)
+            if code is not None:
+                yield _told(site, line, problem, code)
+
+
+def _told(site: Site, line: Line, problem: Problem, code: str) -> Found:
+    severity = Severity.ERROR if problem.kind.fatal else Severity.WARNING
+    spot = Spot(line.file, problem.at)
+    message, hint, fix = problem.message, problem.hint, None
+    if SECRET.match(_physical(site, line.file, line.number)):
+        message, hint = (
+            "Slurm cannot read this line, or reads another password",
+            r"a # is written \#, blanks need quotes",
+        )
+        return site.found(code, severity, spot, message, hint)
+    if problem.kind is ProblemKind.NOT_A_PAIR:
+        text = _physical(site, line.file, problem.at.line)
+        if found := _OTHER_COMMENT.match(text):
+            message = f"'{found[1]}' begins no comment: Slurm reads this line, and stops on it"
+            hint = "a comment begins with #"
+            fix = Fix(line.file, problem.at.line, found.start(1) + 1, found.end(1) + 1, "#")
+        elif text.startswith("\ufeff"):
+            fix = Fix(line.file, problem.at.line, 1, 2, "")
+    elif problem.kind is ProblemKind.EXTRA_TEXT and line.pairs:
+        fix = _split(site, line)
+    elif problem.kind is ProblemKind.INCLUDE_FAILED and line.include and _elsewhere(line.include, message):
+        # The node may have it.
+        severity = Severity.WARNING
+        message = f"'{line.include}' lies outside the folder: what it says is not looked at"
+        hint = "lint reads nothing outside; put a copy of the file into the folder"
+    return site.found(code, severity, spot, message, hint, fix=fix)
+
+
+def _elsewhere(name: str, message: str) -> bool:
+    if "outside the folder" in message:
+        return True
+    return name.startswith("/") and not name.startswith("/etc/slurm/") and "*" not in name
+
+
+def _split(site: Site, line: Line) -> Fix | None:
+    """A second key of its own in a line of slurm.conf gets a line of its own: `A=1 B=2`."""
+    pair = line.pairs[0]
+    text = _physical(site, line.file, pair.line)
+    rest = text[pair.value_end - 1 + (1 if pair.quoted else 0) :]
+    second = re.match(r"([ \t]+)([A-Za-z0-9_.]+=)", rest)
+    if len(line.pairs) > 1 or second is None or "\\" in text or line.file not in site.folder.texts:
+        return None
+    start = len(text) - len(rest) + 1
+    return Fix(line.file, pair.line, start, start + len(second[1]), "\n")
+
+
+def _physical(site: Site, file: str, number: int) -> str:
+    lines = site.lines(file)
+    return lines[number - 1] if 0 < number <= len(lines) else ""

@@ -1,0 +1,238 @@
+"""gres.conf for itself: what slurmd reads, ignores, and stops on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clustergen.diagnostics import did_you_mean
+from clustergen.hostlist import HostlistError, count
+from clustergen.lint.found import Found
+from clustergen.lint.site import Site, expanded, hosts_of, integer
+from clustergen.slurmconf.folder import Config, Entry, Setting
+from clustergen.slurmrules import Outcome, Remark, values
+
+SHARED = ("mps", "shard")
+"""GRES that are parts of GPUs."""
+_MOST_HOSTS = 64
+
+
+class Record(NamedTuple):
+    """One line of gres.conf."""
+
+    entry: Entry
+    hosts: frozenset[str] | None
+    """None for all nodes."""
+    name: str
+    type: str
+    number: int
+    auto: bool
+
+
+def read_records(config: Config | None) -> tuple[list[Record], bool]:
+    """The lines of gres.conf that name GRES or turn detection on, and whether it is on for all nodes."""
+    if config is None:
+        return [], False
+    everywhere = any(setting.text.lower() != "off" for setting in config.settings("AutoDetect"))
+    records = []
+    for entry in (*config.entries("NodeName"), *config.entries("Name")):
+        by_node = entry.block == "nodename"
+        name = (entry.text("Name") or "") if by_node else entry.names
+        hosts = frozenset(hosts_of(entry) or ()) if by_node else None
+        auto = entry.own("AutoDetect")
+        files = entry.own("File", "Files")
+        given = integer(entry.text("Count"))
+        listed = _files(files.text) if files else None
+        number = (given or 1) * (listed or 1) if name.lower() in SHARED else listed or given or 1
+        found = auto is not None and auto.text.lower() != "off"
+        records.append(Record(entry, hosts, name.lower(), (entry.text("Type") or "").lower(), number, found))
+    return records, everywhere
+
+
+def _files(text: str) -> int | None:
+    total = 0
+    for part in re.split(r",(?![^\[]*\])", text):
+        try:
+            total += count(part.rpartition("/")[2] or part)
+        except HostlistError:
+            return None
+    return total
+
+
+def conf(site: Site) -> Iterator[Found]:
+    """gres.conf for itself."""
+    config = site.folder.config("gres.conf")
+    if config is None:
+        return
+    types = site.words("GresTypes")
+    detect: dict[str, tuple[str, Setting]] = {}
+    files: dict[tuple[str, str, str], Entry] = {}
+    told: set[str] = set()
+    for setting in config.settings("AutoDetect"):
+        yield from _autodetect(site, setting)
+    records, _ = read_records(config)
+    yield from _half(site, records)
+    for record in records:
+        entry = record.entry
+        auto = entry.own("AutoDetect")
+        if auto is not None:
+            yield from _autodetect(site, auto)
+            if record.hosts is None:
+                yield site.warning(
+                    "slurm-key-ignored",
+                    auto,
+                    "AutoDetect behind Name counts only with NodeName; slurmd logs an error",
+                    key=True,
+                )
+            for host in record.hosts or ():
+                before = detect.setdefault(host, (auto.text.lower(), auto))
+                if before[0] != auto.text.lower():
+                    yield site.error(
+                        "slurm-value-wrong",
+                        auto,
+                        f"'{host}' has AutoDetect={before[0]} already, and slurmd does not start with two",
+                    )
+                    break
+        if not record.name:
+            if auto is None:
+                yield site.warning(
+                    "slurm-key-ignored",
+                    entry,
+                    "a line without Name names no GRES; slurmd ignores it",
+                    "Name=gpu",
+                    key=True,
+                )
+            continue
+        if site.slurm is not None and record.name not in types and record.name not in told:
+            told.add(record.name)
+            yield site.warning(
+                "gres-undeclared",
+                entry.own("Name") or entry.name,
+                f"'{record.name}' is not among GresTypes of slurm.conf, so slurmd ignores it",
+                f"GresTypes={','.join([*types, record.name])}",
+            )
+        yield from _line(site, record)
+        yield from _devices(site, record, files)
+        if record.hosts is not None and site.slurm is not None and site.complete and site.nodes:
+            missing = sorted(host for host in record.hosts if host not in site.hosts)
+            if missing:
+                yield site.warning(
+                    "node-unknown",
+                    entry,
+                    f"slurm.conf has no node '{missing[0]}'"
+                    + (f" nor {len(missing) - 1} more of these" if len(missing) > 1 else ""),
+                    did_you_mean(missing[0], list(site.hosts)[:2000]),
+                )
+
+
+def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
+    for remark in values.plugins(site.release, "AutoDetect", setting.text):
+        shown = Remark(
+            remark.code,
+            remark.message + "; slurmd logs an error and detects nothing",
+            remark.hint,
+            Outcome.LOGS,
+            remark.at,
+        )
+        yield from site.remarks(setting, [shown])
+
+
+def _line(site: Site, record: Record) -> Iterator[Found]:
+    entry = record.entry
+    file, several, number = entry.own("File", "Files"), entry.own("MultipleFiles"), entry.own("Count")
+    if file and several:
+        yield site.error(
+            "slurm-value-wrong",
+            several,
+            "File and MultipleFiles exclude each other, and slurmd does not start",
+            key=True,
+        )
+    if several and _files(several.text) == 1:
+        yield site.error(
+            "slurm-value-wrong", several, "MultipleFiles names one file only, and slurmd does not start", "write File"
+        )
+    given, listed = integer(number.text) if number else None, _files(file.text) if file else None
+    if number and given is not None and listed is not None and given != listed and record.name not in SHARED:
+        yield site.error(
+            "slurm-value-wrong",
+            number,
+            f"Count is {given}, and File names {listed}; slurmd does not start",
+            "leave Count out",
+        )
+    flags = entry.own("Flags")
+    words = [word.strip().lower() for word in flags.text.split(",")] if flags else []
+    if flags and "no_gpu_env" in words and any(word.endswith("_gpu_env") and word != "no_gpu_env" for word in words):
+        yield site.error(
+            "slurm-value-wrong", flags, "no_gpu_env excludes the other flags of its kind, and slurmd does not start"
+        )
+    cores = entry.own("Cores", "CPUs")
+    if cores and record.hosts and site.nodes:
+        host = next((host for host in sorted(record.hosts) if host in site.hosts), None)
+        total = _cores(site.hosts[host]) if host else None
+        highest = max((integer(part.rpartition("-")[2].strip()) or 0 for part in cores.text.split(",")), default=0)
+        if total and highest >= total:
+            yield site.warning(
+                "gres-mismatch",
+                cores,
+                f"there is no core {highest} among the {total} of '{host}'; {cores.key} counts cores, not threads",
+                "the numbers of cores, from 0, as lstopo -l shows them",
+            )
+
+
+def _cores(node: Entry) -> int | None:
+    """Cores of a node, where slurm.conf says them."""
+    per = integer(node.text("CoresPerSocket"))
+    sockets = integer(node.text("Sockets"))
+    boards, board = integer(node.text("Boards")) or 1, integer(node.text("SocketsPerBoard"))
+    if per is None:
+        return None
+    if board is not None:
+        return boards * board * per
+    return sockets * per if sockets is not None else None
+
+
+def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]) -> Iterator[Found]:
+    """A device that stands twice for one name on one node."""
+    file = record.entry.own("File", "Files")
+    if file is None or record.hosts is None or len(record.hosts) > _MOST_HOSTS:
+        return
+    folder, _, last = file.text.rpartition("/")
+    for host in sorted(record.hosts):
+        for name in expanded(last) or ():
+            cell = (host, record.name, f"{folder}/{name}")
+            if cell in seen and seen[cell] is not record.entry:
+                where = f"line {seen[cell].line.number}"
+                message = f"{folder}/{name} of '{host}' stands on {where} already"
+                if record.name in SHARED:
+                    yield site.warning("gres-mismatch", file, f"{message}; slurmd logs an error")
+                else:
+                    yield site.error("gres-mismatch", file, f"{message}; slurmd does not start")
+                return
+            seen[cell] = record.entry
+
+
+def _half(site: Site, records: list[Record]) -> Iterator[Found]:
+    """Records of one name and node of which some have a type, or a file, and others none."""
+    seen: dict[tuple[str, str], Record] = {}
+    for record in records:
+        if not record.name or (record.hosts is not None and len(record.hosts) > _MOST_HOSTS):
+            continue
+        for host in sorted(record.hosts) if record.hosts is not None else ("",):
+            first = seen.setdefault((host, record.name), record)
+            what = next((key for key in ("Type", "File") if bool(_has(first, key)) != bool(_has(record, key))), None)
+            if what is not None:
+                where = f"line {first.entry.line.number}"
+                message = (
+                    f"{record.name} has a {what} here and none on {where}, or the other way; slurmd does not start"
+                )
+                yield site.error("gres-mismatch", record.entry, message, f"a {what} on all of these lines, or on none")
+                break
+
+
+def _has(record: Record, key: str) -> bool:
+    keys = ("File", "Files", "MultipleFiles") if key == "File" else (key,)
+    return record.entry.own(*keys) is not None
+
+
+CHECKS = (conf,)

@@ -1,0 +1,221 @@
+"""What the checks look at: the files of a folder, the release, nodes and partitions; and how a finding is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from clustergen.catalogue import slurm_values
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import Diagnostic, Place, Severity, printable
+from clustergen.hostlist import HostlistError, expand
+from clustergen.lint.found import Fix, Found
+from clustergen.slurmconf.folder import Config, Entry, Folder, Setting
+from clustergen.slurmconf.grammar import Line, Span
+from clustergen.slurmrules import Outcome, Remark
+from clustergen.slurmrules.values import number
+
+_LONGEST = 600
+SECRET = re.compile(
+    r"(?im)^([ \t]*(?:Default|Accounting)?(?:Storage|JobComp|ProfileInfluxDB)Pass[ \t]*=[ \t]*)([^\n]*)"
+)
+"""A line with a password: what stands before it, and the password."""
+TRUE = ("yes", "up", "true", "1")
+SEVERITY = {
+    Outcome.STOPS: Severity.ERROR,
+    Outcome.LOGS: Severity.WARNING,
+    Outcome.SILENT: Severity.WARNING,
+    Outcome.ADVICE: Severity.INFO,
+}
+
+
+class Spot(NamedTuple):
+    """A span of a file, as `Line.file` calls it."""
+
+    file: str
+    at: Span
+
+
+class Site:
+    """The files under test. `slurm` is the slurm.conf; None where only others are there."""
+
+    def __init__(self, folder: Folder, release: SlurmRelease) -> None:
+        self.folder = folder
+        self.release = release
+        self.slurm: Config | None = folder.config("slurm.conf")
+        self._lines: dict[str, list[str]] = {}
+
+    def lines(self, file: str) -> list[str]:
+        """The physical lines of a file that was read."""
+        if file not in self._lines:
+            self._lines[file] = self.folder.texts.get(file, "").split("\n")
+        return self._lines[file]
+
+    def since(self, release: str) -> bool:
+        """Whether the release is that one or a later one."""
+        return self.release >= SlurmRelease(release)
+
+    # what slurm.conf says
+
+    def setting(self, *keys: str) -> Setting | None:
+        return self.slurm.value(*keys) if self.slurm else None
+
+    def text(self, key: str) -> str:
+        """The value of slurm.conf, or the release's default; empty where there is neither."""
+        found = self.setting(key)
+        return found.text if found else slurm_values.default(key, self.release) or ""
+
+    def words(self, key: str) -> list[str]:
+        """The words of a list, in lower case, without their values and without the plugin's family before a slash."""
+        return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",") if part.strip()]
+
+    def plugin(self, key: str) -> str:
+        """The bare name of a plugin, in lower case: `cons_tres`."""
+        return self.text(key).strip().lower().rpartition("/")[2]
+
+    @cached_property
+    def nodes(self) -> list[Entry]:
+        return self.slurm.entries("NodeName") if self.slurm else []
+
+    @cached_property
+    def partitions(self) -> list[Entry]:
+        return self.slurm.entries("PartitionName") if self.slurm else []
+
+    @cached_property
+    def hosts(self) -> dict[str, Entry]:
+        """Every node → its line, the first one where it stands twice."""
+        found: dict[str, Entry] = {}
+        for node in self.nodes:
+            for host in hosts_of(node) or ():
+                found.setdefault(host, node)
+        return found
+
+    @cached_property
+    def node_sets(self) -> dict[str, Entry]:
+        return {entry.names: entry for entry in self.slurm.entries("NodeSet")} if self.slurm else {}
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether all lines of nodes could be read, and all that is included."""
+        if self.slurm is None:
+            return False
+        readable = all(hosts_of(node) is not None for node in self.nodes)
+        included = not any(problem.kind == "include-failed" for line in self.slurm.lines for problem in line.problems)
+        return readable and included
+
+    # findings
+
+    def place(self, spot: Setting | Spot | Line | Entry | str, *, key: bool = False) -> Place:
+        """Where something stands, in the words in which the folder was given."""
+        if isinstance(spot, str):
+            return Place(self.folder.shown(spot))
+        if isinstance(spot, Entry):
+            spot = spot.name
+        if isinstance(spot, Line):
+            at = spot.pairs[0].key_at if spot.pairs else spot.include_at or Span(spot.number, 1, 1)
+        elif isinstance(spot, Spot):
+            at = spot.at
+        else:
+            at = spot.key_at if key else spot.value_at
+        return Place(self.folder.shown(spot.file), at.line, at.column, at.end_column)
+
+    def found(
+        self,
+        code: str,
+        severity: Severity,
+        spot: Setting | Spot | Line | Entry | str,
+        message: str,
+        hint: str | None = None,
+        *,
+        key: bool = False,
+        fix: Fix | None = None,
+    ) -> Found:
+        short, shown = _short(message), _short(hint) if hint else None
+        return Found(Diagnostic(code, severity, self.place(spot, key=key), short, shown), fix)
+
+    def error(
+        self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
+    ) -> Found:
+        return self.found(code, Severity.ERROR, spot, message, hint, key=more.get("key", False))
+
+    def warning(
+        self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
+    ) -> Found:
+        return self.found(code, Severity.WARNING, spot, message, hint, key=more.get("key", False))
+
+    def note(
+        self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
+    ) -> Found:
+        return self.found(code, Severity.INFO, spot, message, hint, key=more.get("key", False))
+
+    def remarks(self, setting: Setting, remarks: Iterable[Remark], *, most: Severity | None = None) -> Iterator[Found]:
+        """Remarks about one setting as findings at it. `most`: what an error about the value is lowered to."""
+        for remark in remarks:
+            severity = SEVERITY[remark.outcome]
+            if most is not None and severity is Severity.ERROR and not remark.on_key:
+                severity = most
+            spot: Setting | Spot = setting
+            if remark.at is not None and not remark.on_key:
+                spot = self.part(setting, *remark.at)
+            fix = fix_of(setting, remark)
+            hint = remark.hint or (f"write {fix.text}" if fix and fix.text else None)
+            yield self.found(remark.code, severity, spot, remark.message, hint, key=remark.on_key, fix=fix)
+
+    def part(self, setting: Setting, offset: int, length: int) -> Spot:
+        """A part of a value; all of it where escapes or a line's end stand between."""
+        at = setting.value_at
+        if at.end_column - at.column != len(setting.text):
+            return Spot(setting.file, at)
+        start = at.column + offset
+        return Spot(setting.file, Span(at.line, start, min(start + max(1, length), max(at.end_column, start + 1))))
+
+
+def _short(text: str) -> str:
+    """A message without what a terminal would act on; a value in it may be as long as the file."""
+    return printable(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def fix_of(setting: Setting, remark: Remark) -> Fix | None:
+    """The edit that a remark's `instead` stands for."""
+    wanted = remark.instead
+    if wanted is None:
+        return None
+    if wanted == "delete":
+        return delete_line(setting)
+    if wanted.startswith("key:"):
+        return Fix(setting.file, *setting.key_at, wanted.removeprefix("key:"))
+    if setting.value_at.end_column - setting.value_at.column != len(setting.text):
+        return None
+    return Fix(setting.file, *setting.value_at, wanted)
+
+
+def delete_line(setting: Setting) -> Fix:
+    return Fix(setting.file, setting.key_at.line, 0, 0, None)
+
+
+def hosts_of(entry: Entry) -> list[str] | None:
+    """The names of a line expanded; None for a text that is no host list."""
+    try:
+        return entry.hosts()
+    except HostlistError:
+        return None
+
+
+def expanded(text: str) -> list[str] | None:
+    """A host list expanded; None for what is none."""
+    try:
+        return expand(text)
+    except HostlistError:
+        return None
+
+
+def bare(word: str) -> str:
+    """A plugin's name without its family: `cgroup` of `task/cgroup`."""
+    return word.rpartition("/")[2]
+
+
+def integer(text: str | None) -> int | None:
+    """A whole number as Slurm reads it; None for what is none."""
+    return number(text, "uint64") if text is not None else None

@@ -1,0 +1,102 @@
+"""Forms of texts that Slurm's keys take: durations, states, port ranges, weights …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+_SPEC = re.compile(r"[0-9:-]+")
+_LONGEST = 2**31 - 1  # Slurm counts seconds in an int
+
+
+class Form(NamedTuple):
+    """`reads` says whether Slurm takes a text; `wanted` is what it takes, for a message."""
+
+    reads: Callable[[str], bool]
+    wanted: str
+
+
+def seconds_of(text: str) -> int | None:
+    """The seconds that Slurm reads in `days-hours:minutes:seconds` and its like; -1 for no limit, None for no duration.
+
+    A bare number counts minutes. Slurm checks how many numbers, dashes and colons there are, not how they stand.
+    """
+    if text.lower() in ("-1", "infinite", "unlimited"):
+        return -1
+    if not _SPEC.fullmatch(text):
+        return None
+    numbers = re.findall("[0-9]+", text)
+    dashes, colons = text.count("-"), text.count(":")
+    needed = colons + 1 + (1 if dashes and colons else 0)
+    if not numbers or dashes > 1 or colons > 2 or len(numbers) < needed or "-" in text[text.find(":") :][colons < 1 :]:
+        return None
+    values = [*map(int, numbers), 0, 0, 0, 0]
+    if dashes:
+        days, hours, minutes, seconds = values[:4]
+    elif len(numbers) >= 3:
+        days, (hours, minutes, seconds) = 0, values[:3]
+    else:
+        days, hours, minutes, seconds = 0, 0, values[0], values[1]
+    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    return total if total <= _LONGEST else None
+
+
+def _is_duration(text: str) -> bool:
+    return seconds_of(text) is not None
+
+
+def _pattern(regex: str) -> Callable[[str], bool]:
+    compiled = re.compile(regex, re.IGNORECASE)
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+def _is_port_range(text: str) -> bool:
+    low, dash, high = text.partition("-")
+    if not low.isdigit() or (dash and not high.isdigit()):
+        return False
+    return 0 < int(low) <= int(high or low) and (not dash or int(low) <= 65535)
+
+
+_NODE_STATES = (
+    "UNKNOWN|IDLE|DOWN|FUTURE|CLOUD|FAIL|FAILING|DRAIN|DRAINED|DRAINING|NO_RESPOND|POWERED_DOWN|POWER_DOWN|POWER_UP|"
+    "PLANNED|RESUME|UNDRAIN|ALLOCATED|MIXED|ERROR|COMPLETING|MAINT|RESERVED|DYNAMIC_NORM|EXTERNAL|INVALID_REG"
+)
+_GOVERNOR = r"(?:conservative|on\s?demand|performance|power\s?save|sched\s?util|user\s?space)"
+_WEIGHT = r"[A-Za-z]+(?:[/:][^=,]+)?=-?(?:[0-9]*\.?[0-9]+|[0-9]+\.)(?:[KMGTP])?"
+_LICENSE = r"[^:*,;=]+(?:[:*=][0-9]+)?"
+_EXIT = r"[0-9]+(?:-[0-9]+)?"
+
+FORMS: dict[str, Form] = {
+    "duration": Form(_is_duration, "minutes, hours:minutes:seconds, days-hours or UNLIMITED"),
+    "seconds": Form(_pattern(r"-?[0-9]+|infinite|unlimited"), "a number of seconds, or INFINITE"),
+    "minutes": Form(_pattern(r"[0-9]+.*|infinite|unlimited"), "a number of minutes, or UNLIMITED"),
+    "ports": Form(_is_port_range, "a port, or a range such as 6817-6820"),
+    "port-list": Form(_pattern(r"[0-9]+|[0-9,\[\]-]+"), "a port, or one for each node: [7001-7004]"),
+    "host-with-address": Form(_pattern(r"[^()]+(?:\([^()]+\))?"), "a host name, and its address in parentheses"),
+    "node-state": Form(
+        _pattern(rf"(?:{_NODE_STATES})(?:[+*].*)?"), "UNKNOWN, FUTURE, CLOUD, DOWN, DRAIN, FAIL, FAILING or IDLE"
+    ),
+    "partition-state": Form(_pattern(r"(?:up|down|drain|inactive).*"), "UP, DOWN, DRAIN or INACTIVE"),
+    "oversubscribe": Form(
+        _pattern(r"no|exclusive|yes(?::.*)?|force(?::.*)?"), "NO, EXCLUSIVE, YES, YES:n, FORCE or FORCE:n"
+    ),
+    "exclusive": Form(_pattern("no|none|node|user|topo"), "NO, NODE, USER or TOPO"),
+    "partition-unit": Form(_pattern(r"cr_(?:core|socket).*"), "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory"),
+    "tres-weights": Form(_pattern(rf"{_WEIGHT}(?:,{_WEIGHT})*,?"), "TRES=weight pairs: CPU=1.0,Mem=0.25G,GRES/gpu=8"),
+    "licenses": Form(_pattern(rf"{_LICENSE}(?:[,;]{_LICENSE})*[,;]?"), "names with counts: matlab:4,ansys:10"),
+    "exit-codes": Form(_pattern(rf"{_EXIT}(?:,{_EXIT})*"), "exit codes and ranges of them: 1,10-20"),
+    "cpu-bind": Form(
+        _pattern(r"(?:none|board|socket|ldom|core|thread|off)"), "none, socket, ldom, core, thread or off"
+    ),
+    "cpu-frequency": Form(
+        _pattern(rf"{_GOVERNOR}|low|medium|high|highm1|[0-9]+"), "a governor such as Performance, or a frequency"
+    ),
+    "cpu-governors": Form(
+        _pattern(rf"{_GOVERNOR}(?:[,:]{_GOVERNOR})*"), "governors: OnDemand,Performance,PowerSave,UserSpace …"
+    ),
+    "purge-age": Form(
+        _pattern(r"[0-9]+(?:m|mo|mon|mont|month|months|h|ho|hou|hour|hours|d|da|day|days)?"),
+        "a number of hours, days or months: 12months",
+    ),
+}

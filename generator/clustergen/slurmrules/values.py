@@ -1,0 +1,231 @@
+"""Values of Slurm's keys: what its parser reads, the words and plugins that the release has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.catalogue import slurm, slurm_traps, slurm_values
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import did_you_mean
+from clustergen.slurmrules.forms import FORMS
+from clustergen.slurmrules.remarks import Outcome, Remark
+from clustergen.units import Duration, UnitError
+
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
+_SECONDS = re.compile(r"([0-9]+) ?s(?:ec|ecs|econds?)?", re.IGNORECASE)
+_NO_LIMIT = ("unlimited", "infinite")
+BOOLEANS = ("yes", "up", "true", "1", "no", "down", "false", "0")
+_HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
+_KIB = ("uint32", "uint64")  # these take a `k` for 1024
+_LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
+_OPEN = ("GresTypes",)  # any name is a GRES of one's own
+LEVEL_KEYS = (
+    "SlurmctldDebug",
+    "SlurmctldSyslogDebug",
+    "SlurmdDebug",
+    "SlurmdSyslogDebug",
+    "DebugLevel",
+    "DebugLevelSyslog",
+)
+
+
+def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+    """What is wrong with the value of a key that the release knows."""
+    if '"' in text:
+        yield Remark(
+            "slurm-value-unprintable",
+            "Slurm's files have no way to write a double quote inside a value",
+            "single quotes, or a script of its own",
+            at=(text.index('"'), 1),
+        )
+        return
+    if refused := _refused(known, release, text):
+        wanted, outcome = refused
+        hint, instead = _meant(known, text)
+        message = f"'{known.key}' takes {wanted}, not '{text}'"
+        yield Remark("slurm-value-wrong", message, hint, outcome, instead=instead)
+        return
+    if known.file == "slurm.conf" and known.block in ("", "PartitionName"):
+        if slurm_values.has_tokens(known.key):
+            yield from words(release, known.key, text)
+        elif slurm_values.has_plugins(known.key) and text:
+            yield from plugins(release, known.key, text)
+        elif whole := slurm_values.needs_family(known.key, text, release):
+            message = f"{known.key} takes the whole name of a plugin; no daemon starts with '{text}'"
+            yield Remark("slurm-plugin-unknown", message, f"write {whole}", instead=whole)
+
+
+def _refused(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str, Outcome] | None:
+    """What the parser wants in place of a text, and what it does without; None where it takes it."""
+    if known.type in _HIGHEST:
+        bounds = slurm_values.bounds(known.key)
+        low, high = (bounds.low, bounds.high) if bounds else (0, _HIGHEST[known.type])
+        found = number(text, known.type)
+        if (found is not None and low <= found <= high) or text.lower() in _NO_LIMIT:
+            return None
+        unit = f" of {known.unit}" if known.unit else ""
+        wanted = f"a whole number{unit} from {low} to {high}" if known.type != "uint64" else f"a whole number{unit}"
+        readable = found is not None and found <= _HIGHEST[known.type]
+        if not bounds or not readable:
+            return wanted, Outcome.STOPS
+        return wanted, Outcome(bounds.beyond) if not bounds.since or release >= bounds.since else Outcome.SILENT
+    if known.type == "boolean" and text.lower() not in BOOLEANS:
+        return "yes or no", Outcome.STOPS
+    if known.type in ("float", "long") and not _FLOAT.fullmatch(text) and text.lower() not in _NO_LIMIT:
+        return "a number", Outcome.STOPS
+    if known.key in LEVEL_KEYS and text.lower() not in _LEVELS and not text.isdigit():
+        return f"one of {', '.join(_LEVELS)}", Outcome.STOPS
+    return None
+
+
+def _meant(known: slurm.SlurmKey, text: str) -> tuple[str | None, str | None]:
+    """The number that was meant by an amount with a unit: a hint, and the text."""
+    amount = _AMOUNT.fullmatch(text)
+    if known.unit == "MiB" and amount is not None:
+        mib = str(int(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()])
+        return f"write {mib}", mib
+    seconds = _SECONDS.fullmatch(text)
+    if known.unit == "seconds" and seconds is not None:
+        return f"write {seconds[1]}", seconds[1]
+    return None, None
+
+
+def number(text: str, kind: str) -> int | None:
+    """As strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0."""
+    factor = 1
+    if kind in _KIB and text[-1:] in ("k", "K"):
+        text, factor = text[:-1], 1024
+    if not _NUMBER.fullmatch(text):
+        return None
+    octal = len(text) > 1 and text[0] == "0" and text[1] not in "xX"
+    try:
+        return int(text, 8 if octal else 0) * factor
+    except ValueError:
+        return None
+
+
+def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
+    """Words of a comma-separated list that the release does not know, or that lack their value or have a wrong one."""
+    start = 0
+    fatal = slurm_values.unknown_token_is_fatal(key)
+    outcome = Outcome.STOPS if fatal else Outcome.SILENT
+    for part in text.split(","):
+        word = part.strip()
+        at = (start + part.find(word), len(word.partition("=")[0]))
+        start += len(part) + 1
+        if not word:
+            continue
+        known = slurm_values.token(key, word)
+        if known is None:
+            hint, instead = _near_word(key, word)
+            yield Remark("slurm-word-unknown", _unknown_word(key, word, fatal), hint, outcome, at, instead=instead)
+        elif (state := known.state(release)) != "known":
+            message = _other_release(key, known, release, state)
+            does = Outcome.LOGS if state == "defunct" else outcome
+            yield Remark("slurm-word-unknown", message, _instead(known), does, at)
+        elif known.takes_value and "=" not in word:
+            yield Remark(
+                "slurm-value-wrong",
+                f"'{known.token}' of {key} needs a value; without one Slurm passes over it",
+                f"write {known.token}=…",
+                Outcome.SILENT,
+                at,
+            )
+        elif known.takes_value and (limits := slurm_values.bounds(key, known.token)):
+            given = word.partition("=")[2].strip()
+            if not re.fullmatch("-?[0-9]+", given) or not limits.low <= int(given) <= limits.high:
+                yield Remark(
+                    "slurm-value-wrong",
+                    f"'{known.token}' takes a whole number from {limits.low} to {limits.high}, not '{given}'",
+                    None,
+                    Outcome(limits.beyond),
+                    (at[0] + word.index("=") + 1, max(1, len(given))),
+                )
+
+
+def _unknown_word(key: str, word: str, fatal: bool) -> str:
+    what = "no daemon starts with it" if fatal else "Slurm passes over it in silence"
+    return f"{key} has no word '{word.partition('=')[0]}' in any release; {what}"
+
+
+def _near_word(key: str, word: str) -> tuple[str | None, str | None]:
+    """A word of the same key, and the hint that names it or the key that has this word."""
+    name = word.partition("=")[0]
+    if hint := did_you_mean(name, [token.token for token in slurm_values.tokens(key)]):
+        return hint, None
+    homes = [other for other in slurm_values.keys_with_token(name) if other != key]
+    return f"it is a word of {homes[0]}" if homes else None, None
+
+
+def _other_release(key: str, known: slurm_values.SlurmToken, release: SlurmRelease, state: str) -> str:
+    gone = known.removed or known.defunct
+    when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {gone}"
+    return f"the word '{known.token}' of {key} {when}; this is {release}"
+
+
+def _instead(known: slurm_values.SlurmToken) -> str | None:
+    return f"write {known.instead}" if known.instead else None
+
+
+def plugins(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
+    """Plugins of a comma-separated list that the release does not have."""
+    start = 0
+    for part in text.split(","):
+        at = (start, len(part)) if part else (max(start - 1, 0), 1)
+        start += len(part) + 1
+        known = slurm_values.plugin(key, part)
+        if known is None and key in _OPEN:
+            continue
+        if known is None:
+            names = [plugin.value for plugin in slurm_values.plugins(key)]
+            yield Remark("slurm-plugin-unknown", f"{key} has no plugin '{part}'", _near_plugin(part, names), at=at)
+        elif whole := slurm_values.needs_family(key, part.strip(), release):
+            message = f"{key} takes the whole name of a plugin; no daemon starts with '{part.strip()}'"
+            instead = whole if text == part else None
+            yield Remark("slurm-plugin-unknown", message, f"write {whole}", at=at, instead=instead)
+        elif (state := known.state(release)) != "known":
+            when = (
+                f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
+            )
+            other = known.note.partition(" ")[0]
+            instead = other if "/" in other and text == part else None
+            hint = f"write {other}" if "/" in other else None
+            message = f"'{known.value}' {when}; this is {release}"
+            yield Remark("slurm-plugin-unknown", message, hint, at=at, instead=instead)
+
+
+def _near_plugin(name: str, names: list[str]) -> str | None:
+    """By the whole name, or by the part behind the slash."""
+    bare = {full.rpartition("/")[2]: full for full in names}
+    if hint := did_you_mean(name, names):
+        return hint
+    return did_you_mean(name.rpartition("/")[2], bare)
+
+
+def form(known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+    """A text that does not have the form that the key's own reader wants."""
+    wanted = slurm_traps.form(known.file, known.key, known.block)
+    if wanted is not None and not FORMS[wanted.form].reads(text):
+        message = f"'{known.key}' takes {FORMS[wanted.form].wanted}, not '{text}'"
+        hint, instead = _slurm_duration(text) if wanted.form == "duration" else (None, None)
+        yield Remark("slurm-value-wrong", message, hint, Outcome(wanted.beyond), instead=instead, by_form=True)
+
+
+def _slurm_duration(text: str) -> tuple[str | None, str | None]:
+    """`24h`, `7d` as Slurm writes them."""
+    try:
+        meant = Duration.parse(text).slurm()
+    except UnitError:
+        return None, None
+    return f"write {meant}", meant
+
+
+def traps(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> Iterator[Remark]:
+    """What the catalogue warns of."""
+    for trap in slurm_traps.traps(known.file, known.key, known.block):
+        if trap.fits(release, text):
+            outcome = Outcome(trap.outcome)
+            yield Remark(trap.code, trap.message, trap.hint or None, outcome, instead=trap.instead or None)

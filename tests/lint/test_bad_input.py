@@ -1,0 +1,121 @@
+"""Whatever stands in the files: findings with a place, and never a traceback."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import FORMATS, Diagnostic, render
+from clustergen.lint.fix import edits
+from clustergen.lint.run import lint
+
+HEAD = "ClusterName=c\nSlurmctldHost=ctl\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
+
+
+def findings(tmp_path: Path, **files: str | bytes) -> list[Diagnostic]:
+    for name, text in files.items():
+        (tmp_path / name.replace("_", ".")).write_bytes(text if isinstance(text, bytes) else text.encode())
+    report = lint(tmp_path, SlurmRelease("25.05"))
+    for form in FORMATS:
+        render(report.diagnostics, form, report.sources).encode()
+    edits(report)
+    return list(report.diagnostics)
+
+
+def places(found: list[Diagnostic], code: str) -> list[tuple[int, int]]:
+    return [(one.place.line, one.place.column) for one in found if one.code == code and one.place]
+
+
+def test_bytes_of_other_encodings(tmp_path: Path) -> None:
+    text = HEAD.encode() + b"# caf\xe9\nFo\xe9=1\nNodeName=n\xe9\nNodeName=m1 Reason=\xe9 CPUs=x\n"
+    found = findings(tmp_path, slurm_conf=text)
+    assert places(found, "conf-syntax") == [(6, 1)]
+    assert places(found, "hostlist-syntax") == [(7, 11)]
+    assert places(found, "slurm-value-wrong") == [(8, 27)]
+
+
+def test_carriage_returns_tabs_and_nuls(tmp_path: Path) -> None:
+    text = HEAD + "\tFoo\t=\t1\r\nTCPTimeout=x\r\nNodeName=n1\0 CPUs=4\n\0\n"
+    found = findings(tmp_path, slurm_conf=text)
+    assert places(found, "slurm-key-unknown") == [(5, 2)]
+    assert places(found, "slurm-value-wrong") == [(6, 12)]
+    assert places(found, "conf-misread") == [(7, 12), (8, 1)]
+
+
+def test_continued_lines(tmp_path: Path) -> None:
+    found = findings(tmp_path, slurm_conf=HEAD + "NodeName=n1 \\\n  CPUs=x \\\n  Foo=1\n")
+    assert places(found, "slurm-value-wrong") == [(6, 8)]
+    assert places(found, "slurm-key-unknown") == [(7, 3)]
+
+
+def test_includes_that_lead_nowhere_and_round_in_circles(tmp_path: Path) -> None:
+    text = (
+        HEAD + "Include a.conf\nInclude gone.conf\nInclude /opt/x.conf\nInclude ../up.conf\nInclude *.conf\nInclude \n"
+    )
+    found = findings(tmp_path, slurm_conf=text, a_conf="Include b.conf\n", b_conf="Include a.conf\n")
+    where = {(Path(str(one.place)).name, str(one.severity)) for one in found if one.code == "conf-include"}
+    assert where == {
+        ("b.conf:1:9", "error"),
+        ("slurm.conf:6:9", "error"),
+        ("slurm.conf:7:9", "warning"),
+        ("slurm.conf:8:9", "error"),
+        ("slurm.conf:9:9", "error"),
+        ("slurm.conf:10:1", "error"),
+    }
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\\", "#", "\ufeff", "=", "Include", '"', "NodeName=", "[" * 5000])
+def test_almost_nothing(text: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, slurm_conf=text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a: b\n", "- [\n", "[" * 3000, "- &a\n  topology: *a\n", "- topology: [x]\n  tree: 5\n", "\0"]
+)
+def test_broken_yaml(text: str, tmp_path: Path) -> None:
+    found = findings(tmp_path, slurm_conf=HEAD + "NodeName=n1\nPartitionName=p Default=YES\n", topology_yaml=text)
+    assert any(one.place and "topology.yaml" in one.place.file for one in found)
+
+
+KEYS = ["NodeName", "PartitionName", "Nodes", "SwitchName", "Switches", "Gres", "GresTypes", "Name", "File", "CPUs"]
+MORE = ["MaxTime", "Include", "SchedulerParameters", "Port", "BlockName", "BlockSizes", "AutoDetect"]
+VALUES = ["DEFAULT", "gpu", "n[1-3]", "n[", "]", "1", "0", "a:b:c", "-", ",", ":", "YES", "FORCE:", "/dev/nvidia[0-3]"]
+SIGNS = ["=", "=", "=", '"', "#", "\\", "\udce9", "(", ")", "%c", "9" * 20, " ", " ", "\n", "\n", "\r", "\t", "\0"]
+PIECES = (*KEYS, *MORE, *VALUES, *SIGNS, "TopologyPlugin=topology/tree\n")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=60).map("".join),
+    st.sampled_from(("slurm_conf", "gres_conf", "topology_conf")),
+)
+def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str, name: str) -> None:
+    place = tmp_path_factory.mktemp("any")
+    files = {"slurm_conf": HEAD + "NodeName=n[1-3] Gres=gpu:2\nTopologyPlugin=topology/tree\n"}
+    files[name] = files.get(name, "") + text
+    findings(place, **{key: value.encode("utf-8", "surrogateescape") for key, value in files.items()})
+
+
+def test_ten_thousand_nodes_take_less_than_two_seconds(tmp_path: Path) -> None:
+    nodes = "".join(
+        f"NodeName=n{i} NodeAddr=10.0.{i // 250}.{i % 250} Sockets=2 CoresPerSocket=32 RealMemory=256000 Feature=a,b\n"
+        for i in range(10_000)
+    )
+    text = HEAD + nodes + "PartitionName=p Nodes=n[0-9998] Default=YES\n"
+    (tmp_path / "slurm.conf").write_text(text)
+    began = time.process_time()
+    report = lint(tmp_path, SlurmRelease("25.05"))
+    assert time.process_time() - began < 2
+    assert [one.code for one in report.diagnostics] == ["node-in-no-partition"]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_lines(tmp_path: Path) -> None:
+    found = findings(tmp_path, slurm_conf=HEAD + "# x\n" * 60_000 + "Foo=1\nx y\n" * 20_000)
+    assert places(found, "slurm-key-unknown")[-1] == (100_003, 1)
+    assert places(found, "conf-syntax")[-1] == (100_004, 1)

@@ -1,0 +1,113 @@
+"""The command: where findings go, in which formats, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.cli import main
+
+GOOD = """ClusterName=c
+SlurmctldHost=ctl
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+NodeName=n[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000
+PartitionName=batch Nodes=ALL Default=YES
+"""
+
+
+def run(capfd: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    with pytest.raises(SystemExit) as ended:
+        main(["lint", *map(str, words)])
+    out, err = capfd.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "slurm.conf").write_text(GOOD)
+    return tmp_path
+
+
+def test_nothing_to_say(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for path in (folder, folder / "slurm.conf"):
+        code, out, err = run(capfd, path, "--slurm-version", "24.11.5")
+        assert (code, out) == (0, "")
+        assert err == f"{path}: no findings.\nslurm.conf: read as Slurm 24.11.\n"
+
+
+def test_notes_alone_are_no_failure(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "slurm.conf").write_text(GOOD.replace("SlurmctldHost", "ControlMachine"))
+    code, _, err = run(capfd, folder)
+    assert code == 0
+    assert "info[slurm-key-old-name]" in err
+    assert "the newest release" in err
+
+
+def test_formats_for_programs_go_to_stdout(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "slurm.conf").write_text(GOOD + "Foo=1\n")
+    code, out, err = run(capfd, folder, "--format", "json")
+    assert (code, err) == (1, "")
+    [found] = json.loads(out)["diagnostics"]
+    assert (found["code"], found["file"], found["line"], found["column"]) == (
+        "slurm-key-unknown",
+        str(folder / "slurm.conf"),
+        7,
+        1,
+    )
+    assert "::error file=" in run(capfd, folder, "--format", "github")[1]
+    assert json.loads(run(capfd, folder, "--format", "sarif")[1])["version"] == "2.1.0"
+
+
+def test_a_flood_is_cut_for_people_only(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
+    err = run(capfd, folder)[2]
+    assert err.count("error[slurm-key-unknown]: slurm.conf has no key") == 20
+    assert "and 480 more" in err
+    assert len(json.loads(run(capfd, folder, "--format", "json")[1])["diagnostics"]) == 500
+
+
+def test_diff_writes_nothing_and_fix_writes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "slurm.conf").write_text(GOOD + "FastSchedule=1\n")
+    code, out, _ = run(capfd, folder, "--diff")
+    assert code == 1
+    assert "\n-FastSchedule=1\n" in out
+    assert (folder / "slurm.conf").read_text() == GOOD + "FastSchedule=1\n"
+    code, out, err = run(capfd, folder, "--fix", "--diff")
+    assert (code, out.count("-FastSchedule=1")) == (0, 1)
+    assert "1 put right." in err
+    assert (folder / "slurm.conf").read_text() == GOOD
+
+
+def test_a_tree_laid_out_as_on_the_node(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "root/etc/slurm").mkdir(parents=True)
+    (folder / "slurm.conf").rename(tmp_path / "root/etc/slurm/slurm.conf")
+    assert run(capfd, tmp_path / "root")[0] == 0
+
+
+def test_files_that_nobody_looked_at_are_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "job_submit.lua").write_text("")
+    (folder / "more.conf").write_text("TCPTimeout=3\n")
+    (folder / "slurm.conf").write_text(GOOD + "Include more.conf\n")
+    assert run(capfd, folder)[2].endswith("\nnot looked at: job_submit.lua.\n")
+
+
+@pytest.mark.parametrize("name", ["gone", "empty"])
+def test_nothing_to_read(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    code, out, err = run(capfd, tmp_path / name)
+    assert (code, out) == (3, "")
+    assert err.startswith(f"clustergen: {tmp_path / name}: ")
+
+
+@pytest.mark.parametrize("version", ["24", "latest", "19.05", "30.05"])
+def test_releases_that_are_not_known(version: str, folder: Path) -> None:
+    from clustergen.cli import group
+
+    result: Result = CliRunner().invoke(group, ["lint", str(folder), "--slurm-version", version])
+    assert result.exit_code == 2
+    assert "it is one of 22.05, 23.02" in result.output

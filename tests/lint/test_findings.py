@@ -1,0 +1,259 @@
+"""What lint says of small configurations: the code, the severity and the place of every finding but notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import Severity
+from clustergen.lint.run import Report, lint
+
+HEAD = "ClusterName=c\nSlurmctldHost=ctl\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
+NODES = "NodeName=n[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000\n"
+PARTITIONS = "PartitionName=batch Nodes=ALL Default=YES\n"
+GPUS = "GresTypes=gpu\nTaskPlugin=task/cgroup\n"
+GPU_NODES = NODES.strip() + " Gres=gpu:a100:2\n"
+CGROUP = "ConstrainDevices=yes\n"
+
+
+def report(tmp_path: Path, release: str = "24.11", **files: str) -> Report:
+    for name, text in files.items():
+        (tmp_path / name.replace("_", ".")).write_text(text)
+    return lint(tmp_path, SlurmRelease(release))
+
+
+def told(found: Report, notes: bool = False) -> list[str]:
+    """`error slurm.conf:5:1 code`, in file order."""
+    return [
+        f"{one.severity} {Path(str(one.place)).name} {one.code}"
+        for one in found.diagnostics
+        if notes or one.severity is not Severity.INFO
+    ]
+
+
+def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
+    found = report(
+        tmp_path,
+        slurm_conf=HEAD + GPUS + "TopologyPlugin=topology/tree\n" + GPU_NODES + PARTITIONS,
+        gres_conf="NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n",
+        cgroup_conf=CGROUP,
+        topology_conf="SwitchName=s1 Nodes=n[1-4]\n",
+        plugstack_conf="# nothing\ninclude plugstack.conf.d/*\n",
+    )
+    assert told(found, notes=True) == []
+    assert found.read == ("slurm.conf", "gres.conf", "cgroup.conf", "topology.conf", "plugstack.conf")
+
+
+CASES = {
+    "an unknown key": (HEAD + "MaxConcurrentJobs=64\n", "error slurm.conf:5:1 slurm-key-unknown"),
+    "a key of another file": (HEAD + "ConstrainCores=yes\n", "error slurm.conf:5:1 slurm-key-unknown"),
+    "a key of another line": (HEAD + "RealMemory=5\n", "error slurm.conf:5:1 slurm-key-unknown"),
+    "a removed key": (HEAD + "CacheGroups=0\n", "error slurm.conf:5:1 slurm-key-removed"),
+    "a defunct key": (HEAD + "PowerPlugin=power/none\n", "warning slurm.conf:5:1 slurm-key-defunct"),
+    "a newer key": (HEAD + "MetricsType=metrics/openmetrics\n", "error slurm.conf:5:1 slurm-key-too-new"),
+    "a unit": (HEAD + "DefMemPerCPU=4G\n", "error slurm.conf:5:14 slurm-value-wrong"),
+    "an unknown word": (HEAD + "SchedulerParameters=defer,bf_windw=3\n", "warning slurm.conf:5:27 slurm-word-unknown"),
+    "a wrong word": (HEAD + "PrologFlags=Alloc,Contian\n", "error slurm.conf:5:19 slurm-word-unknown"),
+    "an unknown plugin": (HEAD + "SchedulerType=sched/backfil\n", "error slurm.conf:5:15 slurm-plugin-unknown"),
+    "minutes": (
+        HEAD + "PriorityType=priority/multifactor\nPriorityCalcPeriod=3600\n",
+        "warning slurm.conf:6:20 priority-period",
+    ),
+    "incompatible preemption": (HEAD + "PreemptMode=REQUEUE\n", "error slurm.conf:5:13 slurm-value-wrong"),
+    "state under /tmp": (
+        HEAD.replace("/var/spool/slurmctld", "/tmp/state"),
+        "warning slurm.conf:4:19 slurm-folder-unsafe",
+    ),
+    "ports": (HEAD + "SlurmctldPort=6810-6820\n", "warning slurm.conf:5:15 port-twice"),
+    "a quote": (HEAD + 'MailDomain=a"b\n', "warning slurm.conf:5:12 conf-misread"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_line(name: str, tmp_path: Path) -> None:
+    text, expected = CASES[name]
+    assert told(report(tmp_path, slurm_conf=text + NODES + PARTITIONS)) == [expected]
+
+
+NODE_CASES = {
+    "CPUs": ("NodeName=n1 CPUs=5 Sockets=2 CoresPerSocket=8\n", "warning slurm.conf:5:18 node-cpus-mismatch"),
+    "a node twice": ("NodeName=n[1-2] CPUs=2\nNodeName=n[2-3] CPUs=2\n", "error slurm.conf:6:10 host-duplicate"),
+    "addresses": ("NodeName=n[1-3] NodeAddr=10.0.0.[1-2] CPUs=2\n", "error slurm.conf:5:26 address-count"),
+    "one address twice": (
+        "NodeName=n1 NodeAddr=10.0.0.1 CPUs=2\nNodeName=n2 NodeAddr=10.0.0.1 CPUs=2\n",
+        "warning slurm.conf:6:22 address-duplicate",
+    ),
+    "a bracket": ("NodeName=n[1-3 CPUs=2\n", "error slurm.conf:5:11 hostlist-syntax"),
+    "reserved memory": (
+        "NodeName=n1 CPUs=2 RealMemory=100 MemSpecLimit=200\n",
+        "warning slurm.conf:5:48 nothing-left-for-jobs",
+    ),
+    "the address of DEFAULT": ("NodeName=DEFAULT NodeAddr=a\nNodeName=n1\n", "error slurm.conf:5:18 slurm-value-wrong"),
+    "CPUs of a DEFAULT line": (
+        "NodeName=DEFAULT CPUs=5\nNodeName=n1 Sockets=2 CoresPerSocket=8\n",
+        "warning slurm.conf:5:23 node-cpus-mismatch",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NODE_CASES)
+def test_node_lines(name: str, tmp_path: Path) -> None:
+    text, expected = NODE_CASES[name]
+    assert told(report(tmp_path, slurm_conf=HEAD + text + PARTITIONS)) == [expected]
+
+
+PARTITION_CASES = {
+    "no default": ("PartitionName=a Nodes=ALL\n", "warning slurm.conf:6:1 default-partition-missing"),
+    "two defaults": (
+        PARTITIONS + "PartitionName=b Nodes=ALL Default=TRUE\n",
+        "warning slurm.conf:7:35 default-partition-twice",
+    ),
+    "a node outside": ("PartitionName=a Nodes=n[1-3] Default=YES\n", "warning slurm.conf:5:10 node-in-no-partition"),
+    "an unknown node": ("PartitionName=a Nodes=n[1-4],m1 Default=YES\n", "error slurm.conf:6:30 node-unknown"),
+    "times": (PARTITIONS.strip() + " MaxTime=60 DefaultTime=1-0\n", "warning slurm.conf:6:66 partition-times"),
+    "a time": (PARTITIONS.strip() + " MaxTime=24h\n", "error slurm.conf:6:51 slurm-value-wrong"),
+    "sizes": (PARTITIONS.strip() + " MinNodes=5\n", "warning slurm.conf:6:52 partition-sizes"),
+    "weights": (PARTITIONS.strip() + " TRESBillingWeights=CPU=1,GRES/gpu=2\n", "error slurm.conf:6:68 tres-unknown"),
+    "a name twice": (PARTITIONS + PARTITIONS.replace("YES", "NO"), "error slurm.conf:7:15 partition-twice"),
+}
+
+
+@pytest.mark.parametrize("name", PARTITION_CASES)
+def test_partition_lines(name: str, tmp_path: Path) -> None:
+    text, expected = PARTITION_CASES[name]
+    assert told(report(tmp_path, slurm_conf=HEAD + NODES + text)) == [expected]
+
+
+GRES_CASES = {
+    "fewer": ("NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\n", "warning slurm.conf:7:66 gres-mismatch"),
+    "another type": (
+        "NodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[0-1]\n",
+        "warning slurm.conf:7:66 gres-mismatch",
+    ),
+    "a count": (
+        "NodeName=n[1-4] Name=gpu Type=a100 Count=3 File=/dev/nvidia[0-1]\n",
+        "error gres.conf:1:42 slurm-value-wrong",
+    ),
+    "a device twice": (
+        "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\n" * 2,
+        "error gres.conf:2:41 gres-mismatch",
+    ),
+    "half of the types": (
+        "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\nNodeName=n[1-4] Name=gpu File=/dev/nvidia1\n",
+        "error gres.conf:2:10 gres-mismatch",
+    ),
+    "cores": (
+        "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=0-31\n",
+        "warning gres.conf:1:64 gres-mismatch",
+    ),
+    "an unknown node": (
+        "NodeName=n[1-4],m1 Name=gpu Type=a100 File=/dev/nvidia[0-1]\n",
+        "warning gres.conf:1:10 node-unknown",
+    ),
+    "detection": ("AutoDetect=nvlm\n", "warning gres.conf:1:12 slurm-plugin-unknown"),
+}
+
+
+@pytest.mark.parametrize("name", GRES_CASES)
+def test_gres_conf(name: str, tmp_path: Path) -> None:
+    text, expected = GRES_CASES[name]
+    slurm_conf = HEAD + GPUS + GPU_NODES + PARTITIONS
+    assert told(report(tmp_path, slurm_conf=slurm_conf, gres_conf=text, cgroup_conf=CGROUP)) == [expected]
+
+
+def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
+    files = {"slurm_conf": HEAD + GPUS + GPU_NODES + PARTITIONS, "gres_conf": "AutoDetect=nvml\n"}
+    assert told(report(tmp_path, **files), notes=True) == ["info slurm.conf:7:66 gres-without-constraint"]
+    files["cgroup_conf"] = "ConstrainDevices=no\n"
+    assert told(report(tmp_path, **files)) == [
+        "warning cgroup.conf:1:18 gres-without-constraint",
+        "warning cgroup.conf:1:18 slurm-value-harmful",
+    ]
+    files["slurm_conf"] = files["slurm_conf"].replace("task/cgroup", "task/affinity")
+    assert told(report(tmp_path, **files))[-1] == "warning slurm.conf:6:12 gres-without-constraint"
+
+
+def test_a_topology_of_two_islands(tmp_path: Path) -> None:
+    slurm_conf = HEAD + "TopologyPlugin=topology/tree\n" + NODES + PARTITIONS
+    text = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[2-4]\n"
+    assert told(report(tmp_path, slurm_conf=slurm_conf, topology_conf=text)) == [
+        "warning topology.conf:2:12 topology-not-joined",
+        "warning topology.conf:2:20 node-on-two-leaves",
+    ]
+
+
+def test_topologies_in_yaml(tmp_path: Path) -> None:
+    """Shows "topology-unknown"."""
+    slurm_conf = HEAD + NODES + PARTITIONS.strip() + " Topology=rows\n"
+    yaml = "- topology: racks\n  cluster_default: true\n  tree:\n    switches: [{switch: s1, nodes: 'n[1-5]'}]\n"
+    assert told(report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml=yaml)) == [
+        "error slurm.conf:6:52 topology-unknown",
+        "warning topology.yaml:4:36 switch-node-unknown",
+    ]
+    found = report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml="- topology: rows\n  tree: [\n")
+    assert told(found) == ["error topology.yaml:3:1 yaml-syntax"]
+
+
+def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:
+    """Shows "slurm-secret-readable"."""
+    text = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nStoragePass=s3cret\n"
+    found = report(tmp_path, slurmdbd_conf=text)
+    assert [one.code for one in found.diagnostics if one.severity is not Severity.INFO] == ["slurm-secret-readable"]
+    assert "s3cret" not in "".join(found.sources.values())
+    (tmp_path / "slurmdbd.conf").chmod(0o600)
+    assert told(lint(tmp_path, SlurmRelease("24.11"))) == []
+    (tmp_path / "slurmdbd.conf").write_text(text.replace("s3cret", "s3 cret"))
+    found = lint(tmp_path, SlurmRelease("24.11"))
+    assert [one.code for one in found.diagnostics if one.severity is Severity.ERROR] == ["conf-syntax"]
+    assert "cret" not in "".join(f"{one.message} {one.hint}" for one in found.diagnostics)
+
+
+def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
+    accounting = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\n"
+    dbd = "DbdHost=db\nDbdPort=7000\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nPurgeJobAfter=2years\n"
+    found = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=dbd)
+    assert told(found) == [
+        "warning slurmdbd.conf:2:9 slurm-value-harmful",
+        "error slurmdbd.conf:5:15 slurm-value-wrong",
+    ]
+
+
+def test_an_upgrade_is_a_question_of_the_release(tmp_path: Path) -> None:
+    text = HEAD + "SelectType=select/cons_res\nSlurmctldPlugstack=nohold\nGetEnvTimeout=2\n" + NODES + PARTITIONS
+    assert told(report(tmp_path, "22.05", slurm_conf=text)) == []
+    assert told(report(tmp_path, "26.05", slurm_conf=text)) == [
+        "error slurm.conf:5:12 slurm-plugin-unknown",
+        "error slurm.conf:6:1 slurm-key-removed",
+        "warning slurm.conf:7:1 slurm-key-defunct",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("", "26.05"),
+        ("SelectType=select/cons_res\n", "23.02"),
+        ("SelectType=select/cons_res\nSlurmctldPlugstack=x\n", "22.05"),
+        ("MetricsType=metrics/openmetrics\n", "26.05"),
+        ("SelectType=select/cons_res\nMaxConcurrentJobs=4\n", "23.02"),
+    ],
+)
+def test_the_release_is_guessed(text: str, release: str, tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(HEAD + text)
+    found = lint(tmp_path)
+    assert (str(found.release), found.guessed) == (release, True)
+
+
+def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
+    text = "ClusterName=c\nControlMachine=a\nControlAddr=10.0.0.1\nBackupController=b\n"
+    found = report(
+        tmp_path, slurm_conf=text + "SlurmUser=slurm\nStateSaveLocation=/shared/state\n" + NODES + PARTITIONS
+    )
+    hints = [one.hint for one in found.diagnostics if one.code == "slurm-key-old-name"]
+    assert hints == [
+        "write SlurmctldHost=a(10.0.0.1)",
+        "the address goes behind the name: SlurmctldHost=a(10.0.0.1)",
+        "write SlurmctldHost=b",
+    ]

@@ -1,0 +1,107 @@
+"""A folder of files as Slurm means it: the value that counts, and where it stands."""
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.catalogue.slurm import key_tables
+from clustergen.slurmconf.folder import Config, Folder, Setting, open_folder
+
+
+def folder(tmp_path: Path, **files: str) -> Folder:
+    for name, text in files.items():
+        (tmp_path / name.replace("_", ".")).write_text(text)
+    return open_folder(tmp_path, key_tables)
+
+
+def slurm_conf(tmp_path: Path, text: str) -> Config:
+    config = folder(tmp_path, slurm_conf=text).config("slurm.conf")
+    assert config is not None
+    return config
+
+
+def texts(found: list[Setting]) -> list[str]:
+    return [one.text for one in found]
+
+
+def test_the_last_value_counts_and_knows_its_place(tmp_path: Path) -> None:
+    config = slurm_conf(
+        tmp_path, "SlurmctldTimeout=1\nSlurmctldHost=a\nSlurmctldHost=b(10.0.0.1)\n slurmctldtimeout = 20 \n"
+    )
+    last = config.value("SlurmctldTimeout")
+    assert last is not None
+    assert (last.file, last.text, last.key) == ("slurm.conf", "20", "slurmctldtimeout")
+    assert last.key_at == (4, 2, 18)
+    assert last.value_at == (4, 21, 23)
+    assert texts(config.settings("slurmctldhost")) == ["a", "b(10.0.0.1)"]
+    assert config.value("SelectType") is None
+
+
+def test_default_lines_add_up_and_count_from_where_they_stand(tmp_path: Path) -> None:
+    config = slurm_conf(
+        tmp_path,
+        "NodeName=n0\nNodeName=DEFAULT CPUs=4 RealMemory=100\nNodeName=n[1-2] CPUs=8\n"
+        "nodename=default RealMemory=200 Feature=a\nNodeName=n3\n",
+    )
+    nodes = config.entries("NodeName")
+    assert [
+        (node.names, node.text("CPUs"), node.text("RealMemory"), node.text("Features", "Feature")) for node in nodes
+    ] == [
+        ("n0", None, None, None),
+        ("n[1-2]", "8", "100", None),
+        ("n3", "4", "200", "a"),
+    ]
+    assert nodes[1].hosts() == ["n1", "n2"]
+    inherited = nodes[2].value("CPUs")
+    assert inherited is not None
+    assert inherited.key_at.line == 2
+    assert nodes[2].own("CPUs") is None
+    assert [(one.key, one.text) for one in nodes[2].settings()] == [
+        ("CPUs", "4"),
+        ("RealMemory", "200"),
+        ("Feature", "a"),
+    ]
+    assert len(config.default_lines("NodeName")) == 2
+
+
+def test_some_keys_are_not_inherited(tmp_path: Path) -> None:
+    config = slurm_conf(tmp_path, "PartitionName=DEFAULT ExclusiveUser=YES MaxTime=60\nPartitionName=a Nodes=ALL\n")
+    partition = config.entries("PartitionName")[0]
+    assert partition.text("ExclusiveUser") is None
+    assert partition.text("MaxTime") == "60"
+
+
+def test_an_absolute_name_is_looked_up_in_the_copy_of_its_folder(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path, slurm_conf="Include /opt/slurm/etc/nodes.conf\nInclude /etc/passwd\n", nodes_conf="NodeName=n1\n"
+    )
+    config = place.config("slurm.conf")
+    assert config is not None
+    assert [node.file for node in config.entries("NodeName")] == ["/opt/slurm/etc/nodes.conf"]
+    assert place.where("/opt/slurm/etc/nodes.conf") == tmp_path / "nodes.conf"
+    assert [problem.kind for line in config.lines for problem in line.problems] == ["include-failed"]
+    assert place.texts["/opt/slurm/etc/nodes.conf"] == "NodeName=n1\n"
+    assert place.text("plugstack.conf") is None
+
+
+def test_a_link_to_a_file_of_the_same_name_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/slurm.conf").write_text("ClusterName=a\nInclude other.conf\n")
+    (tmp_path / "shared/secret").write_text("x")
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/slurm.conf").symlink_to(tmp_path / "shared/slurm.conf")
+    (tmp_path / "etc/other.conf").symlink_to(tmp_path / "shared/secret")
+    config = open_folder(tmp_path / "etc", key_tables).config("slurm.conf")
+    assert config is not None
+    assert config.text("ClusterName") == "a"
+    [problem] = config.lines[1].problems
+    assert "outside the folder" in problem.message
+
+
+@pytest.mark.parametrize("name", ["slurmdbd.conf", "gres.conf"])
+def test_other_files_are_read_when_asked_for(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("AutoDetect=off\n")
+    place = open_folder(tmp_path, key_tables)
+    assert place.config("slurm.conf") is None
+    assert place.has(name)
+    assert place.config(name) is place.config(name) is not None
