@@ -1,0 +1,122 @@
+"""Files of an older commit: `REV:path`, read from git without touching the work tree."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from clustergen.diagnostics import ClustergenError
+
+_TIMEOUT = 60
+_LINK, _MODULE = "120000", "160000"
+
+
+def split(argument: str) -> tuple[str, str] | None:
+    """Revision and path; None for what names a file of today."""
+    revision, colon, path = argument.partition(":")
+    return (revision, path) if colon and revision and not Path(argument).exists() else None
+
+
+def unpack(revision: str, path: str, into: Path) -> Path:
+    """Writes the file or folder of that commit below `into`, with what stands beside a manifest, and returns its place.
+
+    `path` is as git has it: from the top of the repository, or from here with `./`; where the top has no such path, the
+    one from here is taken. ClustergenError (exit code 3) where git cannot give it.
+    """
+    _git("rev-parse", "--git-dir")  # says so where this is no repository
+    commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+    if not commit:
+        raise ClustergenError(f"git knows no commit {revision!r}", "`git log --oneline` lists them")
+    prefix = _git("rev-parse", "--show-prefix").decode().strip()
+    for place in _places(path, prefix):
+        found = dict(_listed(commit, place))
+        if found:
+            _write(found, into)
+            return into / place
+    raise ClustergenError(f"{revision}:{path}: this commit has no such file")
+
+
+def _places(path: str, prefix: str) -> Iterator[str]:
+    """From the top of the repository; without a leading or closing slash."""
+    here = _normal(f"{prefix}{path}")
+    if not path.startswith(("./", "../")) and path not in (".", ".."):
+        yield _normal(path)
+    yield here
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in PurePosixPath(path.rstrip("/") or ".").parts:
+        if part == "..":
+            if not parts:
+                raise ClustergenError(f"{path}: outside the repository")
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _listed(commit: str, place: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Path → mode and object: of a folder everything, of a file itself and the folder `site` beside it."""
+    wanted = [place] if place else []
+    kind = _git("cat-file", "-t", f"{commit}:{place}", quiet=True).decode().strip()
+    if not kind:
+        return
+    folder = place.rpartition("/")[0]
+    if kind == "blob":
+        wanted.append(f"{folder}/site".lstrip("/"))
+    elif place and _git("cat-file", "-t", f"{commit}:{folder}", quiet=True):
+        # A tree's manifest stands beside it.
+        beside = _git("ls-tree", "-z", "--full-tree", commit, *([f"{folder}/"] if folder else []))
+        wanted += [path for path, (mode, _) in _entries(beside) if mode.startswith("100") and path.endswith(".yaml")]
+    yield from _entries(_git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *wanted))
+
+
+def _entries(listing: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
+    for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
+        if entry:
+            about, _, path = entry.partition("\t")
+            mode, kind, sha = about.split()[:3]
+            if kind == "blob":
+                yield path, (mode, sha)
+
+
+def _write(found: dict[str, tuple[str, str]], into: Path) -> None:
+    wanted = "".join(f"{sha}\n" for _, sha in found.values()).encode()
+    answer = _git("cat-file", "--batch", given=wanted)
+    pos = 0
+    for path, (mode, _) in found.items():
+        end = answer.index(b"\n", pos)
+        size = int(answer[pos:end].split()[2])
+        content = answer[end + 1 : end + 1 + size]
+        pos = end + size + 2
+        target = into / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if mode == _LINK:
+            link = PurePosixPath(content.decode("utf-8", "surrogateescape"))
+            if not link.is_absolute() and ".." not in link.parts:  # nothing outside may be read through it
+                target.symlink_to(link)
+            continue
+        target.write_bytes(content)
+        target.chmod(0o755 if mode.endswith("755") else 0o644)
+
+
+def _git(*words: str, given: bytes | None = None, quiet: bool = False) -> bytes:
+    """What git prints; empty where it fails quietly."""
+    try:
+        done = subprocess.run(
+            ["git", "--no-pager", "-c", "core.quotepath=off", *words],
+            input=given,
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise ClustergenError("git is not installed; it is needed to read REV:path") from None
+    except subprocess.TimeoutExpired:
+        raise ClustergenError(f"git {words[0]} did not answer within {_TIMEOUT} s") from None
+    if done.returncode and not quiet and "--quiet" not in words:
+        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ClustergenError(f"git {words[0]}: {told[-1] if told else done.returncode}")
+    return b"" if done.returncode else done.stdout

@@ -1,0 +1,135 @@
+"""What the two arguments of a diff name: a manifest, a rendered tree, a folder of clusters, or one of these in git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.plan import git
+from clustergen.plan.snapshot import Snapshot, is_fresh, of_folder
+from clustergen.plan.snapshot import of_tree as snapshot_of_tree
+from clustergen.records import record
+from clustergen.render.tree import LOCK
+
+MANIFEST, TREE = "manifest.yaml", "rendered"
+
+
+@record
+class Side:
+    """One cluster of one argument, not yet read. `name` is how the user would call it."""
+
+    name: str
+    key: str
+    """By which it finds its like on the other side: the cluster's folder in a folder of clusters."""
+    path: Path
+
+
+@record
+class Read:
+    """A side that was read; `snapshot` is None where its manifest is invalid."""
+
+    snapshot: Snapshot | None
+    diagnostics: tuple[Diagnostic, ...]
+    text: str
+    """Of the manifest, for excerpts."""
+
+
+class Argument(AbstractContextManager["Argument"]):
+    """One argument; what was unpacked for it is removed at the end."""
+
+    def __init__(self, given: str) -> None:
+        self.given = given
+        self._stack = ExitStack()
+        self.revision, self.path = self._found()
+        self.sides = tuple(self._clusters())
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a folder of clusters."""
+        return any(side.key for side in self.sides)
+
+    def _found(self) -> tuple[str | None, Path]:
+        inside = git.split(self.given)
+        if inside is None:
+            path = Path(self.given)
+            if not path.exists():
+                raise ClustergenError(f"{self.given}: there is no such file or folder", "REV:path names one in git")
+            return None, path
+        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
+        try:
+            return inside[0], git.unpack(*inside, folder)
+        except ClustergenError:
+            self._stack.close()
+            raise
+
+    def _clusters(self) -> Iterator[Side]:
+        if not self.path.is_dir():
+            yield Side(self.given, "", self.path)
+            return
+        own = self._cluster_in(self.path)
+        if own is not None:
+            yield Side(self._called(own), "", own)
+            return
+        found = False
+        for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
+            inside = self._cluster_in(folder)
+            if inside is not None:
+                found = True
+                yield Side(self._called(inside), folder.name, inside)
+        if not found:
+            self._stack.close()
+            raise ClustergenError(
+                f"{self.given}: neither a manifest, nor a rendered tree, nor a folder of clusters",
+                f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}",
+            )
+
+    def _cluster_in(self, folder: Path) -> Path | None:
+        """A tree, or a cluster's own: what is applied is the tree, as long as it is the manifest's."""
+        if (folder / LOCK).is_file():
+            return folder
+        if not (folder / MANIFEST).is_file():
+            return None
+        return folder / TREE if is_fresh(folder / TREE, folder / MANIFEST) else folder / MANIFEST
+
+    def _called(self, path: Path) -> str:
+        inside = path.relative_to(self.path).as_posix()
+        return self.given if inside == "." else f"{self.given.rstrip('/')}/{inside}"
+
+
+def read(side: Side, called: str | None = None) -> Read:
+    """Renders a manifest, or reads a tree. ClustergenError where the environment fails.
+
+    `called`: the name of the manifest that the files' headers shall tell, so that another name is no difference.
+    """
+    if side.path.is_dir():
+        return Read(of_folder(side.name, side.path), (), "")
+    from clustergen import compile as compiler
+
+    compiled = compiler.validate(side.path, side.name)
+    if not compiled.ok or compiled.cluster is None:
+        return Read(None, compiled.diagnostics, compiled.source.text)
+    tree, found = compiler.render(compiled, side.path.with_name(called or side.path.name))
+    told = (*compiled.diagnostics, *found)
+    if tree is None:
+        return Read(None, told, compiled.source.text)
+    cluster = compiled.cluster
+    snapshot = snapshot_of_tree(side.name, tree, cluster.release, cluster.name, compiled.source)
+    return Read(snapshot, told, compiled.source.text)
+
+
+def pairs(old: Argument, new: Argument) -> Iterator[tuple[str, Side | None, Side | None]]:
+    """The clusters of both arguments side by side, with what they are called; None where one side lacks it."""
+    if not old.many and not new.many:
+        yield "", old.sides[0], new.sides[0]
+        return
+    if old.many != new.many:
+        raise ClustergenError(f"{old.given} and {new.given} are not of a kind: one is a folder of clusters")
+    before, after = ({side.key: side for side in argument.sides} for argument in (old, new))
+    for key in sorted({*before, *after}):
+        yield key, before.get(key), after.get(key)

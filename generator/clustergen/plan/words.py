@@ -1,0 +1,155 @@
+"""Effects and plans in words: what a kind of effect does, and the one line that tells of the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clustergen.plan.change import Change, folded
+from clustergen.plan.plan import Plan
+from clustergen.plan.values import hosts_of
+from clustergen.render.effects import Effect, Kind
+
+TITLES: dict[Kind, str] = {
+    "refuse": "not while jobs run",
+    "cancel-jobs": "cancels the jobs of a partition",
+    "reboot": "drain and reboot",
+    "drain": "drain first",
+    "remount": "drain, unmount and mount",
+    "restart-slurm": "restart slurmctld and slurmd",
+    "restart-slurmd": "restart slurmd",
+    "restart-slurmctld": "restart slurmctld",
+    "restart-slurmdbd": "restart slurmdbd",
+    "restart": "restart",
+    "reconfigure": "scontrol reconfigure",
+    "load-accounts": "load accounts and QOS",
+    "create": "make accounts and folders",
+    "sysctl": "sysctl --system",
+    "run": "run",
+    "reload": "reload",
+    "daemon-reload": "systemctl daemon-reload",
+    "none": "nothing to do",
+}
+"""Kind → what it is called."""
+
+REASONS: dict[Kind, str] = {
+    "refuse": "jobs would be lost",
+    "cancel-jobs": "jobs that use the partition are cancelled",
+    "reboot": "it counts when the machine starts",
+    "drain": "what runs on the node would be harmed",
+    "remount": "a file system in use cannot go",
+    "restart-slurm": "both read it when they start; running jobs live on",
+    "restart-slurmd": "slurmd reads it when it starts; running jobs live on",
+    "restart-slurmctld": "slurmctld reads it when it starts; jobs live on",
+    "restart-slurmdbd": "slurmctld keeps what it has to tell while slurmdbd is away",
+    "restart": "the service reads it when it starts",
+    "reconfigure": "read again by scontrol reconfigure; jobs live on",
+    "load-accounts": "slurmdbd is told by sacctmgr",
+    "create": "systemd-sysusers and systemd-tmpfiles make them",
+    "sysctl": "the kernel is told",
+    "run": "the unit applies its settings to the running system",
+    "reload": "the service reads it again",
+    "daemon-reload": "systemd reads its units again",
+    "none": "read at the next use",
+}
+"""Why, where the catalogue has no more to say of a change."""
+
+
+def title(effect: Effect) -> str:
+    text = TITLES[effect.kind]
+    if effect.unit is None:
+        return text
+    return f"drain, restart {effect.unit}" if effect.kind == "drain" else f"{text} {effect.unit}"
+
+
+def titles(effects: Iterable[Effect]) -> str:
+    """`drain first, then scontrol reconfigure`."""
+    return ", then ".join(title(effect) for effect in effects if effect.kind != "refuse") or TITLES["refuse"]
+
+
+def heading(change: Change) -> str:
+    """What the change takes, as the heading of all that take the same."""
+    if change.effect.kind == "refuse":
+        return TITLES["refuse"]
+    text = titles(change.effects)
+    return text if change.everywhere is False or change.effect.kind != "restart-slurm" else f"{text}, on all nodes"
+
+
+def reason(change: Change) -> str:
+    return change.reason or REASONS[change.effect.kind]
+
+
+def subject(change: Change) -> str:
+    """`partition debug MaxTime`, `node n[1-4]`, `/etc/hosts`."""
+    if change.kind == "release":
+        return "Slurm"
+    if change.kind == "file":
+        return change.file
+    words = [change.kind, change.name, change.key] if change.kind != "key" else [change.key]
+    return " ".join(word for word in words if word)
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _hosts(changes: Iterable[Change], plan: Plan) -> str:
+    names: dict[str, None] = {}
+    for change in changes:
+        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
+    text = folded(names)
+    return f"{count(len(names), 'node')} ({text if len(text) <= 60 else text[:59] + '…'})"
+
+
+def verdict(plan: Plan) -> str:
+    """One line: the worst that applying the plan does, and to whom."""
+    by_kind: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        for effect in change.effects:
+            by_kind.setdefault(effect.kind, []).append(change)
+    if worst := by_kind.get("refuse"):
+        return f"not while jobs run: {subject(worst[0])}: {reason(worst[0])}"
+    told: list[str] = []
+    if found := by_kind.get("cancel-jobs"):
+        told.append("cancels the jobs of " + ", ".join(f"partition {change.name}" for change in found))
+    emptied = [change for kind in ("drain", "remount", "reboot") for change in by_kind.get(kind, ())]
+    if emptied:
+        reboots = " and reboots" if "reboot" in by_kind else ""
+        told.append(f"drains{reboots} {_hosts(emptied, plan)}")
+    daemons = _restarted(by_kind)
+    if daemons:
+        told.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
+    if "reconfigure" in by_kind and not told:
+        told.append("scontrol reconfigure")
+    others = [kind for kind in ("restart", "reload", "run", "sysctl", "create", "load-accounts") if kind in by_kind]
+    if told:
+        return "; ".join(told) + ("" if "cancel-jobs" in by_kind else "; no job is lost")
+    if others:
+        return "services and settings beside Slurm; jobs do not notice"
+    if plan.added or plan.removed:
+        return "only the hosts that come or go change"
+    if plan.changes:
+        return "files only; nothing is restarted"
+    if plan.groups:
+        return "only groups of the inventory change"
+    return "nothing changes on the nodes" if plan.written else "no change"
+
+
+def _restarted(by_kind: dict[str, list[Change]]) -> list[str]:
+    both = "restart-slurm" in by_kind
+    return [
+        daemon
+        for daemon, there in (
+            ("slurmdbd", "restart-slurmdbd" in by_kind),
+            ("slurmctld", both or "restart-slurmctld" in by_kind),
+            ("slurmd", both or "restart-slurmd" in by_kind),
+        )
+        if there
+    ]
+
+
+def grouped(changes: Sequence[Change]) -> dict[str, list[Change]]:
+    """Heading → the changes under it, in their order."""
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        found.setdefault(heading(change), []).append(change)
+    return found

@@ -1,0 +1,53 @@
+"""The pull request that docs/review.md shows: its change, made in a clone of `inventories/`, and what the commands say.
+
+The page's ```diff block is the change. `<!-- pull request: annotations -->` is what the check prints where nobody
+rendered, `<!-- pull request: comment -->` the comment where somebody did; both end at `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from strategies.pages import ROOT
+
+_CHANGE = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PLACE = re.compile(r"(<!-- pull request: (annotations|comment) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def shown(text: str, folder: Path) -> str:
+    """A page's text with the pull request as the commands show it today; `folder` is an empty one."""
+    change = _CHANGE.search(text)
+    if change is None or not _PLACE.search(text):
+        return text
+    shutil.copytree(ROOT / "inventories", folder / "inventories")
+    _run(
+        folder,
+        "git init -q -b main; git add .; git commit -q -m clusters; git update-ref refs/remotes/origin/main main",
+    )
+    _run(folder, "git apply --unidiff-zero -", change[1])
+    annotations = _run(folder, "clustergen render inventories/*/manifest.yaml --check --format github || [ $? -eq 1 ]")
+    _run(folder, "clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m change")
+    comment = _run(folder, "clustergen diff origin/main:inventories inventories --format markdown || [ $? -eq 1 ]")
+    quoted = "".join(f"> {line}".rstrip() + "\n" for line in comment.splitlines())
+    parts = {"annotations": f"\n```text\n{annotations}```\n\n", "comment": f"\n{quoted}\n"}
+    return _PLACE.sub(lambda found: found[1] + parts[found[2]] + found[3], text)
+
+
+def _run(folder: Path, script: str, given: str = "") -> str:
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GIT")},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org",
+        "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
+    }  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, env=environment, input=given, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
