@@ -1,26 +1,114 @@
-"""`clustergen explain CODE`: the page of a diagnostic."""
+"""`clustergen explain`: why there is a diagnostic, what a field of the manifest does, what made a rendered line."""
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
+
 import click
 
+from clustergen import compile as compiler
+from clustergen.cli.common import show
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
 
 _ALL = "`clustergen explain` lists all codes"
+_LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
+_MOST = 200
 
 
 @click.command("explain")
-@click.argument("code", required=False)
-def command(code: str | None) -> None:
-    """Tell why the diagnostic CODE exists, with a wrong and a right example; without CODE, list them all."""
-    if code is None:
+@click.argument("arguments", metavar="[CODE | FIELD | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]", nargs=-1)
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(arguments: tuple[str, ...], form: str) -> None:
+    """Tell why: of a diagnostic, of a field of the manifest, or of a line of a rendered file.
+
+    CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time; with
+    a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. FILE is
+    a rendered file, by its path on disk, in the tree or on the node; its lines are traced to values of the manifest,
+    defaults and rows of the catalogue by rendering it again with one of these changed.
+    """
+    if not arguments:
         for entry in CODES.values():
             click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
+    elif len(arguments) == 1:
+        _code_or_field(arguments[0], form)
+    elif len(arguments) == 2:
+        _in_manifest(Path(arguments[0]), arguments[1], form)
+    else:
+        raise click.UsageError("one CODE or FIELD, or a MANIFEST and a FILE or FIELD")
+
+
+def _code_or_field(word: str, form: str) -> None:
+    if word in CODES:
+        _code(word, form)
         return
-    if code not in CODES:
-        raise ClustergenError(f"no diagnostic is called '{code}'", hint=did_you_mean(code, CODES) or _ALL, exit_code=2)
+    if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
+        hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
+        raise ClustergenError(f"'{word}' is neither a diagnostic nor a field", hint=hint, exit_code=2)
+    from clustergen.cli.init import STARTER
+    from clustergen.explain.about import about
+
+    found = about(word)
+    if isinstance(found, str):
+        hint = found or did_you_mean(word, CODES) or _ALL
+        what = "no field of the manifest" if "." in word or found else "no diagnostic"
+        raise ClustergenError(f"{what} is called '{word}'", hint=hint, exit_code=2)
+    _field(STARTER, word, form, "the starter manifest (clustergen init)")
+
+
+def _code(code: str, form: str) -> None:
     text = page(code)
     if text is None:
         raise ClustergenError(f"the page of '{code}' is missing here", hint="install clustergen again")
+    if form == "json":
+        import json
+
+        entry = CODES[code]
+        document = {"version": 1, "code": code, "severity": str(entry.severity), "title": entry.title, "page": text}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        click.echo(text, nl=False)
+
+
+def _field(manifest: Path, word: str, form: str, shown: str) -> None:
+    from clustergen.explain.about import about, reach
+    from clustergen.explain.show import json_of_field, text_of_field
+
+    found = about(word)
+    if isinstance(found, str):
+        raise ClustergenError(f"the manifest has no field '{word}'", hint=found or None, exit_code=2)
+    reached = reach(_compiled(manifest), found.steps, manifest.name, shown)
+    click.echo((json_of_field if form == "json" else text_of_field)(found, reached), nl=False)
+
+
+def _compiled(manifest: Path) -> compiler.Compiled:
+    """A valid manifest; otherwise what is wrong with it is shown, and exit code 2."""
+    compiled = compiler.validate(manifest)
+    if not compiled.ok:
+        sys.exit(show(compiled, compiled.diagnostics, "text"))
+    return compiled
+
+
+def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
+    from clustergen.explain.about import about
+
+    if "/" not in wanted and ":" not in wanted and not isinstance(about(wanted), str):
+        _field(manifest, wanted, form, str(manifest))
+        return
+    from clustergen.explain.lines import explain, find
+    from clustergen.explain.show import json_of_lines, text_of_lines
+
+    compiled = _compiled(manifest)
+    tree, found = compiler.render(compiled, manifest)
+    if tree is None:
+        sys.exit(show(compiled, found, "text"))
+    match = _LINES.fullmatch(wanted)
+    path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (wanted, 0, 0)
+    if first > last or last - first >= _MOST:
+        raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
+    numbers = range(first, last + 1) if match else ()
+    explained = explain(compiled, find(tree, path, manifest.parent / "rendered"), manifest.name, numbers)
+    text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)
     click.echo(text, nl=False)

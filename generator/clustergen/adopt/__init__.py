@@ -1,0 +1,10 @@
+"""Import: a hand-grown folder of Slurm's files → a manifest that renders back to the same meaning.
+
+- `adopt`: the whole way, from the folder to the manifest and what came of it
+- `originals`: the folder, its release, what its files say; `comments`: what its comments say
+- `draft`: the manifest while it is made, value by value, each with where it came from and where else it could go
+- `settings`, `machines`, `node_types`, `hardware`, `partitions`, `controllers`, `accounting`, `gres`, `files`: what
+  becomes of which lines
+- `fitting`: moves what does not validate, or renders to another meaning, to where it fits; `comparing`: the meanings
+- `writing`: the draft as YAML; `report`: what came of it, for people and programs
+"""

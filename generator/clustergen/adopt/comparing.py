@@ -1,0 +1,100 @@
+"""The rendered files beside the hand-written ones: what differs in meaning, and what is known of why."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from clustergen import compile as compiler
+from clustergen.adopt.accounting import SECRET
+from clustergen.adopt.draft import Draft, Note, Origin
+from clustergen.adopt.originals import CONFIGS, Originals
+from clustergen.catalogue.slurm_meanings import spelled
+from clustergen.diagnostics import Diagnostic, Severity
+from clustergen.hostlist import HostlistError, expand
+from clustergen.plan.change import Change
+from clustergen.plan.slurm import slurm_changes
+from clustergen.records import record
+from clustergen.render.tree import Tree
+
+MANIFEST = "manifest.yaml"
+
+
+@record
+class Comparison:
+    """What the rendered files mean beside the hand-written ones. `why` is empty where nobody knows."""
+
+    change: Change
+    why: str
+    meant: bool
+    """Whether it is only another way to say the same."""
+
+
+def rendered(draft: Draft, text: str) -> tuple[tuple[Diagnostic, ...], Tree | None]:
+    with tempfile.TemporaryDirectory(prefix="clustergen-import-") as folder:
+        path = Path(folder) / MANIFEST
+        path.write_text(text, encoding="utf-8")
+        for name, content in draft.files.items():
+            place = Path(folder) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+            place.chmod(0o755 if name in draft.programs else 0o644)
+        compiled = compiler.validate(path)
+        if not compiled.ok:
+            errors = [item for item in compiled.diagnostics if item.severity is Severity.ERROR]
+            return tuple(errors), None
+        tree, told = compiler.render(compiled, path)
+        return tuple(item for item in told if item.severity is Severity.ERROR), tree
+
+
+def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, ...]:
+    old = originals.flat()
+    own: dict[str, str] = {}
+    for name, content in draft.files.items():
+        own["/" + name.split("/", 2)[2]] = content.decode("utf-8", "surrogateescape")
+    old |= own
+    wanted = {f"/etc/slurm/{name}" for name in CONFIGS} | set(own)
+    new = {
+        file.target: file.content.decode("utf-8", "surrogateescape")
+        for file in tree
+        if file.target and file.target in wanted
+    }
+    dbd = originals.configs.get("slurmdbd.conf")
+    password = dbd.text("StoragePass") if dbd else None
+    if password is not None:  # as it will be on the node
+        new[SECRET] = f"StoragePass={password}\n"
+    for name in ("cgroup.conf", "mpi.conf", "acct_gather.conf"):  # an empty file says as much as none
+        path = f"/etc/slurm/{name}"
+        if path not in new and not old.get(path, "").strip():
+            old.pop(path, None)
+    return slurm_changes(old, new, originals.release)
+
+
+def explained(change: Change, notes: Iterable[Note]) -> Comparison:
+    names = {change.key} if not change.name else {f"{change.key} {change.name}", f"{_block(change)} {change.name}"}
+    found = [note for note in notes if note.key and (note.key in names or (not change.name and note.key == change.key))]
+    if not found and change.name:
+        found = [note for note in notes if note.key.partition(" ")[0] == change.key and overlaps(note.key, change.name)]
+    why = "; ".join(dict.fromkeys(note.text for note in found))
+    return Comparison(change, why, bool(found) and all(note.kind in ("meant", "secret") for note in found))
+
+
+def _block(change: Change) -> str:
+    return {"node": "NodeName", "partition": "PartitionName", "node set": "NodeSet"}.get(change.kind, "")
+
+
+def overlaps(key: str, names: str) -> bool:
+    try:
+        return not set(expand(key.partition(" ")[2])).isdisjoint(expand(names))
+    except HostlistError:
+        return False
+
+
+def is_about(origin: Origin, change: Change) -> bool:
+    name_of_block = {"nodename": "NodeName", "partitionname": "PartitionName"}.get(origin.block, "")
+    if _block(change) != name_of_block:
+        return False
+    if change.key not in spelled(change.file.rpartition("/")[2], name_of_block, origin.key):
+        return False
+    return not change.name or origin.name == change.name or overlaps(f"x {origin.name}", change.name)

@@ -1,0 +1,154 @@
+"""The other files beside slurm.conf: those whose keys the manifest takes, and those that go to `site/` as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from posixpath import basename, dirname
+
+from clustergen.adopt.comments import readable
+from clustergen.adopt.draft import Draft, Origin
+from clustergen.adopt.gres import take_gpus
+from clustergen.adopt.machines import Machines
+from clustergen.adopt.originals import CONFIGS, Originals
+from clustergen.adopt.settings import option_value
+from clustergen.catalogue import slurm
+from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.secrets import find_secrets
+
+_OPTIONS: dict[str, ManifestPath] = {
+    "cgroup.conf": ("slurm", "cgroup_options"),
+    "mpi.conf": ("slurm", "mpi_options"),
+    "acct_gather.conf": ("slurm", "acct_gather_options"),
+}
+_LINES: dict[str, ManifestPath] = {
+    "gres.conf": ("slurm", "gres_lines"),
+    "topology.conf": ("slurm", "topology", "lines"),
+}
+WHOLE = (
+    *("plugstack.conf", "job_container.conf", "namespace.yaml", "topology.yaml", "oci.conf", "helpers.conf"),
+    *("burst_buffer.conf", "knl.conf", "knl_cray.conf", "knl_generic.conf", "cli_filter.lua", "scrun.lua"),
+)
+"""Files for which the manifest has no keys, wanted wherever slurm.conf is."""
+_ON_CONTROLLER = ("job_submit.lua",)
+_SCRIPTS = {
+    **dict.fromkeys(("Prolog", "Epilog", "TaskProlog", "TaskEpilog", "HealthCheckProgram"), "slurm_compute"),
+    **dict.fromkeys(("PrologSlurmctld", "EpilogSlurmctld", "ResumeProgram", "SuspendProgram"), "slurm_controller"),
+    **dict.fromkeys(("ResumeFailProgram", "MailProg", "SlurmctldPrimaryOnProg"), "slurm_controller"),
+    **dict.fromkeys(("SrunProlog", "SrunEpilog"), "slurm_node"),
+}
+"""Keys that name a program → the group that runs it."""
+_PROLOGS = ("/etc/slurm/", "/etc/slurm-llnl/")
+_LARGEST = 1 << 20
+_SHOWN = 12
+
+
+def take_files(draft: Draft, originals: Originals, machines: Machines) -> None:
+    """Everything in the folder but slurm.conf and slurmdbd.conf."""
+    for file, path in _OPTIONS.items():
+        conf = originals.configs.get(file)
+        for lower in conf.keys() if conf else ():
+            assert conf is not None
+            setting = conf.settings(lower)[-1]
+            key = known.key if (known := slurm.key(file, setting.key)) else setting.key
+            origin = originals.origin(setting)
+            if any(True for _ in find_secrets(f"{key}: {setting.text}", {key: setting.text})) or "pass" in lower:
+                words = f"{key} of {file} is a secret, and nothing of it is in the manifest"
+                draft.note("secret", words, origin.place, key)
+                continue
+            draft.set((*path, key), option_value(setting.text), [origin])
+    if "topology.conf" in originals.configs:
+        take_lines(draft, originals, "topology.conf")
+    if "gres.conf" not in originals.configs and draft.gpu_types:
+        words = "There was no gres.conf; without this line one is made of the GPUs."
+        draft.set(_LINES["gres.conf"], (), comments=[words])
+    elif "gres.conf" in originals.configs and draft.gpu_types:
+        take_gpus(draft, originals, machines)
+    elif "gres.conf" in originals.configs:
+        take_lines(draft, originals, "gres.conf")
+    _gres_types(draft)
+    _whole_files(draft, originals)
+
+
+def _gres_types(draft: Draft) -> None:
+    """GresTypes follows from the GPUs, unless the files say another."""
+    path: ManifestPath = ("slurm", "options", "GresTypes")
+    stated = draft.items.get(path)
+    if draft.gpu_types and stated is None:
+        draft.set(path, "", comments=["slurm.conf has none, so Slurm knows no GPUs."])
+    elif draft.gpu_types and stated is not None and str(stated.value).strip().lower() == "gpu":
+        draft.remove(stated)
+        draft.tail += stated.comments
+
+
+def take_lines(draft: Draft, originals: Originals, file: str) -> None:
+    """A file line by line, each as it is."""
+    path = _LINES[file]
+    guessed = (("slurm", "gres_options"),) if file == "gres.conf" else ()
+    for item in [item for place in (path, *guessed) for item in draft.below(place)]:
+        draft.remove(item)
+    if file == "gres.conf":
+        for item in list(draft.items.values()):
+            if item.path[0] == "node_types" and item.path[-1] in ("autodetect", "numa", "links"):
+                draft.remove(item)
+    index = 0
+    for line in originals.configs[file].lines:
+        if not line.pairs or any(problem.kind.fatal for problem in line.problems):
+            continue
+        block = next((name for name in slurm.files().get(file, ()) if name.lower() == line.key), "")
+        for pair in line.pairs:
+            known = slurm.key(file, pair.key, "" if pair is line.pairs[0] else block)
+            origin = Origin(line.file, line.number, line.key, line.pairs[0].value, pair.key, pair.value)
+            draft.set((*path, index, known.key if known else pair.key), option_value(pair.value), [origin])
+        index += 1
+
+
+def _whole_files(draft: Draft, originals: Originals) -> None:
+    everywhere = "slurm_conf_server" if ("slurm", "configless") in draft.items else "slurm_node"
+    wanted: dict[str, str] = dict.fromkeys(WHOLE, everywhere) | dict.fromkeys(_ON_CONTROLLER, "slurm_controller")
+    folder = originals.folder.path
+    for name in list(wanted):
+        if name == "plugstack.conf" and (folder / name).is_file():
+            wanted |= {
+                f"plugstack.conf.d/{item.name}": everywhere for item in sorted((folder / "plugstack.conf.d").glob("*"))
+            }
+    wanted |= dict(_programs(originals, folder))
+    for name, group in wanted.items():
+        if (folder / name).is_file():
+            _one(draft, folder, name, group)
+    taken = {*CONFIGS, *wanted, originals.folder.main, *originals.folder.texts}
+    left = sorted(item.name for item in folder.iterdir() if item.is_file() and item.name not in taken)
+    if left:
+        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        draft.note("choice", f"not looked at, as no file of Slurm's by name: {', '.join(left[:_SHOWN])}{more}")
+
+
+def _programs(originals: Originals, folder: Path) -> Iterator[tuple[str, str]]:
+    """Programs of slurm.conf that lie in the folder → the group whose nodes run them."""
+    for key, group in _SCRIPTS.items():
+        for setting in originals.conf.settings(key):
+            for text in setting.text.split(","):
+                inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
+                if inside and ".." not in inside:
+                    pattern = basename(inside)
+                    place = folder / dirname(inside)
+                    found = sorted(place.glob(pattern)) if "*" in pattern else [place / pattern]
+                    yield from ((item.relative_to(folder).as_posix(), group) for item in found if item.is_file())
+
+
+def _one(draft: Draft, folder: Path, name: str, group: str) -> None:
+    place = folder / name
+    if not place.resolve().is_relative_to(folder.resolve()):
+        draft.note("left-out", f"{name} is a link to somewhere else", str(place), name)
+        return
+    content = place.read_bytes()
+    text = readable(content.decode("utf-8", "surrogateescape"))
+    if len(content) > _LARGEST:
+        draft.note("left-out", f"{name} has more than {_LARGEST >> 20} MiB", str(place), name)
+    elif any(True for _ in find_secrets(text, {"line": text})):
+        draft.note("secret", f"{name} seems to hold a secret: put it on the nodes yourself", str(place), name)
+    else:
+        draft.files[f"site/{group}/etc/slurm/{name}"] = content
+        if os.access(place, os.X_OK):
+            draft.programs.add(f"site/{group}/etc/slurm/{name}")

@@ -1,0 +1,229 @@
+"""Makes the draft fit: a value that the manifest's checks refuse, or that renders to another meaning, moves or goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clustergen import compile as compiler
+from clustergen.adopt.comparing import Comparison, changes_of, explained, is_about, rendered
+from clustergen.adopt.controllers import as_written
+from clustergen.adopt.draft import Draft, Item, Kind
+from clustergen.adopt.files import take_lines
+from clustergen.adopt.originals import Originals
+from clustergen.adopt.writing import written
+from clustergen.catalogue.slurm_meanings import spelled
+from clustergen.catalogue.slurm_values import has_tokens, unknown_token_is_fatal
+from clustergen.cluster import resolve
+from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Severity
+from clustergen.diagnostics.codes import CODES
+from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.manifest.model import Manifest
+from clustergen.plan.change import Change
+from clustergen.records import record
+from clustergen.rules import check
+
+_ROUNDS = 40
+_STRANGERS = ("node-unknown", "node-not-compute")
+_BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distribution")
+
+
+@record
+class Fitted:
+    """The manifest's text, and what came of it."""
+
+    text: str
+    errors: tuple[Diagnostic, ...]
+    """What still is wrong with the manifest; nothing could be compared then."""
+    compared: tuple[Comparison, ...]
+
+    @property
+    def same(self) -> bool:
+        return not self.errors and all(item.meant for item in self.compared)
+
+
+def fit(draft: Draft, originals: Originals) -> Fitted:
+    """Validates, renders and compares until nothing more can be bettered."""
+    tried: set[tuple[str, str, str]] = set()
+    for _ in range(_ROUNDS):
+        _until_valid(draft, originals)
+        text = written(draft)
+        errors, tree = rendered(draft, text)
+        if tree is None:
+            return Fitted(text, errors, ())
+        changes = changes_of(draft, originals, tree)
+        compared = tuple(explained(change, draft.notes) for change in changes)
+        open_ones = [item.change for item in compared if not item.why]
+        bettered = [change for change in open_ones if _better(draft, originals, change, tried)]
+        if not bettered:
+            break
+    return Fitted(text, (), compared)
+
+
+def _until_valid(draft: Draft, originals: Originals) -> None:
+    for _ in range(_ROUNDS):
+        found = _errors(draft.data())
+        handled = [error for error in found if _handle(draft, originals, error)]
+        if not handled:
+            return
+
+
+def _errors(data: dict[str, Any]) -> list[Finding]:
+    """What the manifest's own checks would refuse."""
+    from pydantic import ValidationError
+
+    try:
+        manifest = Manifest.model_validate(compiler.frozen(data))
+    except ValidationError as err:
+        return [Finding("type-wrong", _within(data, item["loc"]), _told(item)) for item in err.errors()]
+    findings: list[Finding] = []
+    findings += check(resolve(manifest, findings.append))
+    return [item for item in findings if CODES[item.code].severity is Severity.ERROR]
+
+
+def _told(item: Mapping[str, Any]) -> str:
+    """Pydantic's words, but where they are about Python."""
+    return "bytes that are not UTF-8, as a manifest is" if item["type"] == "string_unicode" else str(item["msg"])
+
+
+def _within(data: Any, loc: Iterable[str | int]) -> ManifestPath:
+    """As much of pydantic's path as leads through the data; it names the members of unions too."""
+    path: list[str | int] = []
+    for part in loc:
+        if isinstance(part, int) and isinstance(data, list):
+            inside = part < len(data)
+        else:
+            inside = isinstance(data, dict) and part in data
+        if inside:
+            data = data[part]
+            path.append(part)
+    return tuple(path)
+
+
+def _handle(draft: Draft, originals: Originals, error: Finding) -> bool:
+    """Moves or removes what an error is about; False where that cannot be done."""
+    if error.code == "address-missing":
+        return _set(draft, ("host", "hosts_file"), False)
+    if error.code in _BUILD and _set(draft, ("slurm", "build"), "schedmd"):
+        return True
+    item = draft.nearest(error.path)
+    if item is None:
+        below = [one for one in draft.below(error.path) if not one.needed] if len(error.path) > 2 else []
+        moved = [one for one in below if _move(draft, originals, one, error)]
+        return bool(moved)
+    return _move(draft, originals, item, error)
+
+
+def _set(draft: Draft, path: ManifestPath, value: bool | str) -> bool:
+    if path in draft.items and draft.items[path].value == value:
+        return False
+    draft.set(path, value, needed=True)
+    return True
+
+
+def _move(draft: Draft, originals: Originals, item: Item, error: Finding) -> bool:
+    if item.path not in draft.items:
+        return True  # another error has moved it
+    if item.needed:
+        return error.code in _STRANGERS and _without_strangers(draft, item)
+    if item.path[-1] == "address":
+        _set(draft, ("host", "hosts_file"), False)
+    if draft.demote(item):
+        return True
+    text = str(item.value)
+    kind: Kind = "meant" if _passed_over(error, item) else "left-out"
+    origin = item.origins[0] if item.origins else None
+    place, key = (origin.place, _about(item)) if origin else ("", ".".join(map(str, item.path)))
+    if error.at is not None and "," in text and isinstance(item.value, str):
+        start = error.at[0]
+        word = next((part for part, begin in _parts(text) if begin <= start < begin + len(part) + 1), "")
+        rest = ",".join(part for part, _ in _parts(text) if part != word)
+        if word.strip() and rest:
+            draft.note(kind, f"{word.strip()} of {item.path[-1]}: {_said(error)}", place, key)
+            item.value = rest
+            return True
+    draft.remove(item)
+    if item.path[0] == "nodes" and item.path[-1] == "address":
+        draft.note("choice", f"{error.message}: it is not in the manifest as the address of a machine", place)
+        as_written(draft, originals)
+    else:
+        draft.note(kind, f"{item.path[-1]}={text}: {_said(error)}", place, key)
+    if item.comments:
+        draft.tail += item.comments
+    return True
+
+
+def _said(error: Finding) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message
+
+
+def _passed_over(error: Finding, item: Item) -> bool:
+    """Whether Slurm takes no notice of what is wrong: a word that it does not know."""
+    key = str(item.path[-1])
+    return error.code == "slurm-word-unknown" and has_tokens(key) and not unknown_token_is_fatal(key)
+
+
+def _parts(text: str) -> list[tuple[str, int]]:
+    found, start = [], 0
+    for part in text.split(","):
+        found.append((part, start))
+        start += len(part) + 1
+    return found
+
+
+def _about(item: Item) -> str:
+    """Key and name of the setting, as `Note.key` has them."""
+    if not item.origins:
+        return ""
+    origin = next(
+        (one for one in item.origins if one.key.lower() not in ("nodename", "partitionname")), item.origins[0]
+    )
+    block = {"nodename": "NodeName", "partitionname": "PartitionName"}.get(origin.block, "")
+    (key, *_) = spelled(origin.file.rpartition("/")[2] or "slurm.conf", block, origin.key)
+    return f"{key} {origin.name}" if origin.block else key
+
+
+def _without_strangers(draft: Draft, item: Item) -> bool:
+    """A partition or node set without the names that are no compute nodes."""
+    if item.path[-1] != "nodes" and item.path[:2] != ("slurm", "node_sets"):
+        return False
+    data = draft.data()
+    known = set(data["slurm"].get("node_sets", {}))
+    for entry in data["nodes"]:
+        if entry["type"] != "service":
+            known |= set(expand(entry["name"]))
+    try:
+        names = expand(str(item.value))
+    except HostlistError:
+        return False
+    strange = [name for name in names if name not in known]
+    origin = item.origins[0]
+    words = f"{fold(strange)} of {origin.name}: no NodeName line has it"
+    draft.note("left-out", words, origin.place, f"Nodes {origin.name}")
+    item.value = fold(name for name in names if name in known) or "none"
+    return bool(strange)
+
+
+def _better(draft: Draft, originals: Originals, change: Change, tried: set[tuple[str, str, str]]) -> bool:
+    """Says a setting as it was written, where the field for it has come to mean something else."""
+    mark = (change.file, change.kind + change.key, change.name)
+    if mark in tried:
+        return False
+    tried.add(mark)
+    base = change.file.rpartition("/")[2]
+    if base == "gres.conf" and base in originals.configs:
+        if ("gres.conf", "", "") in tried:
+            return False
+        tried.add(("gres.conf", "", ""))
+        take_lines(draft, originals, base)
+        return True
+    if change.key in ("SlurmctldHost", "ControlMachine"):
+        return as_written(draft, originals)
+    moved = [
+        item for item in list(draft.items.values()) if item.hatch and _matches(item, change) and draft.demote(item)
+    ]
+    return bool(moved)
+
+
+def _matches(item: Item, change: Change) -> bool:
+    return any(is_about(origin, change) for origin in item.origins)

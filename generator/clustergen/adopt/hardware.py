@@ -1,0 +1,98 @@
+"""GPUs and systems of the catalogue, recognised by what a NodeName line says of them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from clustergen.catalogue import hardware as parts
+from clustergen.catalogue.systems import System, system, system_ids
+from clustergen.records import record
+
+_NEAR = 0.06  # RealMemory is a few per cent below what is fitted, and some sites leave more to the system
+
+
+@record
+class Gpus:
+    """The GPUs of a line: type as written, count, and what the catalogue has for them."""
+
+    written: str
+    count: int
+    model: parts.Gpu | None
+    certain: bool
+    """Whether the type names one GPU only, and not a family of them."""
+
+
+def gpus_of(counts: dict[tuple[str, str], int]) -> Gpus | None:
+    """The GPUs of a Gres value ((name, type) → count); None where there are none, or of several types."""
+    found = [(kind, count) for (name, kind), count in counts.items() if name == "gpu"]
+    if len(found) != 1 or not found[0][1]:
+        return None
+    kind, count = found[0]
+    model, certain = _gpu(kind)
+    return Gpus(kind, count, model, certain)
+
+
+@cache
+def _gpu(kind: str) -> tuple[parts.Gpu | None, bool]:
+    """By the driver's name, or by a name that people use. Others stay what they are: a wrong GPU is worse than none."""
+    if not kind:
+        return None, False
+    known = parts.gpus().values()
+    exact = [gpu for gpu in known if gpu.slurm_type == kind]
+    if exact:
+        return exact[0], True
+    family = [gpu for gpu in known if gpu.gres_type == kind]
+    named = parts.gpu(kind)
+    if named is None and family:
+        named = family[0]
+    if named is None or kind not in named.slurm_type:  # slurmd would not find it by that type
+        return None, False
+    return named, len(family) < 2
+
+
+def system_of(
+    host: str, sockets: int, cores: int, threads: int, memory_mib: int, gpus: Gpus | None, numa_as_socket: bool
+) -> System | None:
+    """A system with these processors, GPUs and about this memory; None where none fits, or several do and the name of
+    the host tells no more (dgx01).
+
+    `numa_as_socket`: sockets are NUMA nodes, as slurmd is told to count.
+    """
+    if gpus is None:
+        return None
+    fitting = [
+        found
+        for found in map(_system, system_ids())
+        if found is not None
+        and found.gpu_count == gpus.count
+        and _seen(found, numa_as_socket) == (sockets, cores)
+        and found.cpu.threads_per_core == threads
+        and _is_near(memory_mib, found.memory_mib)
+        and _has(found, gpus)
+    ]
+    if len(fitting) > 1:
+        fitting = [found for found in fitting if host.lower().startswith(found.id.partition("-")[0])]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _system(ident: str) -> System | None:
+    return system(ident) if ident != "custom" else None
+
+
+def _seen(found: System, numa_as_socket: bool) -> tuple[int, int]:
+    """Sockets, and cores in each, as Slurm counts them."""
+    parts = found.cpu.numa_per_socket if numa_as_socket else 1
+    return found.cpu.sockets * parts, found.cpu.cores_per_socket // parts
+
+
+def _is_near(real_mib: int, fitted_mib: int) -> bool:
+    return fitted_mib * (1 - _NEAR) <= real_mib <= fitted_mib
+
+
+def _has(found: System, gpus: Gpus) -> bool:
+    model = parts.gpu(found.gpu) if found.gpu else None
+    if model is None:
+        return False
+    if not gpus.written:
+        return True
+    return gpus.written in model.slurm_type or gpus.written == model.gres_type

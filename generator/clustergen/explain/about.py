@@ -1,0 +1,159 @@
+"""A field of the manifest: what it is, its form and unit, its default, and which files it reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from clustergen import compile as compiler
+from clustergen.diagnostics import suggest
+from clustergen.explain.fields import Field, Fields
+from clustergen.explain.trials import resolved
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+from clustergen.units.base import PydanticField
+
+_TRIALS = 3  # that make a manifest, by place of the field
+
+
+@record
+class About:
+    """A field. `steps` are its names without those that a manifest chooses: ("slurm", "partitions", "max_time")."""
+
+    steps: tuple[str, ...]
+    help: str
+    forms: tuple[str, ...]
+    units: tuple[str, ...]
+    required: bool
+    default: Any
+    fields: tuple[str, ...]  # of a section: what stands in it
+
+
+@record
+class Reach:
+    """Where a manifest has the field, or may have it, and the files of its tree that change with it."""
+
+    manifest: str
+    stated: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def about(text: str) -> About | str:
+    """The field of that path: `slurm.partitions.max_time`, with or without names and numbers of entries. Where there is
+    none, a hint.
+    """
+    steps: list[str] = []
+    info: FieldInfo | None = None
+    models: list[type[BaseModel]] = [Manifest]
+    for part in text.replace("[", ".").replace("]", "").split("."):
+        found = next(((model, model.model_fields[part]) for model in models if part in model.model_fields), None)
+        if found is not None:
+            info = found[1]
+            steps.append(part)
+            models = list(_models(info.annotation))
+            continue
+        known = [name for model in models for name in model.model_fields]
+        near = suggest(part, known)
+        if info is None or not models or not _holds_entries(info.annotation) or (near and part == text.split(".")[-1]):
+            near = near and ".".join([*steps, near])
+            return f"did you mean '{near}'?" if near else ""
+    if info is None:
+        return ""
+    return About(
+        tuple(steps),
+        info.description or "",
+        tuple(dict.fromkeys(_forms(info.annotation))),
+        tuple(dict.fromkeys(_units(info.annotation))),
+        info.is_required(),
+        None if info.is_required() or models else info.get_default(call_default_factory=True),
+        tuple(f"{name}: {field.description or ''}" for model in models for name, field in model.model_fields.items()),
+    )
+
+
+def _models(kind: Any) -> list[type[BaseModel]]:
+    """The sections within a type, in order."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    return [model for part in get_args(kind) for model in _models(part)]
+
+
+def _holds_entries(kind: Any) -> bool:
+    return get_origin(kind) in (dict, tuple) or any(_holds_entries(part) for part in get_args(kind))
+
+
+def _units(kind: Any) -> list[str]:
+    """What its quantities are: `A length of time …, as 7-0 or 12h`."""
+    if isinstance(kind, type) and issubclass(kind, PydanticField):
+        what = re.split(r"[.;,] `value`", (kind.__doc__ or kind.__name__).strip().splitlines()[0])[0]
+        return [f"{what.rstrip('.')}. Written as {' or '.join(kind.EXAMPLES)}."]
+    return [unit for part in get_args(kind) for unit in _units(part)]
+
+
+def _forms(kind: Any) -> list[str]:
+    origin, parts = get_origin(kind), get_args(kind)
+    if kind is type(None):
+        return []
+    if isinstance(kind, type) and issubclass(kind, PydanticField):
+        return ["quantity"]
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return ["section"]
+    if origin is None:
+        return [{str: "text", int: "number", float: "number", bool: "true or false"}.get(kind, str(kind))]
+    if origin in (Union, UnionType):
+        return [form for part in parts for form in _forms(part)]
+    if origin is dict:
+        return [f"mapping of names to {' or '.join(_forms(parts[1]))}"]
+    if origin is tuple:
+        return [f"list of {' or '.join(_forms(parts[0]))}"]
+    if all(isinstance(part, str | int) for part in parts):  # Literal
+        return [", ".join(map(str, parts))]
+    return _forms(parts[0])  # Annotated
+
+
+def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown: str) -> Reach:
+    """Tries other values wherever a valid manifest has the field, or may have it; `name` is the file's, `shown` what it
+    is called.
+    """
+    from clustergen.render.build import Builder
+
+    def tree(cluster: Any) -> Mapping[str, bytes]:
+        builder = Builder(cluster, name)
+        builder.build()
+        builder.finish()
+        return {path: file.content for path, file in builder.files.items()}
+
+    before = tree(compiled.cluster)
+    manifest = Manifest.model_validate(compiler.frozen(compiled.source.data))
+    fields = Fields(manifest, compiled.source.data, Manifest.model_json_schema())
+    there = [field for field in fields.found if _is_of(field, steps)]
+    found: set[str] = set()
+    for field in there:
+        trials = 0
+        for _, document in fields.documents(field):
+            try:
+                cluster, _ = resolved(document)
+                after = tree(cluster) if cluster is not None else None
+            except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
+                after = None
+            if after is None:
+                continue
+            found |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+            trials += 1
+            if trials == _TRIALS:
+                break
+    stated = tuple(field.name for field in there if field.kind in ("value", "key"))
+    return Reach(shown, stated, tuple(sorted(found)))
+
+
+def _is_of(field: Field, steps: tuple[str, ...]) -> bool:
+    """Whether a field of a manifest is the one of these steps, or stands in it."""
+    wanted = list(steps)
+    for part in field.path:
+        if wanted and part == wanted[0]:
+            wanted.pop(0)
+    return not wanted and field.path[:1] == steps[:1] and (field.path[-1] == steps[-1] or field.kind != "default")

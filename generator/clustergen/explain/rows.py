@@ -1,0 +1,134 @@
+"""The catalogue's rows behind a line: in which table they stand, and from which source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, get_args
+
+from clustergen.catalogue.tables import DATA, cells
+from clustergen.catalogue.versions import Release
+from clustergen.explain.reads import Reads
+from clustergen.records import record
+
+
+@record
+class Row:
+    """One row. `table` and `line` are None for what the catalogue works out from several."""
+
+    name: str
+    table: str | None
+    line: int | None
+    fields: Mapping[str, str]  # those that the line depends on
+    sources: tuple[tuple[str, str], ...]  # code and what it stands for
+
+
+@cache
+def _tables() -> dict[str, tuple[tuple[str, ...], tuple[tuple[int, tuple[str, ...]], ...]]]:
+    """Table → its header, and its rows with their line numbers."""
+    found = {}
+    for path in sorted(DATA.glob("*.tsv")):
+        header, _ = cells(path.name)
+        lines = path.read_text(encoding="utf-8").split("\n")
+        numbered = [(n, tuple(text.split("\t"))) for n, text in enumerate(lines, 1) if text and text[0] != "#"]
+        found[path.name] = tuple(header), tuple(numbered[1:])
+    return found
+
+
+@cache
+def _what() -> dict[str, str]:
+    return {cell[0]: cell[2] for _, cell in _tables()["sources.tsv"][1]}
+
+
+def row_of(row: Any, fields: set[str]) -> Row:
+    """A row of the catalogue as people look for it."""
+    table, line, codes = _place(row, fields)
+    values = {name: _shown(_field(row, name)) for name in sorted(fields)}
+    sources = tuple((code, _what().get(code, "")) for code in codes)
+    return Row(_name(row), table, line, values, sources)
+
+
+def other_facts(row: Any, field: str, reads: Reads) -> list[Any]:
+    """Other values for a fact of a row: of its type, or what another row has there."""
+    first, _, rest = field.partition(".")
+    value = _field(row, field)
+    if rest:
+        return [_OPPOSITE.get(value, f"{value}x")]
+    if release := _release(type(row).__annotations__.get(first)):
+        return [release("99.9"), release("0.1")]
+    found: list[Any] = []
+    if isinstance(value, bool):
+        found.append(not value)
+    elif isinstance(value, int | float):
+        found.append(value + 1)
+    elif isinstance(value, str):
+        found.append(_OPPOSITE.get(value, f"{value}x"))
+    elif isinstance(value, tuple) and not hasattr(value, "_fields") and value:
+        found.append(value[:-1])
+    rows = (getattr(other, first) for other in reads.rows.values() if type(other) is type(row))
+    return found + [fact for fact in rows if fact not in (value, None)][:1]
+
+
+_OPPOSITE = {"yes": "no", "no": "yes"}
+
+
+def _release(kind: Any) -> type[Release] | None:
+    """The release type of a fact that is one, or may be one."""
+    kinds = (kind, *get_args(kind))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Release)), None)
+
+
+def _field(row: Any, name: str) -> Any:
+    first, _, rest = name.partition(".")
+    value = getattr(row, first)
+    return value[rest] if rest else value
+
+
+def _name(row: Any) -> str:
+    parts = [getattr(row, name) for name in row._fields[:3]]
+    texts = [part for part in parts if isinstance(part, str) and part]
+    kind = type(row).__name__
+    if kind in ("SlurmKey", "BeegfsKey"):
+        return " ".join(texts)
+    return texts[0] if texts else kind
+
+
+def _shown(value: Any) -> str:
+    if type(value) is tuple:
+        return " ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[str, ...]]:
+    """Table, line and source codes: the table whose header has the row's fields, the line that has its texts."""
+    facts = {name.partition(".")[2] for name in fields if "." in name}
+    if facts:  # a column of the operating systems' table: the fields are its rows
+        for number, cell in _tables()["operating_systems.tsv"][1]:
+            if cell[0] in facts:
+                return "operating_systems.tsv", number, tuple(cell[-1].split())
+    source = getattr(row, "source", "") or ()
+    codes = tuple(source.split() if isinstance(source, str) else source)
+    if (DATA / "systems" / f"{getattr(row, 'id', None)}.yaml").is_file():
+        return f"systems/{row.id}.yaml", None, codes
+    texts = {
+        name: str(value)
+        for name in row._fields
+        if isinstance(value := getattr(row, name), str | int) and not isinstance(value, bool)
+    }
+    best: tuple[int, str, tuple[str, ...]] | None = None
+    for table, (header, _) in _tables().items():
+        common = len(set(header) & set(row._fields))
+        if common >= 2 and common * 2 >= len(row._fields) and (best is None or common > best[0]):
+            best = common, table, header
+    if best is None:
+        return None, None, codes
+    _, table, header = best
+    alike = []
+    for number, cell in _tables()[table][1]:
+        given = dict(zip(header, cell, strict=False))
+        if all(given[name] == text for name, text in texts.items() if name in given):
+            alike.append((number, tuple(given.get("source", "").split())))
+    if len(alike) != 1:  # rows of several products that say the same: only the table is sure
+        return (table if alike else None), None, codes
+    number, stated = alike[0]
+    return table, number, codes or stated

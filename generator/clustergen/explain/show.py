@@ -1,0 +1,195 @@
+"""Explanations as text, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clustergen.explain.about import About, Reach
+from clustergen.explain.fields import as_yaml
+from clustergen.explain.lines import Cause, Explained, Line
+from clustergen.explain.rows import Row
+
+_SHOWN = 12
+
+
+def text_of_lines(found: Explained, *, whole: bool) -> str:
+    """A paragraph for each line; of a `whole` file a row for each line, with the values closest to it."""
+    out = [f"{found.path}" + (f", on the nodes {found.target}" if found.target else "")]
+    if whole:
+        out += [_summary(line) for line in found.lines if line.text.strip()]
+    else:
+        for line in found.lines:
+            out += ["", *_line(found, line)]
+    out += ["", f"made by {found.source}" + (f" from {found.rule}" if found.rule else ", a file of the site")]
+    if found.needs:
+        out.append("the file is there because of " + ", ".join(_where(cause) for cause in found.needs))
+    return "\n".join(out) + "\n"
+
+
+def _summary(line: Line) -> str:
+    near = [_where(cause) for cause in line.manifest[:3]]
+    near += [f"{cause.path} (not set)" for cause in line.defaults[: 3 - len(near)]]
+    if not near:
+        near = [_table(row) for row in line.catalogue[:2]] or [line.template or "nothing that was tried changes it"]
+    return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(near)}"
+
+
+def _line(found: Explained, line: Line) -> Iterator[str]:
+    yield f"line {line.number}: {line.text.strip() or '(empty)'}"
+    if line.why:
+        yield f"  why: {line.why}"
+    if line.manifest:
+        yield "  values of the manifest:"
+        for cause in line.manifest[:_SHOWN]:
+            yield f"    {_where(cause)}" + (f": {cause.written}" if cause.written else "")
+            yield f"        {cause.help}" if cause.help else ""
+            yield f"        {_trial(cause, line)}"
+        yield from _more(line.manifest)
+    if line.defaults:
+        yield "  defaults, which the manifest may set:"
+        for cause in line.defaults[:_SHOWN]:
+            default = "" if cause.default in (None, [], {}, "") else f" = {as_yaml(cause.default)}"
+            yield f"    {cause.path}{default}"
+            yield f"        {cause.help}" if cause.help else ""
+        yield from _more(line.defaults)
+    if line.catalogue:
+        yield "  rows of the catalogue:"
+        for row in line.catalogue[:_SHOWN]:
+            facts = ", ".join(f"{name} {value}" for name, value in row.fields.items() if value)
+            yield f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "")
+            for code, what in row.sources:
+                yield f"        {code}: {what}"
+        yield from _more(line.catalogue)
+    if line.template:
+        yield f"  text of {line.template}"
+    elif not (line.manifest or line.defaults or line.catalogue):
+        yield f"  no value that was tried changes it: {found.rule or found.source} prints it as it is"
+
+
+def _trial(cause: Cause, line: Line) -> str:
+    what = {"nothing": "without it", "another name": "under another name"}.get(cause.tried, f"with {cause.tried}")
+    if cause.becomes is not None:
+        return f"{what}: {_cut(_difference(line.text, cause.becomes), 150)}"
+    return f"{what}: the line is not there"
+
+
+def _difference(old: str, new: str) -> str:
+    """The words of a long line that are others."""
+    if len(new.strip()) <= 100:
+        return new.strip()
+    before = set(old.split())
+    return "… " + " ".join(word for word in new.split() if word not in before)
+
+
+def _where(cause: Cause) -> str:
+    if cause.place is None:
+        return cause.path
+    return f"{cause.place.file}:{cause.place.line} {cause.path}"
+
+
+def _table(row: Row) -> str:
+    if row.table is None:
+        return "catalogue"
+    return f"catalogue/data/{row.table}" + (f":{row.line}" if row.line else "")
+
+
+def _more(causes: Sequence[object]) -> Iterator[str]:
+    if len(causes) > _SHOWN:
+        yield f"    … and {len(causes) - _SHOWN} more: --format json has all"
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def json_of_lines(found: Explained) -> str:
+    return _dump(
+        {
+            "version": 1,
+            "file": found.path,
+            "target": found.target,
+            "source": found.source,
+            "rule": found.rule,
+            "needs": [_cause(cause) for cause in found.needs],
+            "lines": [
+                {
+                    "line": line.number,
+                    "text": line.text,
+                    "why": line.why or None,
+                    "template": line.template,
+                    "manifest": [_cause(cause) for cause in line.manifest],
+                    "defaults": [_cause(cause) for cause in line.defaults],
+                    "catalogue": [
+                        {
+                            "row": row.name,
+                            "table": row.table,
+                            "line": row.line,
+                            "fields": dict(row.fields),
+                            "sources": dict(row.sources),
+                        }
+                        for row in line.catalogue
+                    ],
+                }
+                for line in found.lines
+            ],
+        }
+    )
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    place = cause.place
+    return {
+        "path": cause.path,
+        "kind": cause.kind,
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "end_column": place.end_column if place else None,
+        "written": cause.written,
+        "default": cause.default,
+        "help": cause.help,
+        "trial": {"value": cause.tried, "becomes": cause.becomes, "valid": cause.valid},
+    }
+
+
+def text_of_field(found: About, reached: Reach) -> str:
+    out = [".".join(found.steps), f"  {found.help}", f"  form: {' or '.join(found.forms)}"]
+    out += [f"  unit: {unit}" for unit in found.units]
+    if found.required:
+        out.append("  required")
+    elif not found.fields:
+        default = as_yaml(found.default)
+        out.append(f"  default: {'none of its own' if default in ('null', '[]', '{}') else default}")
+    if found.fields:
+        out += ["  holds:", *(f"    {field}" for field in found.fields)]
+    if reached.stated:
+        out.append(f"  in {reached.manifest}: {', '.join(reached.stated)}")
+    if reached.files:
+        out += [f"  files that change with it, in {reached.manifest}:", *(f"    {path}" for path in reached.files)]
+    else:
+        out.append(f"  no file of {reached.manifest} changes with it")
+    return "\n".join(out) + "\n"
+
+
+def json_of_field(found: About, reached: Reach) -> str:
+    return _dump(
+        {
+            "version": 1,
+            "field": ".".join(found.steps),
+            "help": found.help,
+            "forms": found.forms,
+            "units": found.units,
+            "required": found.required,
+            "default": found.default,
+            "fields": found.fields,
+            "manifest": reached.manifest,
+            "stated": reached.stated,
+            "files": reached.files,
+        }
+    )
+
+
+def _dump(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=True, default=str) + "\n"

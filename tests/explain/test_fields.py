@@ -1,0 +1,85 @@
+"""`clustergen explain FIELD`: what a field is, its unit and default, and the files that change with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from pydantic import BaseModel
+
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+from clustergen.explain.about import About, _models, about
+from clustergen.manifest.model import Manifest
+from strategies.pages import ROOT
+
+MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(group, ["explain", *arguments])
+
+
+def paths(model: type[BaseModel], steps: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, field in model.model_fields.items():
+        yield ".".join((*steps, name)), field
+        for below in _models(field.annotation):
+            yield from paths(below, (*steps, name))
+
+
+def test_every_field_of_the_manifest_is_explained() -> None:
+    found = list(paths(Manifest))
+    assert len(found) > 300
+    for path, _ in found:
+        told = about(path)
+        assert isinstance(told, About), path
+        assert ".".join(told.steps) == path
+        assert told.help
+        assert told.forms
+
+
+@pytest.mark.parametrize("path", ["slurm.partitions.max_time", "slurm.partitions.gpu-training.max_time"])
+def test_a_field_with_a_unit(path: str) -> None:
+    shown = run(path).output
+    assert "Longest job; default unlimited." in shown
+    assert "unit: A length of time" in shown
+    assert "overlays/slurm_node/etc/slurm/slurm.conf" in shown
+
+
+def test_a_default_is_told() -> None:
+    told = about("slurm.priority.half_life")
+    assert isinstance(told, About)
+    assert told.default == "7-0"
+    required = about("name")
+    assert isinstance(required, About)
+    assert required.required
+
+
+def test_the_files_of_a_manifest_of_one_s_own() -> None:
+    told = json.loads(run(str(MANIFEST), "nodes[3].address", "--format", "json").output)
+    assert told["field"] == "nodes.address"
+    assert "nodes[3].address" in told["stated"]
+    assert {"overlays/slurm_node/etc/slurm/slurm.conf", "overlays/all/etc/hosts", "inventory/hosts.ini"} <= set(
+        told["files"]
+    )
+    mounts = json.loads(run(str(MANIFEST), "monitoring.smtp", "--format", "json").output)["files"]
+    assert any("alertmanager" in path for path in mounts)
+    assert not any("slurm.conf" in path for path in mounts)
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("slurm.partitions.max_tine", "did you mean 'slurm.partitions.max_time'?"),
+        ("slrum", "did you mean 'slurm'?"),
+        ("rendered/etc/slurm.conf:3", "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"),
+    ],
+)
+def test_a_field_that_is_misspelt_is_guessed(word: str, hint: str) -> None:
+    done = run(word)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.hint == hint
+    assert done.exception.exit_code == 2

@@ -1,0 +1,218 @@
+"""`clustergen explain MANIFEST FILE:LINE` names what made a line, and a change there does change it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen import compile as compiler
+from clustergen.catalogue.hardware import gpu
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+from clustergen.explain.lines import Cause, Explained, Line, explain, find
+from clustergen.explain.reads import reading
+from strategies.pages import ROOT
+
+MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
+FILES = (
+    "slurm_node/etc/slurm/slurm.conf",
+    "slurm_node/etc/slurm/gres.conf",
+    "slurm_node/etc/slurm/topology.conf",
+    "gpu_node/etc/nccl.conf",
+    "monitoring/etc/prometheus/prometheus.yml",
+)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["explain", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def explained() -> dict[str, Explained]:
+    compiled = compiler.validate(MANIFEST)
+    tree, _ = compiler.render(compiled, MANIFEST)
+    assert tree is not None
+    return {name: explain(compiled, find(tree, name, MANIFEST.parent), MANIFEST.name) for name in FILES}
+
+
+def line(found: Explained, begin: str) -> Line:
+    return next(line for line in found.lines if line.text.strip().startswith(begin))
+
+
+def edited(cause: Cause) -> str | None:
+    """The manifest with another text where the cause stands, as an editor would write it; None where none was valid."""
+    place = cause.place
+    if place is None or cause.kind != "value" or not cause.valid or cause.tried == "nothing" or cause.tried[0] in "{[":
+        return None
+    lines = MANIFEST.read_text(encoding="utf-8").split("\n")
+    text = lines[place.line - 1]
+    value = cause.tried if cause.tried.isdigit() else json.dumps(cause.tried)
+    lines[place.line - 1] = text[: place.column - 1] + value + text[place.end_column - 1 :]
+    return "\n".join(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_a_change_of_the_line_that_is_named_changes_the_line_asked_for(
+    name: str, explained: dict[str, Explained], tmp_path: Path
+) -> None:
+    """By the whole pipeline: the text is edited at the place, read, checked and rendered."""
+    tried: dict[tuple[str, str], set[str]] = {}
+    path = tmp_path / "manifest.yaml"
+    for line in explained[name].lines:
+        for cause in line.manifest:
+            if (text := edited(cause)) is None:
+                continue
+            key = (cause.path, cause.tried)
+            if key not in tried:
+                path.write_text(text, encoding="utf-8")
+                compiled = compiler.validate(path)
+                assert compiled.ok, (cause, compiled.diagnostics)
+                tree, _ = compiler.render(compiled, path)
+                assert tree is not None
+                file = tree.files[explained[name].path]
+                tried[key] = set(file.content.decode().splitlines())
+            assert line.text not in tried[key] or count(explained[name], line.text) > 1, (line.text, cause)
+            if cause.becomes is not None:
+                assert cause.becomes in tried[key], (line.text, cause)
+    assert tried
+
+
+def count(found: Explained, text: str) -> int:
+    return Counter(line.text for line in found.lines)[text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_every_line_with_a_value_has_an_origin(name: str, explained: dict[str, Explained]) -> None:
+    """What nothing changes is a constant: the same line stands in the file of a manifest that has little in common."""
+    bare = [
+        line.text
+        for line in explained[name].lines
+        if line.text.strip() and not (line.manifest or line.defaults or line.catalogue or line.template)
+    ]
+    constants = {
+        "# edit the manifest and render again.",
+        "## Cluster and controllers",
+        "## Resources",
+        "## Prolog, epilog and health check",
+        "scrape_timeout: 10s",
+        "- rules/meta.yml",
+        "- job_name: prometheus",
+        "- files: [sd/prometheus.yml]",
+    }
+    assert [text for text in bare if not text.strip().startswith(tuple(constants))] == []
+
+
+@pytest.mark.slow
+def test_a_sample_read_by_hand(explained: dict[str, Explained]) -> None:
+    slurm = explained[FILES[0]]
+    half_life = line(slurm, "PriorityDecayHalfLife=")
+    assert next((c.path, c.default) for c in half_life.defaults) == ("slurm.priority.half_life", "7-0")
+    assert half_life.why == "past use counts half after this"
+    assert [row.name for row in half_life.catalogue] == ["slurm.conf PriorityDecayHalfLife"]
+
+    memory = {cause.path for cause in line(slurm, "DefMemPerCPU=").manifest}
+    assert memory >= {"node_types.h100.memory", "node_types.h100.reserved.memory", "node_types.h100.reserved.cores"}
+    assert "slurm.partitions.debug.max_time" not in memory
+
+    debug = [cause for cause in line(slurm, "PartitionName=debug").manifest if cause.path.endswith("debug.max_time")]
+    place = debug[0].place
+    assert place is not None
+    assert debug[0].written == "30"
+    assert "debug: {nodes:" in MANIFEST.read_text(encoding="utf-8").split("\n")[place.line - 1]
+    assert "MaxTime" in (debug[0].becomes or "")
+
+    # The window of the backfill is as long as the longest job.
+    window = line(slurm, "SchedulerParameters=")
+    assert "slurm.partitions.gpu-training.max_time" in {cause.path for cause in window.manifest}
+
+    gres = line(explained[FILES[1]], "NodeName=compute[01-08] Name=gpu")
+    rows = {row.table: row for row in gres.catalogue}
+    assert rows["gpus.tsv"].name == "h100-sxm"
+    assert rows["gpus.tsv"].fields["gres_type"] == "h100"
+    assert rows["gpus.tsv"].sources[0][1], "a source is told in words"
+
+    topology = line(explained[FILES[2]], "SwitchName=ib-leaf1")
+    assert {cause.path for cause in topology.manifest} >= {"networks.fabric.switches[0].name", "nodes[3].name"}
+    nccl = line(explained[FILES[3]], "NCCL_IB_HCA")
+    assert {cause.path for cause in nccl.manifest} >= {"node_types.h100.nics[0].device", "networks.fabric.type"}
+
+
+@pytest.mark.slow
+def test_the_line_of_a_table_is_the_row(explained: dict[str, Explained]) -> None:
+    data = ROOT / "generator" / "clustergen" / "catalogue" / "data"
+    seen = 0
+    for found in explained.values():
+        for row in (row for line in found.lines for row in line.catalogue if row.line):
+            text = (data / str(row.table)).read_text(encoding="utf-8").split("\n")[row.line - 1]
+            assert row.name.split()[-1] in text
+            assert all(value in text for value in row.fields.values() if isinstance(value, str) and value.isalnum())
+            seen += 1
+    assert seen > 50
+
+
+def test_a_row_is_as_before_after_a_trial_of_it() -> None:
+    row = gpu("h100")
+    assert row is not None
+    with reading({(id(row), "gres_type"): "x100"}) as reads:
+        assert row.gres_type == "x100"
+        assert "gres_type" in reads.fields[id(row)]
+    assert row.gres_type == "h100"
+    assert type(row).__dict__["gres_type"].__class__.__name__ == "_tuplegetter"
+
+
+def test_a_line_is_explained_on_the_command_line() -> None:
+    done = run(MANIFEST, "/etc/slurm/topology.conf:4", "--format", "json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output)
+    assert told["target"] == "/etc/slurm/topology.conf"
+    (only,) = told["lines"]
+    switch = next(cause for cause in only["manifest"] if cause["path"] == "networks.fabric.switches[0].name")
+    text = MANIFEST.read_text(encoding="utf-8").split("\n")[switch["line"] - 1]
+    assert text[switch["column"] - 1 : switch["end_column"] - 1] == "ib-leaf1"
+    shown = run(MANIFEST, MANIFEST.parent / "rendered/overlays/slurm_node/etc/slurm/topology.conf:4").output
+    assert f"{MANIFEST}:{switch['line']} networks.fabric.switches[0].name: ib-leaf1" in shown
+
+
+def test_a_whole_file_is_a_row_for_each_line() -> None:
+    shown = run(MANIFEST, "/etc/slurm/topology.conf").output
+    assert [row for row in shown.splitlines() if "SwitchName=ib-leaf1" in row and "networks.fabric.switches" in row]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("/etc/slurm/topology.conf:999", "has 4 lines"),
+        ("/etc/slurm/topology.conf:0", "no line"),
+        ("/etc/slurm/topology.conf:9-2", "9-2 are no lines"),
+        ("/etc/slurm/topologie.conf", "makes no file"),
+        ("prometheus.yml:1", "several files are called"),
+        ("rendered/clustergen.lock.json:3", "lists the other files"),
+    ],
+)
+def test_what_is_no_line_is_told(wanted: str, message: str) -> None:
+    done = run(MANIFEST, wanted)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 2
+    assert message in done.exception.message
+
+
+def test_a_site_s_own_file_says_so(tmp_path: Path) -> None:
+    own = tmp_path / "site" / "slurm_node" / "etc" / "slurm" / "extra.conf"
+    own.parent.mkdir(parents=True)
+    own.write_text("# ours\nKey=1\n", encoding="utf-8")
+    path = tmp_path / "manifest.yaml"
+    path.write_text(MANIFEST.read_text(encoding="utf-8"), encoding="utf-8")
+    shown = run(path, "/etc/slurm/extra.conf:2").output
+    assert "made by site/slurm_node/etc/slurm/extra.conf, a file of the site" in shown
+
+
+def test_an_invalid_manifest_ends_with_2(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text("name: x\n", encoding="utf-8")
+    assert run(path, "/etc/slurm/slurm.conf:1").exit_code == 2
