@@ -1,0 +1,31 @@
+"""Stops and disables on one node what clustergen runs there: Slurm's daemons, and units that the tree brought."""
+
+from __future__ import annotations
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
+
+_FOLDER = "/etc/systemd/system/"
+
+
+class ActionModule(ActionBase):
+    """`tree: folder`, which still has the node. Units of the distribution, such as ssh, stay."""
+
+    TRANSFERS_FILES = False
+    _VALID_ARGS = frozenset(("tree",))
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        files = [file["target"] for file in Tree(self._task.args["tree"]).of_host(settled(self._templar, task_vars))]
+        own = [target.removeprefix(_FOLDER) for target in files if target.startswith(_FOLDER)]
+        # Timers first, since they would start their services again.
+        own = sorted((unit for unit in own if "/" not in unit), key=lambda unit: not unit.endswith(".timer"))
+        done = self._execute_module(
+            "clustergen.cluster.node_stop", {"units": [*reversed(SLURM_UNITS), *own]}, task_vars=task_vars
+        )
+        result.update(done)
+        if not done.get("failed") and "stopped" in done:
+            result["msg"] = f"stopped {', '.join(done['stopped'])}" if done["stopped"] else "nothing of ours runs here"
+        return result

@@ -1,0 +1,105 @@
+"""Transfers what differs to one node, and only that; the node tries it out, puts it in place and carries out what it takes."""
+
+from __future__ import annotations
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import pack
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import EMPTYING, SLURM_KINDS, kind
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
+
+
+class ActionModule(ActionBase):
+    """`phase`: users (only accounts and folders), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
+
+    TRANSFERS_FILES = False
+    _VALID_ARGS = frozenset(("tree", "phase"))
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        task_vars = settled(self._templar, task_vars)
+        phase = self._task.args["phase"]
+        tree = Tree(self._task.args["tree"])
+        fact = task_vars["clustergen"]
+        files = {file["target"]: file for file in tree.of_host(task_vars)}
+        withheld = set(fact["withheld"])
+        chosen = [target for target in fact["files"] if (target in withheld) == (phase == "emptied")]
+        if phase == "users":
+            chosen = [target for target in chosen if files[target]["effect"] == "create" and "/sysusers.d/" in target]
+        gone = [target for target in fact["leftovers"] if (target in withheld) == (phase == "emptied")]
+        if phase == "trial":
+            chosen = list(fact["files"])
+            gone = list(fact["leftovers"])
+        effects = self._effects(phase, fact, task_vars)
+        if phase in ("users", "trial") and not (chosen or gone):
+            return dict(result, changed=False, msg="nothing to try out" if phase == "trial" else "no new accounts")
+        record = {
+            t: {"sha256": f["sha256"], "effect": f["effect"]}
+            for t, f in files.items()
+            if t not in withheld or phase == "emptied"
+        }
+        done = self._execute_module(
+            "clustergen.cluster.node_put",
+            {
+                "tree": tree.name,
+                "files": [
+                    {
+                        **{key: files[target][key] for key in ("target", "sha256", "mode", "owner", "effect")},
+                        "content": pack(tree.content(files[target]["path"])) if target in fact["content"] else None,
+                    }
+                    for target in chosen
+                ],
+                "remove": gone if phase != "users" else [],
+                "record": record,
+                "effects": effects,
+                "units": fact["units"] if phase in ("live", "emptied") else [],
+                "without": fact["without"],
+                "trials": self._not_its_trials(task_vars),
+                "only_trial": phase == "trial",
+                "replaces": phase == "live",
+            },
+            task_vars=task_vars,
+        )
+        result.update(done)
+        if not done.get("failed") and "done" in done:
+            result["msg"] = _summary(done)
+        return result
+
+    def _effects(self, phase, fact, task_vars):
+        if phase == "users":
+            return ["create"]
+        if phase == "emptied":
+            return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
+        told = [*fact["effects"], *_from_afar(task_vars)]
+        if (
+            task_vars["hostvars"]["localhost"]["clustergen_plan"]["reconfigures"]
+            and "slurm_controller" not in task_vars["group_names"]
+        ):
+            told = [effect for effect in told if effect != "reconfigure"]  # slurmctld tells all nodes at once
+        return told
+
+    def _not_its_trials(self, task_vars):
+        groups = set(task_vars["group_names"])
+        others = {"slurm_compute": "slurmd", "slurm_accounting": "slurmdbd"}
+        left = [trial for group, trial in others.items() if group not in groups]
+        controllers = task_vars.get("slurm_controllers") or []
+        if task_vars["inventory_hostname"] not in controllers[:1]:
+            left.append("slurmctld")
+        return left
+
+
+def _from_afar(task_vars):
+    """What a controller's changes take here, where the configuration comes from it."""
+    return task_vars["hostvars"]["localhost"]["clustergen_plan"]["from_afar"].get(task_vars["inventory_hostname"], [])
+
+
+def _summary(done):
+    told = []
+    if done.get("put"):
+        told.append(f"{len(done['put'])} files")
+    if done.get("removed"):
+        told.append(f"{len(done['removed'])} removed")
+    told += [effect for effect in done["done"] if kind(effect) not in SLURM_KINDS]
+    if done.get("not_asked"):
+        told.append(f"not tried out, for want of the program: {', '.join(done['not_asked'])}")
+    return ", ".join(told) or "nothing was left to do"

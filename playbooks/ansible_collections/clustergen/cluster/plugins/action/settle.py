@@ -1,0 +1,48 @@
+"""Starts, restarts and tells Slurm's daemons of one node."""
+
+from __future__ import annotations
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
+
+
+class ActionModule(ActionBase):
+    """`units`: those of Slurm's units whose turn it is; `stop: true` stops them."""
+
+    TRANSFERS_FILES = False
+    _VALID_ARGS = frozenset(("units", "stop", "effects"))
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        fact = task_vars["clustergen"]
+        plan = task_vars["hostvars"]["localhost"]["clustergen_plan"]
+        turn = [unit for unit in self._task.args.get("units", SLURM_UNITS) if unit in fact["units"]]
+        stop = bool(self._task.args.get("stop"))
+        told = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]
+        wanted = [effect for effect in dict.fromkeys(told) if _turn(effect, turn, fact["units"])]
+        if plan["reconfigures"] and "slurmctld.service" not in fact["units"]:
+            wanted = [effect for effect in wanted if effect != "reconfigure"]
+        wanted += self._task.args.get("effects", [])
+        idle = [unit for unit in turn if unit in fact["start"]]
+        if not (wanted or (turn and (stop or idle))):
+            return dict(result, changed=False, skipped=True, msg="nothing to do")
+        done = self._execute_module(
+            "clustergen.cluster.node_settle",
+            {"effects": wanted, "units": turn, "without": fact["without"], "stop": stop},
+            task_vars=task_vars,
+        )
+        result.update(done)
+        if not done.get("failed") and "done" in done:
+            result["msg"] = ", ".join(done["done"]) or "nothing was left to do"
+        return result
+
+
+def _turn(effect, turn, units):
+    """Whether an effect belongs to the units whose turn it is."""
+    name, _, unit = effect.partition(":")
+    if name == "load-accounts":
+        return "slurmctld.service" in turn
+    if name == "reconfigure":
+        return ("slurmctld.service" if "slurmctld.service" in units else "slurmd.service") in turn
+    return unit in turn or name.removeprefix("restart-") + ".service" in turn

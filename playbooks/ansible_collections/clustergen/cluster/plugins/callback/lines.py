@@ -1,0 +1,147 @@
+"""Output of ansible-playbook for clusters: a line for hosts that went the same way, and one for each that failed."""
+
+from __future__ import annotations
+
+DOCUMENTATION = """
+name: lines
+type: stdout
+short_description: One line for all hosts that went the same way
+description:
+  - Hosts with the same outcome share a line, folded as Slurm folds host lists. What failed or was not reached has a line of its own, at once.
+  - Plays and tasks without any such line are not mentioned. ANSIBLE_STDOUT_CALLBACK=default gives Ansible's own output.
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+"""
+
+import time
+
+from ansible import constants as C
+from ansible.plugins.callback import CallbackBase
+
+_MOST_WIDTH = 40
+
+
+class CallbackModule(CallbackBase):
+    """Collects outcomes of a task, and prints them when the next one starts."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "clustergen.cluster.lines"
+
+    def __init__(self):
+        super().__init__()
+        self._play = ""
+        self._title = ""
+        self._said = ""
+        self._same = {}
+        self._width = 12
+        self._began = time.monotonic()
+        self._diffs = {}
+
+    # -- printing -----------------------------------------------------------------------------------------------------
+
+    def _line(self, hosts, outcome, text, color):
+        if self._said != self._title:
+            self._said = self._title
+            self._display.display(f"\n{self._title}  [{time.monotonic() - self._began:.0f} s]", color=C.COLOR_HIGHLIGHT)
+        self._display.display(f"  {hosts:<{self._width}}  {outcome}{': ' if text else ''}{text}", color=color)
+
+    def _flush(self):
+        lines = [(_folded(hosts), *key) for key, hosts in self._same.items()]
+        self._width = max([self._width, *(len(line[0]) for line in lines if len(line[0]) <= _MOST_WIDTH)])
+        for line in lines:
+            self._line(*line)
+        self._same = {}
+        for diff, hosts in self._diffs.items():
+            self._display.display(f"\n{_folded(hosts)}")
+            self._display.display(diff.rstrip("\n"))
+        self._diffs = {}
+
+    def _add(self, result, outcome, color, text=""):
+        self._same.setdefault((outcome, text, color), []).append(result.host.get_name())
+
+    # -- what happens -------------------------------------------------------------------------------------------------
+
+    def v2_playbook_on_play_start(self, play):
+        self._flush()
+        self._play = play.get_name().strip()
+
+    def v2_playbook_on_task_start(self, task, is_conditional=False):
+        self._flush()
+        self._title = f"{self._play}: {task.get_name().strip().rpartition(' : ')[2]}"
+
+    v2_playbook_on_handler_task_start = v2_playbook_on_cleanup_task_start = v2_playbook_on_task_start
+
+    def v2_runner_on_ok(self, result):
+        found = result.result
+        if found.get("warnings"):
+            for warning in found["warnings"]:
+                self._line(result.host.get_name(), "warning", str(warning), C.COLOR_WARN)
+        if found.get("changed"):
+            self._add(result, "changed", C.COLOR_CHANGED, _text(found))
+        elif found.get("msg") and result.task.action.startswith(("clustergen.", "ansible.builtin.debug")):
+            self._add(result, "ok", C.COLOR_OK, _text(found))
+
+    def v2_runner_on_failed(self, result, ignore_errors=False):
+        if not ignore_errors:
+            self._line(result.host.get_name(), "failed", _text(result.result), C.COLOR_ERROR)
+
+    def v2_runner_on_unreachable(self, result):
+        self._line(result.host.get_name(), "unreachable", _text(result.result), C.COLOR_UNREACHABLE)
+
+    def v2_runner_item_on_failed(self, result):
+        item = self._get_item_label(result.result)
+        self._line(result.host.get_name(), "failed", f"{item}: {_text(result.result)}", C.COLOR_ERROR)
+
+    def v2_on_file_diff(self, result):
+        found = result.result
+        for one in found.get("results", [found]):
+            # The question knows what will change before anything does.
+            if one.get("diff") and (one.get("changed") or result.task.action == "clustergen.cluster.ask"):
+                diff = self._get_diff(one["diff"])
+                if diff:
+                    self._diffs.setdefault(diff, []).append(result.host.get_name())
+
+    def v2_playbook_on_stats(self, stats):
+        self._flush()
+        self._display.banner("PLAY RECAP")
+        for host in sorted(stats.processed):
+            found = stats.summarize(host)
+            columns = {
+                "ok": "ok",
+                "changed": "changed",
+                "unreachable": "unreachable",
+                "failed": "failures",
+                "skipped": "skipped",
+            }
+            color = (
+                C.COLOR_ERROR
+                if found["unreachable"] or found["failures"]
+                else C.COLOR_CHANGED
+                if found["changed"]
+                else C.COLOR_OK
+            )
+            line = "  ".join(f"{name}={found[key]:<3}" for name, key in columns.items())
+            self._display.display(f"{host:<26} : {line}".rstrip(), color=color)
+
+
+def _text(result):
+    """The message of a result, on one line; of a command that failed, its last words."""
+    text = str(result.get("msg") or "")
+    wrong = result.get("failed") or result.get("unreachable")
+    if wrong and (not text or text == "non-zero return code"):
+        said = str(result.get("stderr") or result.get("module_stderr") or result.get("stdout") or "")
+        text = " ".join(said.strip().splitlines()[-3:]) or text
+    for prefix in ("Task failed: ", "Action failed: ", "Module failed: "):
+        text = text.removeprefix(prefix)
+    return " ".join(text.split())
+
+
+def _folded(hosts):
+    from clustergen.hostlist import HostlistError, fold, natural_key
+
+    try:
+        return fold(sorted(hosts, key=natural_key))
+    except HostlistError:
+        return ",".join(hosts)

@@ -1,0 +1,77 @@
+"""What slurmctld says of nodes and jobs, asked on a node that has Slurm's commands."""
+
+from __future__ import annotations
+
+import re
+
+# Begins the reason of a drain by a playbook. The health check begins its own with HEALTH and takes those back by itself,
+# so the two have to differ.
+OURS = "clustergen playbook: "
+HEALTH = "clustergen: "
+DRAINED = frozenset(("drain", "draining", "drained"))
+# Words of a state that say that no job can start there, besides those of a drain.
+UNUSABLE = frozenset(
+    [
+        "down",
+        "error",
+        "fail",
+        "failing",
+        "future",
+        "invalid",
+        "invalid_reg",
+        "maintenance",
+        "not_responding",
+        "power_down",
+        "powered_down",
+        "powering_down",
+        "reboot_issued",
+        "reboot_requested",
+        "unknown",
+    ]
+)
+_ON_NODES = "running,completing,suspended,configuring,stopped,signaling,stage_out"
+
+
+class Controller:
+    """Slurm's commands; one that fails ends the module with what it said."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def ask(self, *command):
+        """Exit status, output and error output; a command that hangs ends after a minute."""
+        return self.module.run_command(["timeout", "-k", "2", "60", *command])
+
+    def run(self, *command):
+        code, out, err = self.ask(*command)
+        if code:
+            said = (err or out).strip().splitlines()[-1:] or ["exit status %d" % code]
+            self.module.fail_json(msg="{}: {}".format(" ".join(command[:3]), said[0]))
+        return out
+
+    def nodes(self):
+        """Name → (states in lower case, reason)."""
+        return {name: (states, reason) for name, states, reason, _ in parsed(self.run(*_SHOW))}
+
+    def releases(self):
+        """Name → the version of the slurmd that registered, empty for one that never did."""
+        return {name: version for name, _, _, version in parsed(self.run(*_SHOW))}
+
+    def jobs_on(self, nodes):
+        where = "--nodelist=" + ",".join(nodes)
+        return self.run("squeue", "--noheader", "--all", "--states=" + _ON_NODES, "--format=%i", where).split()
+
+
+_SHOW = ("scontrol", "--oneliner", "show", "node")
+
+
+def parsed(text):
+    """Name, states, reason and version of every line of `scontrol --oneliner show node`."""
+    for line in text.splitlines():
+        name = re.search(r"\bNodeName=(\S+)", line)
+        state = re.search(r"\bState=(\S+)", line)
+        if name and state:
+            reason = re.search(r"\bReason=(.*?)(?: \[\S+\])?(?: Comment=.*)?$", line)
+            version = re.search(r"\bVersion=(\S+)", line)
+            states = set(state.group(1).lower().split("+"))
+            yield name.group(1), states, reason.group(1) if reason else "", version.group(1) if version else ""

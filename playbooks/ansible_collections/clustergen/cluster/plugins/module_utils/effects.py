@@ -1,0 +1,266 @@
+"""Carries out what changed files take, in an order in which each step finds what it needs.
+
+An effect is text as in the lock file: `restart:chrony.service`, `reconfigure`. What fails does not keep the others from
+being done; each is taken off the journal as soon as it is done.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from fnmatch import fnmatchcase
+
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal
+
+# Units whose turn comes later, when the daemons that they talk to run.
+SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd.service", "slurmrestd.service")
+_ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart")
+ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
+
+
+class Worker:
+    """Runs commands for effects and gathers what was done and what failed."""
+
+    def __init__(self, module, without=()):
+        self.module = module
+        self.without = without
+        self.done = []
+        self.failed = []
+        self.fresh = set()  # units that were started just now and need no restart
+
+    def lacks(self, unit):
+        """Whether this node is without a unit, by a pattern."""
+        return any(fnmatchcase(unit, pattern) for pattern in self.without)
+
+    def run(self, what, *command):
+        code, out, err = self.module.run_command(["timeout", "-k", "5", "300", *command])
+        if code:
+            words = [line for line in (err or out).strip().splitlines() if not line.startswith("See ")]
+            self.failed.append("{}: {}".format(what, " ".join(words[-3:]) or "exit status %d" % code))
+        return code == 0
+
+    def systemctl(self, verb, unit):
+        before = self.property(unit, "InvocationID")
+        log = slurm_log(unit)
+        size = os.path.getsize(log) if log else 0
+        code, out, err = self.module.run_command(["timeout", "-k", "5", "300", "systemctl", verb, unit])
+        if code == 0:
+            return True
+        run = self.property(unit, "InvocationID")
+        words = self.words(log, size, run) if run != before else ""
+        said = " ".join(line for line in (err or out).strip().splitlines() if not line.startswith(("See ", "Job for")))
+        self.failed.append(
+            "systemctl {} {} failed: {}".format(verb, unit, words or said or "see journalctl -xeu " + unit)
+        )
+        return False
+
+    def property(self, unit, name):
+        return self.module.run_command(["systemctl", "show", "-p", name, "--value", unit])[1].strip()
+
+    def words(self, log, size, run):
+        """The last that one run of a unit said, in its own log beyond `size` or in the journal."""
+        if log:
+            with open(log, encoding="utf-8", errors="replace") as file:
+                file.seek(size)
+                own = file.read().splitlines()
+            wrong = [line for line in own if "fatal:" in line] or [line for line in own if "error:" in line]
+            if wrong:
+                return re.sub(r"^\[[^\]]*\]\s*", "", wrong[-1])
+        _, log, _ = self.module.run_command(
+            ["journalctl", "-q", "_SYSTEMD_INVOCATION_ID=" + run, "-n", "4", "-o", "cat", "--no-pager"]
+        )
+        return " | ".join(line.strip() for line in log.splitlines() if line.strip())
+
+    def active(self, unit):
+        return self.module.run_command(["systemctl", "is-active", "--quiet", unit])[0] == 0
+
+    def has(self, unit):
+        return self.property(unit, "LoadState") not in ("not-found", "masked", "")
+
+    def start(self, units):
+        """Enables and starts; what is there and inactive counts as done, what is not there has failed."""
+        for unit in units:
+            if not self.has(unit):
+                self.failed.append(unit + " is not on this node: its package is missing")
+                continue
+            _, out, _ = self.module.run_command(["systemctl", "is-enabled", unit])
+            changed = False
+            if out.strip() in ("disabled", "indirect") and self.systemctl("enable", unit):
+                changed = True
+            if not self.active(unit):
+                if not self.systemctl("start", unit):
+                    continue
+                self.fresh.add(unit)
+                changed = True
+            if changed:
+                self.done.append("start:" + unit)
+
+
+def slurm_log(unit):
+    """The log file of a Slurm daemon; None where it has none."""
+    daemon = unit.partition(".")[0]
+    file = {"slurmctld": "slurm.conf", "slurmd": "slurm.conf", "slurmdbd": "slurmdbd.conf"}.get(daemon)
+    key = {"slurmctld": "SlurmctldLogFile", "slurmd": "SlurmdLogFile"}.get(daemon, "LogFile")
+    try:
+        with open("/etc/slurm/" + str(file), encoding="utf-8", errors="replace") as opened:
+            found = re.search(r"^\s*" + key + r"\s*=\s*\"?([^\s\"#]+)", opened.read(), re.IGNORECASE | re.MULTILINE)
+    except OSError:
+        return None
+    return found.group(1) if found and os.path.isfile(found.group(1)) else None
+
+
+def order(effects):
+    return sorted(effects, key=lambda effect: _ORDER.index(effect.partition(":")[0]))
+
+
+def local(worker, effects):
+    """Everything but Slurm's own daemons and rebooting."""
+    mine = [
+        effect
+        for effect in effects
+        if effect.partition(":")[0] in _ORDER and effect.partition(":")[2] not in SLURM_UNITS
+    ]
+    slurmd_ran = worker.active("slurmd.service") if any(e.startswith(("remount", "drain")) for e in mine) else False
+    for effect in order(mine):
+        kind, _, unit = effect.partition(":")
+        if unit and (worker.lacks(unit) or unit in worker.fresh):
+            journal.done(effect)
+            continue
+        if _do(worker, kind, unit):
+            worker.done.append(effect)
+            journal.done(effect)
+    # A mount that a unit requires takes it along when it goes.
+    if slurmd_ran and not worker.active("slurmd.service") and worker.systemctl("start", "slurmd.service"):
+        worker.done.append("start:slurmd.service")
+
+
+def _do(worker, kind, unit):
+    if kind == "create":
+        # Folders of packages that are not there yet are no concern of ours.
+        return worker.run("systemd-sysusers", "systemd-sysusers") and worker.run("systemd-tmpfiles", *tmpfiles())
+    if kind == "daemon-reload":
+        return worker.run("systemctl daemon-reload", "systemctl", "daemon-reload")
+    if kind == "sysctl":
+        return worker.run("sysctl", "sysctl", "--system", "--quiet", "--ignore")
+    if kind == "remount" and not worker.has(unit):
+        return True  # its file has gone, and the mount with it
+    if not worker.has(unit):
+        worker.failed.append(unit + " is not on this node: its package is missing")
+        return False
+    if kind == "run":
+        return worker.systemctl("restart", unit)
+    if kind in ("remount", "drain", "restart"):
+        return worker.systemctl("restart", unit)
+    if kind == "reload":
+        return worker.systemctl("reload" if worker.active(unit) else "start", unit)
+    return False
+
+
+def tmpfiles():
+    folder = "/etc/tmpfiles.d"
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    own = [os.path.join(folder, name) for name in names if name.startswith("clustergen-")]
+    return ["systemd-tmpfiles", "--create", *own]
+
+
+# -- Slurm's daemons ----------------------------------------------------------------------------------------------------
+
+
+def slurm(worker, effects, units):
+    """slurmdbd, then slurmctld, then slurmd and the rest, as far as they are `units`: started, restarted, told."""
+    if "reboot" in effects:
+        journal.done("reboot")
+    for unit in SLURM_UNITS:
+        if unit not in units or worker.lacks(unit):
+            continue
+        mine = [effect for effect in effects if _is_about(effect, unit)]
+        failed = len(worker.failed)
+        if unit == "slurmctld.service":
+            _controller(worker, mine)
+        elif unit == "slurmdbd.service":
+            if _daemon(worker, unit, bool(mine)) and not listens(_dbd_port()):
+                worker.failed.append("slurmdbd runs but does not listen on its port")
+        elif not _daemon(worker, unit, any(effect.startswith("restart") for effect in mine)) and "reconfigure" in mine:
+            worker.systemctl("reload", unit)
+        if len(worker.failed) == failed:
+            for effect in mine:
+                worker.done.append(effect)
+                journal.done(effect)
+
+
+def _is_about(effect, unit):
+    kind, _, named = effect.partition(":")
+    if unit == "slurmctld.service" and kind in ("load-accounts", "reconfigure"):
+        return True
+    if unit == "slurmd.service" and kind == "reconfigure":
+        return True
+    return named == unit or kind == "restart-" + unit.partition(".")[0]
+
+
+def _daemon(worker, unit, restart):
+    """True where it was started or restarted."""
+    if not worker.active(unit):
+        # One that started before its file was there goes on waiting for it and looks nowhere else.
+        if worker.property(unit, "ActiveState") == "activating":
+            worker.systemctl("stop", unit)
+        worker.start([unit])
+        return unit in worker.fresh
+    worker.start([unit])  # enabled?
+    return restart and worker.systemctl("restart", unit)
+
+
+def _accounts(worker, *words):
+    code, out, err = worker.module.run_command(["timeout", "-k", "5", "300", ACCOUNTS, *words])
+    if code:
+        worker.failed.append("clustergen-accounts: " + " ".join((err or out).strip().splitlines()[-3:]))
+    return code == 0
+
+
+def _controller(worker, effects):
+    script = "load-accounts" in effects and os.path.exists(ACCOUNTS)
+    # Partitions name QOS and accounts, so those have to be there before the first start.
+    if script and not worker.active("slurmctld.service") and not _accounts(worker, "names"):
+        return
+    _daemon(worker, "slurmctld.service", "restart-slurmctld" in effects)
+    if not worker.active("slurmctld.service"):
+        return
+    if not answers(worker):
+        worker.failed.append("slurmctld runs but does not answer `scontrol ping`")
+        return
+    if script and not _accounts(worker):
+        return
+    if "reconfigure" in effects and "slurmctld.service" not in worker.fresh:  # a restarted slurmctld tells no slurmd
+        worker.run("scontrol reconfigure", "scontrol", "reconfigure")
+        answers(worker)
+
+
+def _dbd_port():
+    try:
+        with open("/etc/slurm/slurmdbd.conf", encoding="utf-8", errors="replace") as file:
+            found = re.search(r"^\s*DbdPort\s*=\s*(\d+)", file.read(), re.IGNORECASE | re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found.group(1)) if found else 6819
+
+
+def listens(port, seconds=120):
+    """Whether something listens on a port of this node; the first start of slurmdbd makes its tables before."""
+    for _ in range(seconds * 5):
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            if os.path.exists(table):
+                with open(table, encoding="ascii") as file:
+                    if re.search(rf"^ *\d+: [0-9A-F]+:{port:04X} [0-9A-F:]+ 0A", file.read(), re.MULTILINE):
+                        return True
+        time.sleep(0.2)
+    return False
+
+
+def answers(worker, seconds=60):
+    """Whether this controller, or the other one, serves."""
+    for _ in range(seconds * 2):
+        code, out, _ = worker.module.run_command(["timeout", "-k", "1", "10", "scontrol", "ping"])
+        if code == 0 and " is UP" in out:
+            return True
+        time.sleep(0.5)
+    return False

@@ -1,0 +1,58 @@
+"""What was put on this node, and which effects are still to be carried out: /var/lib/clustergen/state.json.
+
+The journal is written before the first file is replaced, so that a run that was cut off is carried on by the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+FOLDER = "/var/lib/clustergen"
+PLACE = FOLDER + "/state.json"
+
+
+def read():
+    """{"files": {target: {"sha256", "effect"}}, "pending": [effect], "tree": str, "boot": str}; empty where nothing was put yet."""
+    try:
+        with open(PLACE, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        found = {}
+    pending = found.get("pending", [])
+    if found.get("boot") != boot():  # somebody has rebooted it since
+        pending = [effect for effect in pending if effect != "reboot"]
+    return {
+        "files": found.get("files", {}),
+        "pending": pending,
+        "tree": found.get("tree", ""),
+        "boot": boot(),
+    }
+
+
+def boot():
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def write(state):
+    os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+    beside = PLACE + ".new"
+    with open(beside, "w", encoding="utf-8") as file:
+        json.dump(state, file, indent=1, sort_keys=True)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, PLACE)
+
+
+def add_pending(state, effects):
+    state["pending"] += [effect for effect in effects if effect not in state["pending"]]
+
+
+def done(effect):
+    """Takes one effect off the list, at once, so that it is not carried out twice."""
+    state = read()
+    if effect in state["pending"]:
+        state["pending"].remove(effect)
+        write(state)

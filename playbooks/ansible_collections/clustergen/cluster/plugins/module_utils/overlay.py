@@ -1,0 +1,136 @@
+"""Files of the tree on this node: what differs, and putting it in place, each file in one atomic step."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import grp
+import hashlib
+import os
+import pwd
+import stat
+import tempfile
+import zlib
+
+MOST_SHOWN = 256 * 1024  # bytes of an old file that are sent back
+
+
+def pack(content):
+    return base64.b64encode(zlib.compress(content)).decode("ascii")
+
+
+def unpack(text):
+    return zlib.decompress(base64.b64decode(text))
+
+
+def owner_ids(owner):
+    """ "user:group" → numbers; None for a name that this node does not know yet."""
+    user, _, group = owner.partition(":")
+    try:
+        return pwd.getpwnam(user).pw_uid, grp.getgrnam(group or user).gr_gid
+    except KeyError:
+        return None
+
+
+def owner_name(found):
+    """ "user:group" of what stat says; numbers where nobody has them."""
+    try:
+        user = pwd.getpwuid(found.st_uid).pw_name
+    except KeyError:
+        user = str(found.st_uid)
+    try:
+        group = grp.getgrgid(found.st_gid).gr_name
+    except KeyError:
+        group = str(found.st_gid)
+    return user + ":" + group
+
+
+def difference(wanted):
+    """What is not as wanted: a subset of content, mode, owner; the old content, and mode and owner as they are now."""
+    target = wanted["target"]
+    try:
+        found = os.lstat(target)
+    except OSError as err:
+        if err.errno in (errno.ENOENT, errno.ENOTDIR):
+            return ["content"], None, {}
+        raise
+    what = []
+    before = None
+    if not stat.S_ISREG(found.st_mode):
+        return ["content"], None, {}
+    with open(target, "rb") as file:
+        content = file.read()
+    if hashlib.sha256(content).hexdigest() != wanted["sha256"]:
+        what.append("content")
+        before = content
+    if stat.S_IMODE(found.st_mode) != int(wanted["mode"], 8):
+        what.append("mode")
+    if owner_ids(wanted["owner"]) != (found.st_uid, found.st_gid):
+        what.append("owner")
+    return what, before, {"mode": f"{stat.S_IMODE(found.st_mode):04o}", "owner": owner_name(found)}
+
+
+def differences(wanted):
+    """The files that are not as wanted, each with `what` and, for content, `before` (packed, None where it is new)."""
+    found = []
+    for file in wanted:
+        what, before, now = difference(file)
+        if what:
+            shown = before is not None and len(before) <= MOST_SHOWN
+            found.append(
+                {
+                    "target": file["target"],
+                    "what": what,
+                    "now": now,
+                    "there": before is not None or "content" not in what,
+                    "before": pack(before) if shown else None,
+                }
+            )
+    return found
+
+
+def put(module, file, content):
+    """Replaces one file. It is whole at every moment, with its owner and mode from the first on."""
+    target = file["target"]
+    folder = os.path.dirname(target)
+    if os.path.isdir(target) and not os.path.islink(target):
+        raise IsADirectoryError(errno.EISDIR, "there is a folder in the place of this file", target)
+    os.makedirs(folder, exist_ok=True)
+    ids = owner_ids(file["owner"])
+    if ids is None:
+        raise LookupError("no account " + file["owner"] + " for " + target)
+    if content is None:  # only its mode or owner
+        os.chown(target, *ids)
+        os.chmod(target, int(file["mode"], 8))
+        return
+    handle, beside = tempfile.mkstemp(prefix=".clustergen-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.chown(beside, *ids)
+        os.chmod(beside, int(file["mode"], 8))
+        if module.selinux_enabled():
+            module.set_context_if_different(beside, module.selinux_default_context(target), False)
+        os.replace(beside, target)
+    except BaseException:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
+
+
+def remove(target):
+    """Removes a file of an earlier tree, and the folders that became empty below one that every system has."""
+    try:
+        os.unlink(target)
+    except FileNotFoundError:
+        return False
+    folder = os.path.dirname(target)
+    while folder.endswith(".d") or "clustergen" in os.path.basename(folder):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            break
+        folder = os.path.dirname(folder)
+    return True

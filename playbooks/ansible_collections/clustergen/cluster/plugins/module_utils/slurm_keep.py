@@ -1,0 +1,153 @@
+"""What an upgrade of Slurm cannot take back, kept in files: the accounting database and slurmctld's state."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+
+_INCLUDE = re.compile(r"^\s*include\s+(\S+)", re.IGNORECASE)
+_KEY = re.compile(r"^\s*(\w+)\s*=\s*\"?([^\"#]*?)\"?\s*(?:#.*)?$")
+_LAST = b"-- Dump completed"
+
+
+class KeepError(Exception):
+    """Why nothing was kept."""
+
+
+def settings(path, depth=0):
+    """Keys of a file of Slurm, in lower case, its includes read in their places; empty where it is not there."""
+    found = {}
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        include = _INCLUDE.match(line)
+        if include and depth < 5:
+            found.update(settings(os.path.join(os.path.dirname(path), include.group(1)), depth + 1))
+            continue
+        match = _KEY.match(line)
+        if match:
+            found[match.group(1).lower()] = match.group(2)
+    return found
+
+
+def fresh(folder, name):
+    """A new file that only its owner reads, in a folder likewise: its path and the opened file."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, name)
+    return path, os.fdopen(os.open(path + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+def room(folder, needed, what):
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise KeepError("%s has %d MiB free, and %s may take %d" % (folder, free >> 20, what, needed >> 20))
+
+
+class Database:
+    """The accounting database, as slurmdbd.conf names it; without a password there, as root through the socket."""
+
+    def __init__(self, module, conf="/etc/slurm/slurmdbd.conf"):
+        self.module = module
+        found = settings(conf)
+        self.name = found.get("storageloc") or "slurm_acct_db"
+        self.login = {"password": found["storagepass"]} if found.get("storagepass") else {}
+        host = found.get("storagehost") or "localhost"
+        if self.login:
+            self.login["user"] = found.get("storageuser") or "slurm"
+        if host != "localhost":
+            self.login["host"] = host
+        if found.get("storageport"):
+            self.login["port"] = found["storageport"]
+
+    def _program(self, *names):
+        for name in names:
+            if shutil.which(name):
+                return name
+        raise KeepError(
+            "neither %s is here: install the database's client, or say -e cluster_database_kept=true"
+            % " nor ".join(names)
+        )
+
+    def dump(self, folder, stamp):
+        """Path and size in bytes of the finished dump."""
+        with tempfile.NamedTemporaryFile("w", prefix="clustergen-", suffix=".cnf") as options:  # 0600
+            options.write(
+                "[client]\n"
+                + "".join('{}="{}"\n'.format(key, value.replace("\\", "\\\\")) for key, value in self.login.items())
+            )
+            options.flush()
+            room(folder, self._size(options.name), "the dump of %s" % self.name)
+            return self._dump(folder, stamp, options.name)
+
+    def _size(self, options):
+        """Bytes of the tables' rows: what an uncompressed dump takes, about."""
+        client = self._program("mariadb", "mysql")
+        query = (
+            "SELECT COALESCE(SUM(data_length), 0) FROM information_schema.tables WHERE table_schema = '%s'" % self.name
+        )
+        code, out, err = self.module.run_command(
+            ["timeout", "-k", "5", "120", client, "--defaults-extra-file=" + options, "-N", "-e", query]
+        )
+        if code:
+            raise KeepError("the database does not answer: " + " ".join((err or out).split()))
+        return int(float(out.strip() or 0))
+
+    def _dump(self, folder, stamp, options):
+        program = self._program("mariadb-dump", "mysqldump")
+        command = [
+            program,
+            "--defaults-extra-file=" + options,
+            "--single-transaction",
+            "--quick",
+            "--routines",
+            "--triggers",
+            self.name,
+        ]
+        path, file = fresh(folder, "%s-%s.sql.gz" % (self.name, stamp))
+        tail = b""
+        with tempfile.TemporaryFile() as errors:
+            with (
+                file,
+                gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3) as packed,
+                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
+            ):
+                for block in iter(lambda: process.stdout.read(1 << 20), b""):
+                    packed.write(block)
+                    tail = (tail + block)[-200:]
+                code = process.wait()
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace")
+        # The program has left the last line out where it could not end.
+        if code or _LAST not in tail:
+            os.unlink(path + ".part")
+            raise KeepError("%s ended with %d: %s" % (program, code, " ".join(said.split())[-300:]))
+        os.replace(path + ".part", path)
+        return path, os.path.getsize(path)
+
+
+def state(folder, stamp, conf="/etc/slurm/slurm.conf"):
+    """Path and size of an archive of slurmctld's state; None where this host has none."""
+    place = settings(conf).get("statesavelocation")
+    if not place or not os.path.isdir(place) or not os.listdir(place):
+        return None
+    size = sum(
+        os.path.getsize(os.path.join(top, name))
+        for top, _, names in os.walk(place)
+        for name in names
+        if os.path.isfile(os.path.join(top, name))
+    )
+    room(folder, size, "slurmctld's state")
+    path, file = fresh(folder, "slurmctld-state-%s.tar.gz" % stamp)
+    with file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as archive:
+        archive.add(place, arcname=os.path.basename(place.rstrip("/")))
+    os.replace(path + ".part", path)
+    return path, os.path.getsize(path)

@@ -1,0 +1,204 @@
+#!/usr/bin/python
+"""Answers, in one go, how this node differs from what a tree wants of it."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_state
+short_description: Tells how a node differs from what a rendered tree wants of it
+description: One question for files, packages, units, secrets and the state of the machine. It changes nothing.
+author: The clustergen developers
+options:
+  files:
+    description: The files wanted, each with target, sha256, mode and owner.
+    type: list
+    elements: dict
+    default: []
+  packages:
+    description: Packages that are to be installed.
+    type: list
+    elements: str
+    default: []
+  paths:
+    description: Paths that are to be there.
+    type: list
+    elements: str
+    default: []
+  units:
+    description: Units that are to be enabled and active.
+    type: list
+    elements: str
+    default: []
+  secrets:
+    description: Files whose SHA-256 is told, so that nodes can be compared.
+    type: list
+    elements: str
+    default: []
+attributes:
+  check_mode: {support: full, description: It only looks.}
+"""
+EXAMPLES = r"""
+- name: How does this node differ?
+  clustergen.cluster.node_state:
+    files: [{target: /etc/nccl.conf, sha256: "…", mode: "0644", owner: "root:root"}]
+    units: [slurmd.service]
+"""
+RETURN = r"""
+differs:
+  description: Files that are not as wanted, and in what.
+  returned: always
+  type: list
+"""
+
+import hashlib
+import os
+import shutil
+import socket
+import sys
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, overlay
+
+FREE = ("/", "/etc", "/var", "/run", "/boot")
+
+
+def missing_packages(module, wanted):
+    if not wanted:
+        return []
+    if shutil.which("dpkg-query"):
+        _, out, _ = module.run_command(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted])
+        there = {line.split()[0] for line in out.splitlines() if line.endswith(" installed")}
+        return [name for name in wanted if name.partition("=")[0].partition(":")[0] not in there]
+    missing = []
+    for name in wanted:
+        if module.run_command(["rpm", "-q", "--whatprovides", name])[0]:
+            missing.append(name)
+    return missing
+
+
+def unit_states(module, units):
+    """Those that are not both enabled and active, with what they are."""
+    if not units:
+        return {}
+    fields = "Id,Names,LoadState,ActiveState,UnitFileState,Type,Result,NeedDaemonReload"
+    _, out, _ = module.run_command(["systemctl", "show", "-p", fields, "--", *units])
+    found = {}
+    for unit, block in zip(units, out.strip().split("\n\n"), strict=False):
+        state = dict(line.partition("=")[::2] for line in block.splitlines())
+        active = state.get("ActiveState") in ("active", "reloading")
+        # A oneshot that does not remain has done its work when it is inactive again.
+        if (
+            state.get("Type") == "oneshot"
+            and state.get("ActiveState") == "inactive"
+            and state.get("Result") == "success"
+        ):
+            active = "RemainAfterExit" not in state
+        enabled = state.get("UnitFileState") not in ("disabled", "")
+        if not active or not enabled:
+            found[unit] = {"load": state.get("LoadState", ""), "active": active, "enabled": enabled}
+    return found
+
+
+def operating_system():
+    found = {}
+    try:
+        with open("/etc/os-release", encoding="utf-8") as file:
+            for line in file:
+                key, _, value = line.strip().partition("=")
+                found[key] = value.strip("\"'")
+    except OSError:
+        pass
+    return {
+        "id": found.get("ID", ""),
+        "version": found.get("VERSION_ID", ""),
+        "codename": found.get("VERSION_CODENAME", ""),
+    }
+
+
+def sha256(path):
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return None
+
+
+def free_space():
+    found = {}
+    seen = set()
+    for path in FREE:
+        try:
+            device = os.stat(path).st_dev
+            if device not in seen:
+                seen.add(device)
+                stat = os.statvfs(path)
+                found[path] = {
+                    "mib": stat.f_bavail * stat.f_frsize >> 20,
+                    "inodes": stat.f_favail if stat.f_files else None,
+                }
+        except OSError:
+            continue
+    return found
+
+
+def writable(path):
+    """Whether a file of 64 KiB can be written there: a full or read-only disk says so here, not half way."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        probe = os.path.join(path, ".probe")
+        with open(probe, "wb") as file:
+            file.write(b"\0" * 65536)
+            file.flush()
+            os.fsync(file.fileno())
+        os.unlink(probe)
+    except OSError as err:
+        return err.strerror
+    return None
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "files": {"type": "list", "elements": "dict", "default": []},
+            "packages": {"type": "list", "elements": "str", "default": []},
+            "paths": {"type": "list", "elements": "str", "default": []},
+            "units": {"type": "list", "elements": "str", "default": []},
+            "secrets": {"type": "list", "elements": "str", "default": [], "no_log": False},
+        },
+        supports_check_mode=True,
+    )
+    asked = module.params
+    state = journal.read()
+    wanted = {file["target"] for file in asked["files"]}
+    root = os.geteuid() == 0
+    module.exit_json(
+        changed=False,
+        differs=overlay.differences(asked["files"]) if root else [],
+        leftovers=sorted(target for target in state["files"] if target not in wanted and os.path.lexists(target)),
+        effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in wanted},
+        pending=state["pending"],
+        applied=state["tree"],
+        packages=missing_packages(module, asked["packages"]),
+        paths=[path for path in asked["paths"] if not os.path.exists(path)],
+        units=unit_states(module, asked["units"]),
+        secrets={path: sha256(path) for path in asked["secrets"]},
+        running=[
+            unit
+            for unit in ("slurmctld.service", "slurmd.service")
+            if not module.run_command(["systemctl", "is-active", "--quiet", unit])[0]
+        ],
+        root=root,
+        os=operating_system(),
+        python="%d.%d" % sys.version_info[:2],
+        host=socket.gethostname(),
+        clock=time.time(),
+        free=free_space(),
+        unwritable=writable(journal.FOLDER) if root and not module.check_mode else None,
+        systemd=os.path.isdir("/run/systemd/system"),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+#!/usr/bin/python
+"""Drains and resumes nodes of Slurm; runs on a controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: slurm_nodes
+short_description: Drains nodes and waits for their jobs, or resumes what it drained
+description:
+  - Nodes that somebody else drained stay as they are, and are not resumed afterwards.
+  - It runs on a controller; a node that Slurm does not know yet needs no draining.
+author: The clustergen developers
+options:
+  nodes:
+    description: Names of nodes.
+    type: list
+    elements: str
+    required: true
+  partitions:
+    description: Counts only the jobs of these, with C(state=jobs).
+    type: list
+    elements: str
+    default: []
+  state:
+    description: What they are to be; C(jobs) only counts the jobs of the cluster.
+    choices: [drained, resumed, jobs]
+    required: true
+    type: str
+  reason:
+    description: Why, in few words.
+    type: str
+    default: maintenance
+  timeout:
+    description: How long to wait for the jobs of the nodes, in seconds.
+    type: int
+    default: 14400
+  wait:
+    description: Waits for the jobs of the nodes; without, the jobs that are left are only told.
+    type: bool
+    default: true
+  any_reason:
+    description: Resumes also what somebody else drained, and what is down but answers.
+    type: bool
+    default: false
+attributes:
+  check_mode: {support: none, description: The action says what would change before this is reached.}
+"""
+EXAMPLES = r"""
+- name: Drain one node
+  clustergen.cluster.slurm_nodes:
+    nodes: [compute01]
+    state: drained
+    reason: new driver
+"""
+RETURN = r"""
+jobs:
+  description: Jobs that are known to Slurm, with C(state=jobs).
+  returned: success
+  type: int
+others:
+  description: Nodes that somebody else had drained before, each with the reason, with C(state=drained).
+  returned: success
+  type: dict
+jobs_left:
+  description: Jobs that still run on the nodes, with C(state=drained).
+  returned: success
+  type: list
+"""
+
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.controller import (
+    DRAINED,
+    HEALTH,
+    OURS,
+    Controller,
+)
+
+
+def drain(module, slurm):
+    asked = module.params
+    known = slurm.nodes()
+    there = [name for name in asked["nodes"] if name in known]
+    # What the health check drained it may resume at any time, so that becomes ours.
+    todo = [name for name in there if not known[name][0] & DRAINED or known[name][1].startswith(HEALTH)]
+    if todo:
+        slurm.run("scontrol", "update", "NodeName=" + ",".join(todo), "State=DRAIN", "Reason=" + OURS + asked["reason"])
+    until = time.monotonic() + asked["timeout"]
+    jobs = slurm.jobs_on(there) if there else []
+    while jobs and asked["wait"]:
+        if time.monotonic() > until:
+            module.fail_json(
+                msg="%s: still %d jobs after %d s (%s); the drain stays, run again to carry on"
+                % (", ".join(there), len(jobs), asked["timeout"], ", ".join(jobs[:5]))
+            )
+        time.sleep(2)
+        jobs = slurm.jobs_on(there)
+    others = {name: known[name][1] for name in there if name not in todo and not known[name][1].startswith(OURS)}
+    module.exit_json(changed=bool(todo), drained=todo, others=others, jobs_left=jobs)
+
+
+def resumable(states, reason, any_reason):
+    """Whether a node is ours to resume; one that is down only if it answers, since it would be down again at once."""
+    if states & DRAINED:
+        return any_reason or reason.startswith(OURS)
+    return any_reason and "down" in states and "not_responding" not in states
+
+
+def resume(module, slurm):
+    asked = module.params
+    until = time.monotonic() + 60
+    while True:
+        known = slurm.nodes()
+        # What is not answering yet, or restarted just now, is given the time to come back.
+        waits = [
+            name
+            for name in asked["nodes"]
+            if name in known and known[name][0] & {"down", "unknown", "not_responding", "down*"}
+        ]
+        if not waits or time.monotonic() > until:
+            break
+        time.sleep(1)
+    ours = [name for name in asked["nodes"] if name in known and resumable(*known[name], asked["any_reason"])]
+    if ours:
+        slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
+    left = {
+        name: known[name][1]
+        for name in asked["nodes"]
+        if name in known and name not in ours and known[name][0] & {"drain", "down", "drained"}
+    }
+    module.exit_json(changed=bool(ours), resumed=ours, left=left)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "nodes": {"type": "list", "elements": "str", "required": True},
+            "partitions": {"type": "list", "elements": "str", "default": []},
+            "state": {"type": "str", "choices": ["drained", "resumed", "jobs"], "required": True},
+            "reason": {"type": "str", "default": "maintenance"},
+            "timeout": {"type": "int", "default": 14400},
+            "wait": {"type": "bool", "default": True},
+            "any_reason": {"type": "bool", "default": False},
+        },
+    )
+    slurm = Controller(module)
+    if module.params["state"] == "jobs":
+        some = ["--partition=" + ",".join(module.params["partitions"])] if module.params["partitions"] else []
+        out = slurm.run("squeue", "--noheader", "--all", "--format=%i", *some)
+        module.exit_json(changed=False, jobs=len(out.split()))
+    (drain if module.params["state"] == "drained" else resume)(module, slurm)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""What the changed files of one host take, and when: told by the files' own effects and, for Slurm's, by what changed in them."""
+
+from __future__ import annotations
+
+SLURM_FOLDER = "/etc/slurm/"
+SLURM_KINDS = frozenset(
+    (
+        "reconfigure",
+        "load-accounts",
+        "restart-slurm",
+        "restart-slurmctld",
+        "restart-slurmd",
+        "restart-slurmdbd",
+        "refuse",
+    )
+)
+# Kinds that need an empty node; told by a file of the node itself, so that nodes can take turns.
+EMPTYING = frozenset(("remount", "drain", "reboot"))
+_COMPARED = frozenset(("reconfigure", "restart-slurmd", "restart-slurmdbd", "refuse", "drain"))
+
+
+def kind(effect):
+    return effect.partition(":")[0]
+
+
+class Verdict:
+    """What applying means for one host."""
+
+    def __init__(self):
+        self.effects = []  # now
+        self.withheld = []  # targets that wait until the node is empty
+        self.later = []  # effects of those
+        self.together = False  # drained before any file of Slurm changes anywhere
+        self.reasons = []  # of everything that is worse than a reload
+        self.refuse = []  # why it must not be while jobs are there
+        self.cancels = {}  # partition → why its jobs would be lost
+
+    def add(self, effect):
+        if effect != "none" and effect not in self.effects:
+            self.effects.append(effect)
+
+
+def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, remarks=()):
+    """The verdict on one host.
+
+    files: of the tree, by target; state: the answer of node_state; contents: target → (old or None, new), as text, for
+    all of Slurm's files. `roles` are the host's groups, `units` those that it runs. Without
+    `reboots` a file that takes one is put at once, and the reboot left to whoever reads it. `remarks`: targets in which
+    only comments differ.
+    """
+    verdict = Verdict()
+    idle_units = set(state["units"])
+    serving = "slurmd.service" in state["running"]
+    semantic = {target for target in contents if contents[target][0] is not None}
+    for difference in state["differs"]:
+        target = difference["target"]
+        effect = files[target]["effect"]
+        if "content" not in difference["what"] or target in remarks:
+            continue
+        if target in semantic and kind(effect) in _COMPARED and ":" not in effect:
+            continue  # what changed inside tells
+        if effect == "reboot" and not reboots:
+            verdict.reasons.append(f"{target} counts from the next boot on")
+            continue
+        _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
+    for target in state["leftovers"]:
+        effect = state["effects_of"].get(target, "none")
+        _take(verdict, target, effect, idle_units, serving, new=False, gone=True)
+    if any(contents[target][0] != contents[target][1] for target in semantic):
+        _slurm(verdict, host, roles, release, contents, serving)
+    for effect in state["pending"]:
+        if effect == "reboot" and not reboots:
+            continue
+        if kind(effect) in EMPTYING:
+            if effect not in verdict.later:
+                verdict.later.append(effect)
+        else:
+            verdict.add(effect)
+    verdict.effects = list(dict.fromkeys(_own(verdict.effects, units, host == first_controller)))
+    return verdict
+
+
+def _own(effects, units, first_controller):
+    """Effects on Slurm's daemons as this host has them; those on daemons of other hosts are left out."""
+    for effect in effects:
+        parts = ["restart-slurmctld", "restart-slurmd"] if effect in ("restart-slurm", "refuse") else [effect]
+        for part in parts:
+            if part == "load-accounts":
+                if first_controller:
+                    yield part
+            elif part == "reconfigure":
+                if {"slurmctld.service", "slurmd.service"} & set(units):
+                    yield part
+            elif not part.startswith("restart-") or part.removeprefix("restart-") + ".service" in units:
+                yield part
+
+
+def _take(verdict, target, effect, idle_units, serving, new, gone=False):
+    name, _, unit = effect.partition(":")
+    if name not in EMPTYING:
+        verdict.add(effect if not (gone and unit) else ("daemon-reload" if "/systemd/" in target else effect))
+    elif name != "reboot" and (unit in idle_units or not serving):
+        # No job to take anything from; and what does not run yet is only started.
+        verdict.add("restart:" + unit if name == "drain" else "none" if unit in idle_units or new else effect)
+    else:
+        verdict.withheld.append(target)
+        if effect not in verdict.later:
+            verdict.later.append(effect)
+        verdict.reasons.append(f"{target} changed ({effect})")
+
+
+def _changes(contents, release):
+    from clustergen.catalogue.versions import SlurmRelease
+    from clustergen.plan.slurm import slurm_changes
+
+    old = {target: before for target, (before, _) in contents.items() if before is not None}
+    new = {target: after for target, (_, after) in contents.items() if after is not None}
+    return slurm_changes(old, new, SlurmRelease(str(release)))
+
+
+def elsewhere(hosts, release, contents):
+    """What a controller's changes take on nodes that get their configuration from it: host → effects."""
+    from clustergen.plan.slurm import effects_on
+
+    if all(before is None or before == after for before, after in contents.values()):
+        return {}
+    changes = _changes(contents, release)
+    found = {}
+    for host in hosts:
+        told = [str(effect) for effect in effects_on(changes, host, {"all", "slurm_compute"})]
+        wanted = [effect for effect in told if kind(effect) in ("drain", "restart-slurmd")]
+        if wanted:
+            found[host] = wanted
+    return found
+
+
+def _slurm(verdict, host, roles, release, contents, serving):
+    from clustergen.plan.slurm import effects_on
+
+    changes = _changes(contents, release)
+    for change in changes:
+        words = f"{change.name or change.kind} {change.key or ''}: {change.reason}".replace(" :", ":")
+        if str(change.effect) == "refuse":
+            verdict.refuse.append(words)
+        elif str(change.effect) == "cancel-jobs":
+            verdict.cancels[change.name] = words
+    for effect in map(str, effects_on(changes, host, roles)):
+        if kind(effect) == "drain":
+            verdict.together = verdict.together or serving
+            verdict.add("restart-slurmd")
+            verdict.reasons.append("its devices or its daemon's own folders change")
+        elif kind(effect) != "cancel-jobs":  # the gate has seen to that
+            verdict.add(effect)

@@ -1,0 +1,129 @@
+"""What has to be installed: every purpose that a tree names is known to the systems and to the roles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
+
+ROOT = Path(__file__).resolve().parents[3]
+ROLES = ROOT / "playbooks/ansible_collections/clustergen/cluster/roles"
+STORAGE = {
+    "fast": {"type": "lustre", "mount": "/fast", "mgs": ["10.0.0.9@o2ib"]},
+    "home": {
+        "type": "nfs",
+        "server": "head",
+        "path": "/tank/home",
+        "mount": "/srv/home",
+        "export": {"zfs": {"disks": ["/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd"]}},
+    },
+    "raid": {"type": "local", "mount": "/raid", "device": "/dev/nvme1n1"},
+    "old": {"type": "beegfs", "version": "7.4", "mount": "/old", "mgmtd": "10.0.0.8"},
+}
+SERVER = {key: GPU[key] for key in ("cpu", "memory", "nics")}
+FULL: dict[str, Any] = {
+    "networks": {
+        "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
+        "fabric": {"type": "infiniband", "rate": "NDR", "subnet_manager": {"where": "node"}},
+    },
+    "node_types": {"gpu": GPU, "server": SERVER},
+    "nodes": [
+        {**HEAD, "type": "server", "roles": [*HEAD["roles"], "nfs-server", "monitoring", "subnet-manager"]},
+        COMPUTE,
+        {"name": "login1", "type": "service", "address": "10.0.0.50", "roles": ["login"]},
+    ],
+    "storage": STORAGE,
+    "gpu": {"driver": "580", "acs": "off"},
+    "slurm": {"version": "24.11", "pyxis": {"enabled": True}},
+}
+PARTS = {"contrib", "universe", "archive", "epel"}
+
+
+def variables(folder: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """group_vars of all hosts, and of each operating system."""
+    found = {
+        Path(path).stem: yaml.safe_load(file.content)
+        for path, file in tree_of(manifest(**changes), folder).files.items()
+        if path.startswith("inventory/group_vars/")
+    }
+    return found.pop("all"), found
+
+
+@pytest.mark.parametrize("system", ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"])
+def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path: Path) -> None:
+    slurm = {**FULL["slurm"], "build": "schedmd"}
+    general, (own,) = (lambda pair: (pair[0], pair[1].values()))(
+        variables(tmp_path, **{**FULL, "os": system, "slurm": slurm})
+    )
+    table = yaml.safe_load((ROLES / "repositories/vars/main.yml").read_text(encoding="utf-8"))["repositories_table"]
+    wanted = {purpose for purposes in general["cluster_packages"].values() for purpose in purposes}
+    without = {purpose for purpose in wanted if not own["os_packages"][purpose]}
+    archived = {purpose for purpose, origin in own["os_repositories"].items() if origin == "archive"}
+    assert without <= archived | {"nvidia_pinning"}  # dnf has module streams for it
+    assert set(own["os_repositories"].values()) - PARTS <= table.keys()
+    assert own["os_repositories"]["slurmd"] == "slurm"
+
+
+def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
+    general, _ = variables(tmp_path, **FULL)
+    packages = general["cluster_packages"]
+    assert {"nvidia_pinning", "nvidia_driver_open", "kernel_headers", "pci"} <= set(packages["gpu_node"])
+    assert "beegfs_7" in packages["mount_old"]
+    assert {"zfs", "nfs_server"} <= set(packages["export_home"])
+    assert packages["subnet_manager"] == ["opensm"]
+    assert "opensm" not in {
+        purpose for group, found in packages.items() if group != "subnet_manager" for purpose in found
+    }
+    assert "rdma" in packages["fabric_node"]
+    assert not set(packages["all"]) & {p for group, found in packages.items() if group != "all" for p in found}
+    assert general["cluster_paths"]["slurm_node"] == ["/usr/local/lib/slurm/spank_pyxis.so"]
+    assert general["cluster_exports"][0]["zpool"] == "/usr/local/sbin/clustergen-zpool-home"
+    assert [disk["device"] for disk in general["cluster_disks"]] == ["/dev/nvme1n1"]
+
+
+def test_open_kernel_modules_are_not_for_gpus_before_turing(tmp_path: Path) -> None:
+    old = {**GPU, "gpus": {"model": "v100-sxm2-32", "count": 4}}
+    general, _ = variables(tmp_path, node_types={"gpu": old})
+    assert "nvidia_driver_proprietary" in general["cluster_packages"]["gpu_node"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [("580", ["nvidia-fabricmanager", "libnvidia-nscq"]), ("570", ["nvidia-fabricmanager-570", "libnvidia-nscq-570"])],
+)
+def test_the_fabric_managers_package_was_renamed(driver: str, expected: list[str], tmp_path: Path) -> None:
+    _, systems = variables(tmp_path, gpu={"driver": driver})
+    packages = systems["os_debian_13"]["os_packages"]
+    assert packages["nvidia_fabricmanager"] == expected
+    assert packages["nvidia_pinning"] == [f"nvidia-driver-pinning-{driver}"]
+
+
+def test_slurm_comes_from_the_distribution_only_where_it_has_the_release(tmp_path: Path) -> None:
+    _, systems = variables(tmp_path, slurm={"version": "24.11"})
+    assert systems["os_debian_13"]["os_packages"]["slurmd"] == ["slurmd"]
+    assert "slurmd" not in systems["os_debian_13"]["os_repositories"]
+    _, systems = variables(tmp_path, slurm={"version": "26.05"})
+    assert systems["os_debian_13"]["os_packages"]["slurmd"] == ["slurm-smd-slurmd", "slurm-smd-client"]
+    assert systems["os_debian_13"]["os_repositories"]["slurmd"] == "slurm"
+
+
+def test_a_key_for_jwt_is_made_where_slurm_conf_names_one(tmp_path: Path) -> None:
+    options = {"AuthAltTypes": "auth/jwt", "AuthAltParameters": "jwt_key=/var/spool/slurm/jwt.key"}
+    general, _ = variables(tmp_path, slurm={"version": "24.11", "options": options})
+    secret = next(secret for secret in general["cluster_secrets"] if secret["name"] == "jwt")
+    assert secret["path"] == "/var/spool/slurm/jwt.key"
+    assert secret["groups"] == ["slurm_controller", "slurm_accounting"]
+    assert secret["origin"] == "made"
+
+
+def test_where_programs_come_as_archives_a_monitoring_node_without_them_is_behind(tmp_path: Path) -> None:
+    monitor = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+    slurm = {"version": "24.11", "build": "schedmd"}
+    general, _ = variables(tmp_path, os="rocky-9", slurm=slurm, nodes=[HEAD, monitor, COMPUTE])
+    assert general["cluster_paths"]["monitoring"] == ["/usr/local/bin/prometheus", "/usr/local/bin/alertmanager"]
+    general, _ = variables(tmp_path, nodes=[HEAD, monitor, COMPUTE])
+    assert "monitoring" not in general["cluster_paths"]

@@ -1,0 +1,136 @@
+"""What applying means for one host, by what differs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict, elsewhere, judge
+
+CONF = "/etc/slurm/slurm.conf"
+NODE = ["slurmd.service", "munge.service"]
+HEAD = ["slurmctld.service", "slurmdbd.service"]
+SLURM = """ClusterName=c
+SlurmctldHost=head
+NodeName=n[1-2] CPUs=4 RealMemory=1000
+PartitionName=all Nodes=n[1-2] MaxTime=60
+"""
+
+
+def verdict(
+    files: dict[str, str],
+    *,
+    host: str = "n1",
+    units: Iterable[str] = NODE,
+    there: bool = True,
+    what: Iterable[str] = ("content",),
+    old: str = SLURM,
+    new: str = SLURM,
+    release: str = "24.11",
+    running: Iterable[str] = ("slurmd.service",),
+    idle: Iterable[str] = (),
+    pending: Iterable[str] = (),
+    leftovers: dict[str, str] | None = None,
+    **more: Any,
+) -> Verdict:
+    """`files`: target → effect of the tree; all of them differ."""
+    state = {
+        "differs": [{"target": target, "what": list(what), "there": there} for target in files],
+        "leftovers": list(leftovers or {}),
+        "effects_of": leftovers or {},
+        "pending": list(pending),
+        "units": {key: {} for key in idle},
+        "running": list(running),
+    }
+    roles = {"all", "slurm_controller"} if host == "head" else {"all", "slurm_compute"}
+    contents = {CONF: (old if there else None, new)} if CONF in files else {}
+    entries = {target: {"effect": effect} for target, effect in files.items()}
+    return judge(host, roles, release, entries, state, contents, list(units), "head", **more)
+
+
+def test_a_comment_in_slurm_conf_takes_nothing() -> None:
+    assert verdict({CONF: "reconfigure"}, old=SLURM + "# by hand\n").effects == []
+
+
+def test_a_partition_limit_is_told_by_the_controller_alone() -> None:
+    new = SLURM.replace("MaxTime=60", "MaxTime=90")
+    assert verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new).effects == ["reconfigure"]
+    assert "restart-slurmd" not in verdict({CONF: "reconfigure"}, new=new).effects
+
+
+@pytest.mark.parametrize(
+    ("release", "node", "head"), [("22.05", "restart-slurmd", "restart-slurmctld"), ("24.11", None, "reconfigure")]
+)
+def test_more_memory_of_a_node_takes_what_the_release_needs(release: str, node: str | None, head: str) -> None:
+    new = SLURM.replace("RealMemory=1000", "RealMemory=2000")
+    assert head in verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new, release=release).effects
+    assert (node in verdict({CONF: "reconfigure"}, new=new, release=release).effects) == (node is not None)
+
+
+def test_another_select_type_is_refused_while_jobs_are_there_and_restarts_both() -> None:
+    new = SLURM + "SelectType=select/linear\n"
+    told = verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new)
+    assert told.refuse
+    assert "restart-slurmctld" in told.effects
+    assert "restart-slurmd" in verdict({CONF: "reconfigure"}, new=new).effects
+
+
+def test_a_changed_mount_waits_until_the_node_is_empty() -> None:
+    told = verdict({"/etc/systemd/system/home.mount": "remount:home.mount", "/etc/nccl.conf": "none"})
+    assert told.withheld == ["/etc/systemd/system/home.mount"]
+    assert told.later == ["remount:home.mount"]
+    assert told.effects == []
+
+
+def test_a_mount_that_is_not_there_yet_is_only_started() -> None:
+    told = verdict({"/etc/systemd/system/home.mount": "remount:home.mount"}, there=False, idle=["home.mount"])
+    assert (told.withheld, told.later) == ([], [])
+
+
+def test_a_unit_that_does_not_run_is_not_drained_for() -> None:
+    assert verdict({"/etc/lnet.conf": "drain:lnet.service"}, idle=["lnet.service"]).effects == ["restart:lnet.service"]
+
+
+def test_a_mode_alone_takes_nothing() -> None:
+    assert verdict({"/etc/default/slurmd": "restart-slurmd"}, what=["mode"]).effects == []
+
+
+def test_what_a_run_that_was_cut_off_left_is_done_by_the_next() -> None:
+    told = verdict({}, pending=["restart-slurmd", "sysctl", "reboot"])
+    assert told.effects == ["restart-slurmd", "sysctl"]
+    assert told.later == ["reboot"]
+    assert verdict({}, pending=["reboot"], reboots=False).later == []
+
+
+def test_a_daemon_of_another_host_is_no_concern() -> None:
+    assert verdict({"/etc/slurm/slurmdbd.conf": "restart-slurmdbd", "/x": "restart-slurm"}).effects == [
+        "restart-slurmd"
+    ]
+
+
+def test_a_unit_file_that_goes_is_forgotten_by_systemd() -> None:
+    gone = {"/etc/systemd/system/chrony.service.d/50-clustergen.conf": "restart:chrony.service"}
+    assert verdict({}, leftovers=gone).effects == ["daemon-reload"]
+
+
+def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
+    old = SLURM + "SlurmdSpoolDir=/var/spool/a\n"
+    told = elsewhere(["n1", "n2"], "24.11", {CONF: (old, old.replace("/a", "/b"))})
+    assert set(told) == {"n1", "n2"}
+    assert elsewhere(["n1"], "24.11", {CONF: (SLURM, SLURM.replace("MaxTime=60", "MaxTime=90"))}) == {}
+    assert elsewhere(["n1"], "24.11", {CONF: (None, SLURM)}) == {}
+
+
+def test_a_partition_that_goes_names_itself_so_that_only_its_jobs_count() -> None:
+    old = SLURM + "PartitionName=debug Nodes=n1\n"
+    told = verdict({CONF: "reconfigure"}, host="head", units=HEAD, old=old, new=SLURM)
+    assert list(told.cancels) == ["debug"]
+    assert told.refuse == []
+
+
+def test_a_remark_takes_nothing_whatever_the_file() -> None:
+    mount = "/etc/systemd/system/home.mount"
+    told = verdict({mount: "remount:home.mount"}, remarks={mount})
+    assert (told.withheld, told.later, told.effects) == ([], [], [])
