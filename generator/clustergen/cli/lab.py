@@ -1,0 +1,194 @@
+"""`clustergen lab`: the nodes of a manifest as containers."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clustergen.cli.common import manifest_argument, show
+from clustergen.diagnostics import ClustergenError
+
+
+def _options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What shapes a lab: the same for `up` and `apply`, so that both speak of the same one."""
+    for option in reversed(
+        [
+            click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's."),
+            click.option(
+                "--scale", multiple=True, metavar="[GROUP=]N",
+                help="At most N nodes of a node type, role or entry of `nodes`; N alone: of each entry that computes.",
+            ),
+            click.option("--subnet", metavar="CIDR", help="Another management network; this machine may use that one."),
+            click.option("--os", "system", metavar="OS", help="Another operating system for all nodes, as debian-13."),
+            click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
+            click.option("--engine", type=click.Choice(("podman", "docker")), help="Default: podman, else docker."),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.group("lab")
+def command() -> None:
+    """Turn the nodes of a manifest into containers, and the containers into the cluster.
+
+    Each has its own name, address and systemd, and a real Slurm when `apply` is done. What is not real is one short
+    list, which `up` and `status` print.
+    """
+
+
+@command.command("up")
+@manifest_argument
+@_options
+def up(manifest: Path, name: str | None, **options: Any) -> None:
+    """Start the nodes of MANIFEST as containers; with an interruption everything goes again."""
+    from clustergen.lab import run
+
+    began = time.monotonic()
+    lab, wish = _lab(manifest, name, _wish(**options))
+    _list(lab)
+
+    def told(words: str) -> None:
+        click.echo(f"  {time.monotonic() - began:4.0f} s  {words}", err=True)
+
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
+        run.up(lab, wish, told)
+    except KeyboardInterrupt:
+        raise ClustergenError("interrupted; nothing is left") from None
+    count = sum(len(group.hosts) for group in lab.cluster.groups)
+    click.echo(f"{count} nodes are up. Next: clustergen lab apply {manifest}")
+
+
+@command.command("apply", context_settings={"ignore_unknown_options": True})
+@manifest_argument
+@_options
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def apply(manifest: Path, name: str | None, arguments: tuple[str, ...], **options: Any) -> None:
+    """Render MANIFEST for the lab and run `ansible-playbook site.yml`. What follows -- goes to ansible-playbook."""
+    from clustergen.lab import run
+    from clustergen.lab.work import Work
+
+    work = Work(name or _cluster_name(manifest))
+    if not work.folder.exists():
+        raise ClustergenError(f"no lab {work.name} is up", f"clustergen lab up {manifest}")
+    lab, _ = _lab(manifest, name, _wish(**options))
+    sys.exit(run.apply(lab, arguments))
+
+
+@command.command("status")
+@manifest_argument
+@click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
+def status(manifest: Path, name: str | None) -> None:
+    """Show the containers of a lab, how to enter them, and what Slurm says."""
+    from clustergen.lab import engine as engines
+    from clustergen.lab import nodes, run
+    from clustergen.lab.work import Work
+
+    work = Work(name or _cluster_name(manifest))
+    engine = engines.find(None, run.store())
+    rows = nodes.running(engine, work)
+    if not rows:
+        click.echo(f"no lab {work.name} is up")
+        sys.exit(1)
+    lab, _ = _lab(manifest, name, _wish())
+    _list(lab)
+    addresses = {h: a for g in lab.cluster.groups for h, a in zip(g.hosts, g.addresses, strict=True)}
+    roles = {h: ", ".join(g.roles) for g in lab.cluster.groups for h in g.hosts}
+    for row in rows:
+        host = row["node"]
+        click.echo(f"{host:16} {addresses.get(host, ''):16} {row['state']:10} {roles.get(host, '')}")
+    click.echo(f"\nenter one: ssh -i {work.key} -o UserKnownHostsFile={work.known_hosts} root@ADDRESS")
+    for controller in lab.cluster.controllers[:1]:
+        said = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
+        if said.returncode == 0:
+            click.echo(f"\n{said.stdout.rstrip()}")
+
+
+@command.command("shell")
+@manifest_argument
+@click.argument("node")
+@click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def shell(manifest: Path, node: str, name: str | None, words: tuple[str, ...]) -> None:
+    """A shell on a NODE, or one command there."""
+    import subprocess
+
+    from clustergen.lab import engine as engines
+    from clustergen.lab import nodes, run
+    from clustergen.lab.work import Work
+
+    engine = engines.find(None, run.store())
+    work = Work(name or _cluster_name(manifest))
+    if node not in {row["node"] for row in nodes.running(engine, work)}:
+        raise ClustergenError(f"no node {node} is up in the lab {work.name}")
+    terminal = ["-it"] if sys.stdin.isatty() and not words else ["-i"]
+    command = engine.command("exec", *terminal, nodes.container(work, node), *(words or ("bash", "-l")))
+    sys.exit(subprocess.run(command, check=False).returncode)
+
+
+@command.command("down")
+@manifest_argument
+@click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
+def down(manifest: Path, name: str | None) -> None:
+    """Remove the containers and the network of a lab, its folder and keys; images stay."""
+    from clustergen.lab import run
+    from clustergen.lab.work import Work
+
+    count = run.down(Work(name or _cluster_name(manifest)))
+    click.echo(f"{count} containers removed")
+
+
+def _cluster_name(manifest: Path) -> str:
+    """The name alone: a manifest that has become invalid must not keep anybody from `down`."""
+    from clustergen.manifest.source import load
+
+    source = load(manifest)
+    name = source.data.get("name") if isinstance(source.data, dict) else None
+    if not isinstance(name, str):
+        said = source.diagnostics[0].message if source.diagnostics else "it has no name"
+        raise ClustergenError(f"{manifest}: {said}", "--name says which lab is meant", exit_code=2)
+    return name
+
+
+def _compiled(manifest: Path) -> Any:
+    from clustergen.compile import validate
+
+    compiled = validate(manifest)
+    if not compiled.ok:
+        sys.exit(show(compiled, compiled.diagnostics, "text"))
+    return compiled
+
+
+def _wish(
+    scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
+    engine: str | None = None,
+) -> Any:  # fmt: skip
+    from clustergen.lab.run import Wish
+
+    names = {text.rpartition("=")[0]: text.rpartition("=")[2] for text in image}
+    return Wish(list(scale), subnet, system, names, engine)
+
+
+def _lab(manifest: Path, name: str | None, wish: Any) -> Any:
+    """The lab on paper, and what it is to be like: what was asked for earlier holds where nothing else is asked for."""
+    from clustergen.lab import run
+    from clustergen.lab.work import Work
+
+    compiled = _compiled(manifest)
+    wish = wish.over(run.Wish.read(Work(name or compiled.cluster.name).wish))
+    lab = run.prepare(compiled, manifest, name, wish)
+    wish.write(lab.work.wish)
+    return lab, wish
+
+
+def _list(lab: Any) -> None:
+    click.echo("Not real in this lab:", err=True)
+    for item in lab.substitutions:
+        click.echo(f"  {item.what}\n    ({item.why})", err=True)

@@ -1,0 +1,206 @@
+"""Containers as nodes: each with its own name, address, systemd, ssh host key and device files."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.diagnostics import ClustergenError
+from clustergen.lab.engine import Engine
+from clustergen.lab.scale import Document
+from clustergen.lab.subnet import gateway
+from clustergen.lab.work import Work
+from clustergen.records import record
+
+LABEL = "clustergen.lab"
+_FILES = Path(__file__).parent / "files"
+_AT_ONCE = 4
+_WATCHERS = 7  # inotify instances of a node when all its services run
+# Enough for systemd, Slurm's control groups and job containers, but not --privileged: that shows a node the disks of
+# this machine, and lets it set the clock and the kernel's settings for everybody. 195 and 510: NVIDIA's device numbers.
+_CONFINED = (
+    "--cap-add=ALL", "--cap-drop=SYS_TIME", "--cap-drop=SYS_MODULE", "--cap-drop=SYS_RAWIO",
+    "--security-opt=seccomp=unconfined", "--security-opt=apparmor=unconfined", "--security-opt=label=disable",
+    "--device-cgroup-rule=c 195:* rwm", "--device-cgroup-rule=c 510:* rwm",
+)  # fmt: skip
+
+
+@record
+class Node:
+    """One container. `folders`: (file system, mount point) of the shared folders in it."""
+
+    host: str
+    address: str
+    image: str
+    type: NodeType
+    folders: tuple[tuple[str, str], ...]
+
+
+def container(work: Work, host: str) -> str:
+    return f"{work.name}-{host}"
+
+
+def network(work: Work) -> str:
+    return f"clustergen-lab-{work.name}"
+
+
+def nodes(
+    cluster: Cluster, images: Mapping[str, str], folders: Mapping[str, Sequence[tuple[str, str]]]
+) -> Iterator[Node]:
+    for group in cluster.groups:
+        for host, address in zip(group.hosts, group.addresses, strict=True):
+            yield Node(host, address, images[group.type.os.id], group.type, tuple(folders.get(host, ())))
+
+
+def make_network(engine: Engine, work: Work, cluster: Cluster, document: Document) -> None:
+    """A bridge with the manifest's management subnet. Raises ClustergenError where this machine uses it already."""
+    subnet = ipaddress.ip_network(str(cluster.manifest.networks.management.cidr))
+    for other in _routes():
+        if other.version == subnet.version and other.overlaps(subnet):
+            raise ClustergenError(
+                f"the management network {subnet} is in use on this machine ({other})",
+                "clustergen lab up --subnet 10.99.0.0/24 moves the lab's addresses there",
+            )
+    bridge = gateway(document, {address for group in cluster.groups for address in group.addresses})
+    label = f"{LABEL}={work.name}"
+    engine.run("network", "create", "--subnet", str(subnet), "--gateway", bridge, "--label", label, network(work))
+
+
+def _routes() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    done = subprocess.run(["ip", "-j", "route"], capture_output=True, text=True, timeout=10, check=False)
+    found = []
+    for route in json.loads(done.stdout or "[]"):
+        if route.get("dst", "default") != "default":
+            found.append(ipaddress.ip_network(route["dst"], strict=False))
+    return found
+
+
+def _room(count: int) -> None:
+    """Every systemd watches files, and Linux lets a user have so many watchers (128 as a rule) on all of the machine;
+    a container that gets none ends without a word. Raises ClustergenError where they would not do for so many nodes.
+    """
+    import ctypes
+    import os
+
+    libc = ctypes.CDLL(None)
+    wanted = count * _WATCHERS
+    got: list[int] = []
+    while len(got) < wanted and (made := libc.inotify_init1(0)) >= 0:
+        got.append(made)
+    for made in got:
+        os.close(made)
+    if len(got) < wanted:
+        raise ClustergenError(
+            f"{count} more nodes need some {wanted} inotify instances, and {len(got)} are left on this machine",
+            "as root: sysctl fs.inotify.max_user_instances=1024, or start fewer nodes: --scale 1",
+        )
+
+
+def start(engine: Engine, work: Work, wanted: Sequence[Node], view: Path | None, told: Callable[[str], None]) -> None:
+    """Starts the containers, some at a time, and prepares each; `told` hears of every node that is ready."""
+    _room(len(wanted))
+    script = (_FILES / "prepare.sh").read_text(encoding="utf-8")
+    key = work.key.with_suffix(".pub").read_text(encoding="utf-8").strip()
+    hosts = dict(_known(work))
+
+    def one(node: Node) -> None:
+        _run(engine, work, node, view)
+        hosts[node.address] = _prepare(engine, work, node, script, key)
+        told(node.host)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        started = [pool.submit(one, node) for node in wanted]
+        try:
+            for done in started:
+                done.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    lines = [f"{address} {key}\n" for address, key in sorted(hosts.items())]
+    work.known_hosts.write_text("".join(lines), encoding="utf-8")
+
+
+def _known(work: Work) -> Iterator[tuple[str, str]]:
+    if work.known_hosts.exists():
+        for line in work.known_hosts.read_text(encoding="utf-8").splitlines():
+            address, _, key = line.partition(" ")
+            yield address, key
+
+
+def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
+    arguments = [
+        "run", "--detach", "--name", container(work, node.host), "--hostname", node.host,
+        "--label", f"{LABEL}={work.name}", "--label", f"clustergen.node={node.host}",
+        "--network", network(work), "--ip", node.address,
+    ]  # fmt: skip
+    arguments += _CONFINED
+    if engine.name == "podman":
+        arguments += ["--no-hosts", "--systemd=always"]
+    else:
+        arguments += ["--cgroupns=private", "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec"]
+    for name, mount in node.folders:
+        place = work.shared / name
+        place.mkdir(parents=True, exist_ok=True)
+        place.chmod(0o1777)
+        arguments += ["--volume", f"{place}:{mount}"]
+    if view:
+        arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
+    if node.type.gpus:
+        arguments += ["--volume", f"{_FILES / 'nvidia-smi'}:/usr/bin/nvidia-smi:ro"]
+    boot = ["sh", "-c", "mount -o remount,rw /sys/fs/cgroup; exec /sbin/init"] if engine.name == "docker" else []
+    engine.run(*arguments, node.image, *boot)
+
+
+def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> str:
+    gpus = node.type.gpus
+    links = (
+        gpus.model.nvlink_links
+        if gpus and gpus.nvlink == "nvswitch"
+        else len(gpus.links[0])
+        if gpus and gpus.links
+        else 0
+    )
+    told = {
+        "KEY": key,
+        "GPUS": str(gpus.count if gpus else 0),
+        "GPU_MODEL": gpus.model.nvml_name if gpus else "",
+        "NVLINKS": str(links or 0),
+    }
+    settings = [word for name, value in told.items() for word in ("--env", f"{name}={value}")]
+    done = engine.run("exec", "-i", *settings, container(work, node.host), "sh", "-s", stdin=script.encode())
+    keys = [line for line in done.stdout.splitlines() if line.startswith("ssh-")]
+    if not keys:
+        raise ClustergenError(f"{node.host} gave no ssh host key: {done.stderr.strip()[-200:]}")
+    return " ".join(keys[-1].split()[:2])
+
+
+def running(engine: Engine, work: Work | None = None) -> list[dict[str, str]]:
+    """The containers of one lab, or of all: [{"name", "lab", "node", "state"}]."""
+    match = f"label={LABEL}={work.name}" if work else f"label={LABEL}"
+    label = "index .Labels" if engine.name == "podman" else ".Label"
+    form = f'{{{{.Names}}}}\t{{{{{label} "{LABEL}"}}}}\t{{{{{label} "clustergen.node"}}}}\t{{{{.State}}}}'
+    done = engine.run("ps", "--all", "--filter", match, "--format", form)
+    rows = [line.split("\t") for line in done.stdout.splitlines() if line.strip()]
+    found = [dict(zip(("name", "lab", "node", "state"), row, strict=True)) for row in rows]
+    # podman of some releases has the sentence of .Status here: "Up 3 minutes ago".
+    return [{**row, "state": "running" if row["state"].startswith("Up ") else row["state"].lower()} for row in found]
+
+
+def remove(engine: Engine, work: Work) -> int:
+    """Removes the containers and the network of a lab, and nothing else; how many containers there were."""
+    names = [row["name"] for row in running(engine, work)]
+    discard(engine, names)
+    ours = engine.run("network", "ls", "--filter", f"label={LABEL}={work.name}", "--format", "{{.Name}}").stdout.split()
+    for name in ours:
+        engine.run("network", "rm", "--force", name, check=False)
+    return len(names)
+
+
+def discard(engine: Engine, names: Sequence[str]) -> None:
+    if names:
+        engine.run("rm", "--force", "--time", "0", "--volumes", *names, timeout=120)

@@ -1,0 +1,233 @@
+"""up, apply, status, down."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from clustergen import compile as compiler
+from clustergen.cluster.model import Cluster
+from clustergen.compile import Compiled
+from clustergen.diagnostics import ClustergenError
+from clustergen.hostlist import fold
+from clustergen.lab import engine as engines
+from clustergen.lab import images, substitutions
+from clustergen.lab import nodes as containers
+from clustergen.lab.engine import Engine
+from clustergen.lab.scale import Document, parse, scaled
+from clustergen.lab.subnet import moved, network
+from clustergen.lab.substitutions import Substitution
+from clustergen.lab.work import Work, home
+from clustergen.records import fields, record
+from clustergen.render import write
+
+Told = Callable[[str], None]
+
+
+@record
+class Wish:
+    """What a lab is to be like. `images`: operating system or "" → an image of the user's."""
+
+    scale: Sequence[str] = ()
+    subnet: str | None = None
+    os: str | None = None
+    images: Mapping[str, str] = {}
+    engine: str | None = None
+
+    def write(self, place: Path) -> None:
+        place.write_text(json.dumps({name: getattr(self, name) for name in fields(type(self))}), encoding="utf-8")
+
+    def over(self, earlier: Wish) -> Wish:
+        """This wish, with the earlier one where it says nothing."""
+        return Wish(**{name: getattr(self, name) or getattr(earlier, name) for name in fields(Wish)})
+
+    @classmethod
+    def read(cls, place: Path) -> Wish:
+        """What an earlier `up` was asked for; nothing where there was none."""
+        return cls(**json.loads(place.read_text(encoding="utf-8"))) if place.exists() else cls()
+
+
+@record
+class Lab:
+    """A lab on paper: its folder, its cluster, what is not real in it."""
+
+    work: Work
+    document: Document
+    cluster: Cluster
+    substitutions: tuple[Substitution, ...]
+
+
+def store() -> Path:
+    return home() / "store"
+
+
+def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) -> Lab:
+    """Writes the lab's manifest, its tree and its settings. Raises ClustergenError where that manifest has errors."""
+    cluster = compiled.cluster
+    assert cluster is not None
+    if any(kind.gpus and kind.gpus.mig for kind in cluster.gpu_types):
+        raise ClustergenError(
+            "a lab has no MIG: its instances are found by NVML, which asks the GPUs themselves", exit_code=2
+        )
+    work = Work(name or cluster.name)
+    work.make()
+    machine = substitutions.Machine(hybrid=engines.hybrid())
+    chosen = substitutions.chosen(cluster, machine)
+    document = _document(compiled.source.data)
+    if wish.os:
+        document["os"] = wish.os
+        for kind in document.get("node_types", {}).values():
+            kind.pop("os", None)
+    if wish.scale:
+        document = scaled(document, parse(wish.scale))
+    if wish.subnet:
+        document = moved(document, network(wish.subnet, f"--subnet {wish.subnet}"))
+    for item in chosen:
+        item.edit(document)
+    work.write_manifest(document, manifest)
+    made = compiler.validate(work.manifest)
+    tree, told = compiler.render(made, work.manifest) if made.ok else (None, made.diagnostics)
+    if tree is None or made.cluster is None:
+        first = next((d for d in [*made.diagnostics, *told] if d.severity.name == "ERROR"), None)
+        raise ClustergenError(f"{work.manifest}: {first.message if first else 'cannot be rendered'}", exit_code=2)
+    write.write(tree, work.tree)
+    variables = substitutions.variables(made.cluster, chosen)
+    variables["cluster_without_packages"] = _left_out(work, variables.get("cluster_without_packages"))
+    work.write_settings(variables)
+    return Lab(work, document, made.cluster, tuple(chosen))
+
+
+def _purposes(work: Work) -> list[str]:
+    """What the tree's nodes need packages for."""
+    everything = yaml.safe_load((work.tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    return sorted({purpose for listed in everything.get("cluster_packages", {}).values() for purpose in listed})
+
+
+def _left_out(work: Work, patterns: Any) -> list[str]:
+    return [purpose for purpose in _purposes(work) if any(fnmatchcase(purpose, glob) for glob in patterns or ())]
+
+
+def _document(data: Any) -> Any:
+    """A copy of a document that may be edited."""
+    if isinstance(data, Mapping):
+        return {str(key): _document(value) for key, value in data.items()}
+    return [_document(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def up(lab: Lab, wish: Wish, told: Told) -> None:
+    """Images, network, containers. What was made is removed again where it is interrupted or fails."""
+    engine = engines.find(wish.engine, store())
+    work = lab.work
+    rows = containers.running(engine, work)
+    # What an earlier run left half made is made again.
+    containers.discard(engine, [row["name"] for row in rows if row["state"] != "running"])
+    there = {row["node"] for row in rows if row["state"] == "running"}
+    hosts = [host for group in lab.cluster.groups for host in group.hosts]
+    strangers = sorted(there - set(hosts))
+    if strangers:
+        raise ClustergenError(
+            f"the lab {work.name} runs with other nodes: {', '.join(strangers)}", "clustergen lab down first"
+        )
+    try:
+        found = _images(engine, lab, wish, told)
+        if containers.network(work) not in engines.networks(engine):
+            containers.make_network(engine, work, lab.cluster, lab.document)
+        view = _cgroup_view(engine)
+        wanted = containers.nodes(lab.cluster, found, substitutions.shared_folders(lab.cluster))
+        containers.start(engine, work, [node for node in wanted if node.host not in there], view, told)
+    except BaseException:
+        if not there:
+            told("cleaning up")
+            _clean(engine, work)
+            shutil.rmtree(work.folder, ignore_errors=True)
+        raise
+
+
+def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
+    """The image of each operating system; those that have to be made are made side by side."""
+    systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
+    packages = _packages(lab)
+    found = {name: wish.images.get(name, wish.images.get("", "")) for name in systems}
+    missing = [name for name, image in found.items() if not image]
+    for name in missing:
+        if engine.run("image", "inspect", images.name_of(systems[name], packages[name]), check=False).returncode:
+            told(f"making an image of {name}, which takes a minute")
+    with ThreadPoolExecutor(2) as pool:
+        made = pool.map(lambda name: (name, images.ensure(engine, systems[name], packages[name])), missing)
+        try:
+            return {**found, **dict(made)}
+        except BaseException:
+            images.abandon()
+            raise
+
+
+def _packages(lab: Lab) -> dict[str, list[str]]:
+    """Operating system → packages of the distribution that its nodes will be given."""
+    folder = lab.work.tree / "inventory/group_vars"
+    patterns = substitutions.variables(lab.cluster, list(lab.substitutions)).get("cluster_without_packages")
+    left_out = _left_out(lab.work, patterns)
+    wanted = [purpose for purpose in _purposes(lab.work) if purpose not in left_out]
+    found = {}
+    for kind in lab.cluster.node_types:
+        place = folder / f"os_{kind.os.id.replace('-', '_').replace('.', '_')}.yml"
+        names = yaml.safe_load(place.read_text(encoding="utf-8"))["os_packages"] if place.exists() else {}
+        found[kind.os.id] = sorted({package for purpose in wanted for package in names.get(purpose, ())})
+    return found
+
+
+def _cgroup_view(engine: Engine) -> Path | None:
+    """The library that slurmd needs on a machine with control groups of both versions, built where it is not there."""
+    if not engine.hybrid:
+        return None
+    place = engine.store / "cgroup2-view.so"
+    if not place.exists():
+        compiler_ = shutil.which("cc") or shutil.which("gcc")
+        if not compiler_:
+            raise ClustergenError(
+                "this machine's control groups are of version 1, and a C compiler is missing",
+                "apt-get install gcc libc6-dev",
+            )
+        source = Path(__file__).parent / "files/cgroup2-view.c"
+        command = [compiler_, "-shared", "-fPIC", "-O2", "-o", str(place), str(source), "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode:
+            raise ClustergenError(f"{source.name} does not compile: {done.stderr.strip()[-300:]}")
+    return place
+
+
+def apply(lab: Lab, arguments: Sequence[str]) -> int:
+    """Runs the tree's playbook on the containers; its exit status. Raises ClustergenError where they are not up."""
+    rows = containers.running(engines.find(None, store()), lab.work)
+    there = {row["node"] for row in rows if row["state"] == "running"}
+    absent = [host for group in lab.cluster.groups for host in group.hosts if host not in there]
+    if absent:
+        raise ClustergenError(
+            f"not up in the lab {lab.work.name}: {fold(absent)}", "clustergen lab up starts the nodes that are missing"
+        )
+    program = Path(sys.executable).with_name("ansible-playbook")
+    command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]
+    return subprocess.run(command, env=lab.work.environment(), cwd=lab.work.folder, check=False).returncode
+
+
+def down(work: Work) -> int:
+    """Removes all that `up` made but images; how many containers there were."""
+    engine = engines.find(None, store())
+    count = _clean(engine, work)
+    shutil.rmtree(work.folder, ignore_errors=True)
+    return count
+
+
+def _clean(engine: Engine, work: Work) -> int:
+    count = containers.remove(engine, work)
+    if engine.hybrid and not containers.running(engine):
+        engines.release(engine.store)
+    return count

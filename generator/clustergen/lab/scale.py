@@ -1,0 +1,150 @@
+"""Shrinks node groups of a manifest, as a document: `--scale 3`, `--scale h100=3 --scale login=1`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clustergen.diagnostics import ClustergenError, did_you_mean
+from clustergen.hostlist import HostlistError, expand, fold
+
+Document = dict[str, Any]
+_GONE = object()
+
+
+def parse(words: Iterable[str]) -> dict[str | None, int]:
+    """`["3", "login=1"]` → {None: 3, "login": 1}. Raises ClustergenError with exit code 2."""
+    found: dict[str | None, int] = {}
+    for word in words:
+        group, equals, number = word.rpartition("=")
+        if not number.isascii() or not number.isdigit() or (equals and not group) or (not equals and int(number) == 0):
+            raise ClustergenError(f"--scale {word}: a number, or GROUP=NUMBER", "for example --scale h100=3", 2)
+        found[group if equals else None] = int(number)
+    return found
+
+
+def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
+    """A copy with fewer nodes: of a group the first so many stay, and of the others no list holds a name any more.
+
+    A group is a node type, a role, or a `name:` of `nodes` as written; None stands for every type of compute nodes, of
+    which at most so many stay. Raises ClustergenError with exit code 2 where no group is called so or is too small.
+    """
+    document = copy.deepcopy(document)
+    entries = document["nodes"]
+    hosts = [expand(entry["name"]) for entry in entries]
+    groups = _groups(entries)
+    leaving: set[str] = set()
+    for group, size in sizes.items():
+        if group is not None and group not in groups:
+            hint = did_you_mean(group, groups) or f"there are: {', '.join(groups)}"
+            raise ClustergenError(f"--scale {group}={size}: no node type, role or name is called '{group}'", hint, 2)
+        for indices in [groups[group]] if group is not None else _compute_types(entries):
+            names = [name for index in indices for name in hosts[index]]
+            if group is not None and size > len(names):
+                raise ClustergenError(f"--scale {group}={size}: there are only {len(names)}", None, 2)
+            leaving |= set(names[size:])
+    if not leaving:
+        return document
+    document["nodes"] = [
+        smaller for entry, names in zip(entries, hosts, strict=True) if (smaller := _entry(entry, names, leaving))
+    ]
+    if not document["nodes"]:
+        raise ClustergenError("--scale leaves no node", None, 2)
+    for key, value in list(document.items()):
+        if key not in ("nodes", "node_types", "catalogue"):
+            left = _without(value, leaving)
+            if left is _GONE:
+                del document[key]
+            else:
+                document[key] = left
+    _fit_partitions(document)
+    return document
+
+
+def roles_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Roles of an entry of `nodes`, with the manifest's default."""
+    if entry.get("roles") is not None:
+        return tuple(entry["roles"])
+    return () if entry["type"] == "service" else ("slurm-compute",)
+
+
+def _groups(entries: list[Document]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        for name in dict.fromkeys((entry["type"], *roles_of(entry), entry["name"])):
+            found.setdefault(name, []).append(index)
+    return found
+
+
+def _compute_types(entries: list[Document]) -> list[list[int]]:
+    found: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        if "slurm-compute" in roles_of(entry):
+            found.setdefault(entry["type"], []).append(index)
+    return list(found.values())
+
+
+def _entry(entry: Document, names: list[str], leaving: set[str]) -> Document | None:
+    stay = [index for index, name in enumerate(names) if name not in leaving]
+    if len(stay) == len(names):
+        return entry
+    if not stay:
+        return None
+    smaller = dict(entry, name=fold(names[index] for index in stay))
+    if entry.get("address"):
+        smaller["address"] = _picked(entry["address"], stay)
+    if entry.get("addresses"):
+        smaller["addresses"] = {key: _picked(value, stay) for key, value in entry["addresses"].items()}
+    return smaller
+
+
+def _picked(addresses: Any, stay: list[int]) -> Any:
+    if isinstance(addresses, (list, tuple)):
+        return [_picked(rail, stay) for rail in addresses]
+    if not isinstance(addresses, str):
+        return addresses
+    given = expand(addresses)
+    return fold(given[index] for index in stay if index < len(given))
+
+
+def _without(value: Any, leaving: set[str]) -> Any:
+    """The value without the names; _GONE where it named nothing else."""
+    if isinstance(value, str):
+        return _list_without(value, leaving)
+    if isinstance(value, dict):
+        kept = {key: left for key, item in value.items() if (left := _without(item, leaving)) is not _GONE}
+        # A switch or partition whose nodes have all gone goes with them.
+        gone = "nodes" in value and "nodes" not in kept
+        return _GONE if gone or (value and not kept) else kept
+    if isinstance(value, (list, tuple)):
+        left = [item for item in (_without(item, leaving) for item in value) if item is not _GONE]
+        return _GONE if value and not left else left
+    return value
+
+
+def _list_without(text: str, leaving: set[str]) -> Any:
+    if text.partition(":")[0] in leaving:  # a name, or an endpoint on it
+        return _GONE
+    try:
+        names = expand(text) if len(text) < 65536 and " " not in text else []
+    except HostlistError:
+        return text
+    left = [name for name in names if name not in leaving]
+    if len(left) == len(names):
+        return text
+    return fold(left) if left else _GONE
+
+
+def _fit_partitions(document: Document) -> None:
+    """No partition asks for more nodes than it has now."""
+    everybody = [name for entry in document["nodes"] for name in expand(entry["name"])]
+    for partition in (document["slurm"].get("partitions") or {}).values():
+        try:
+            names = expand(partition.get("nodes") or "all")
+        except HostlistError:
+            continue
+        count = len(everybody) if names == ["all"] else len(names)
+        for key in ("min_nodes", "max_nodes"):
+            if isinstance(partition.get(key), int) and partition[key] > count:
+                partition[key] = count

@@ -1,0 +1,87 @@
+"""Another management network for a lab: every address of the manifest that lies in the old one moves along."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, TypeAlias
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.lab.scale import Document
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def network(text: str, what: str) -> Network:
+    """Raises ClustergenError with exit code 2 where the text is no network."""
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as err:
+        raise ClustergenError(f"{what}: {err}", "for example 10.89.7.0/24", 2) from None
+
+
+def management(document: Document) -> Network:
+    """The management network of a manifest. Raises ClustergenError with exit code 2 where it has none."""
+    cidr = document["networks"]["management"].get("cidr")
+    if not cidr:
+        hint = "a lab needs an address for every node: networks.management.cidr, and nodes[].address"
+        raise ClustergenError("the manifest has no management network", hint, 2)
+    return network(cidr, "networks.management.cidr")
+
+
+def moved(document: Document, new: Network) -> Document:
+    """A copy in which the management network is `new`.
+
+    An address keeps its distance from the network's first, or from its last where the new one is smaller. Raises
+    ClustergenError with exit code 2 where one has no place.
+    """
+    old = management(document)
+    found = _moved(document, old, new)
+    assert isinstance(found, dict)
+    return found
+
+
+def gateway(document: Document, taken: set[str]) -> str:
+    """The bridge's own address: the manifest's gateway, else the last of the network that no node has."""
+    inside = management(document)
+    stated = document["networks"]["management"].get("gateway")
+    if stated and stated not in taken and ipaddress.ip_address(stated) in inside:
+        return str(stated)
+    last = int(inside.broadcast_address) - 1
+    for number in range(last, int(inside.network_address), -1):
+        if (text := str(type(inside.network_address)(number))) not in taken:
+            return text
+    raise ClustergenError(f"{inside} has no free address for the bridge", "take a larger network with --subnet", 2)
+
+
+def _moved(value: Any, old: Network, new: Network) -> Any:
+    if isinstance(value, dict):
+        return {_moved(key, old, new): _moved(item, old, new) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_moved(item, old, new) for item in value]
+    return _text(value, old, new) if isinstance(value, str) else value
+
+
+def _text(text: str, old: Network, new: Network) -> str:
+    if text == str(old):
+        return str(new)
+    if not text[:1].isalnum() or not ("." in text or ":" in text):
+        return text
+    try:
+        addresses = [ipaddress.ip_address(item) for item in expand(text)]
+    except (ValueError, HostlistError):
+        return text
+    if not any(item in old for item in addresses):
+        return text
+    return fold(str(_shifted(item, old, new)) if item in old else str(item) for item in addresses)
+
+
+def _shifted(address: Address, old: Network, new: Network) -> Address:
+    number = int(address) - int(old.network_address)
+    if number >= new.num_addresses - 1:  # gateways and the like sit at the end of a network
+        number -= old.num_addresses - new.num_addresses
+    found = type(new.network_address)(int(new.network_address) + number) if number > 0 else None
+    if found is None or found not in new:
+        raise ClustergenError(f"{address} has no place in {new}", f"take a network as large as {old}", 2)
+    return found

@@ -1,0 +1,177 @@
+"""What a container cannot be, and what stands in its place. This list is all that is not real in a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.storage import Local
+from clustergen.records import record
+
+Document = dict[str, Any]
+
+
+@record
+class Machine:
+    """What this machine lets containers do."""
+
+    hybrid: bool  # control groups of version 1 hold the controllers
+    nodes: int = 0
+
+
+@record
+class Substitution:
+    """One row of the list. `edit` changes the manifest's document; `variables` go to Ansible."""
+
+    what: str
+    why: str
+    applies: Callable[[Cluster, Machine], bool]
+    edit: Callable[[Document], None] = lambda _: None
+    variables: Callable[[Cluster], Mapping[str, list[str] | bool | int]] = lambda _: {}
+
+
+def _slurm(document: Document, section: str) -> dict[str, Any]:
+    found: dict[str, Any] = document["slurm"].setdefault(section, {})
+    return found
+
+
+def _any_hardware(document: Document) -> None:
+    options = _slurm(document, "options")
+    given = str(options.get("SlurmdParameters", ""))
+    options["SlurmdParameters"] = ",".join(filter(None, [given, "config_overrides"]))
+
+
+def _devices_only(document: Document) -> None:
+    _slurm(document, "cgroup_options").update(
+        ConstrainCores="no", ConstrainRAMSpace="no", ConstrainSwapSpace="no", ConstrainDevices="yes"
+    )
+    _slurm(document, "options")["JobAcctGatherType"] = "jobacct_gather/linux"
+
+
+def _has_gpus(cluster: Cluster, _: Machine) -> bool:
+    return bool(cluster.gpu_types)
+
+
+def file_systems(cluster: Cluster) -> dict[str, str]:
+    """Name → mount point of those that no container can mount: all of them, since each takes a kernel module."""
+    groups = cluster.groups
+    return {
+        name: entry.mount
+        for name, entry in cluster.manifest.storage.items()
+        if any(name in mounts(cluster, group) for group in groups)
+    }
+
+
+def _unit(path: str) -> str:
+    """The name of a mount unit."""
+    return path.strip("/").replace("-", r"\x2d").replace("/", "-") + ".mount"
+
+
+def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
+    found = file_systems(cluster)
+    units = [_unit(mount) for mount in found.values()]
+    units += [f"clustergen-*-{name}.service" for name in found]
+    services = ["lnet.service", "beegfs-*", "weka-*", "zfs*", "nfs-*", "rpc*", "nfsdcld.service"]
+    packages = ["lustre", "beegfs*", "zfs", "xfs", "ext4", "kernel_headers", "nfs_client", "nfs_server", "cephfs"]
+    return {
+        "cluster_without_units": [*units, *services],
+        # systemd finds the shared folders mounted, and needs no units for that.
+        "cluster_without_files": [f"/etc/systemd/system/{unit}" for unit in units],
+        "cluster_without_packages": packages,
+        "install_storage": False,
+        "weka_client_wanted": False,
+    }
+
+
+def _no_pyxis(document: Document) -> None:
+    document["slurm"]["pyxis"] = {"enabled": False}
+
+
+LIST: tuple[Substitution, ...] = (
+    Substitution(
+        "SlurmdParameters=config_overrides",
+        "a container has this machine's CPUs and memory, and counts as the node that the manifest describes",
+        lambda cluster, machine: True,
+        edit=_any_hardware,
+    ),
+    Substitution(
+        "jobs are not confined to cores and memory; slurmd sees version 2 of the control groups alone",
+        "this machine's control groups are of version 1, which Slurm's cgroup/v2 does not read; devices are confined",
+        lambda cluster, machine: machine.hybrid,
+        edit=_devices_only,
+    ),
+    Substitution(
+        "device files /dev/nvidia* without a driver, and an nvidia-smi that lists them",
+        "there are no GPUs here; Slurm's bookkeeping, job constraints and scripts are real, computing on them is not",
+        _has_gpus,
+        variables=lambda cluster: {
+            "cluster_without_units": ["nvidia-*", "dcgm*"],
+            "cluster_without_packages": ["nvidia_*", "dcgm*", "kernel_headers", "gpu_nvml", "mig_manager"],
+            "cluster_without_files": ["/etc/modprobe.d/*", "/etc/modules-load.d/*"],
+        },
+    ),
+    Substitution(
+        "a folder that the containers share, in the place of every file system; one of its own for a local disk",
+        "file systems take kernel modules that a container cannot load; mount points, checks and scripts are real",
+        lambda cluster, machine: bool(file_systems(cluster)),
+        variables=_volumes,
+    ),
+    Substitution(
+        "no fabric: its interfaces, subnet manager and health check are left out",
+        "there is no RDMA hardware here; NCCL's and UCX's settings reach the jobs all the same",
+        lambda cluster, machine: cluster.manifest.networks.fabric is not None,
+        variables=lambda cluster: {
+            "cluster_without_units": ["clustergen-fabric-*", "clustergen-roce*", "opensm*", "openibd*", "rdma-*"],
+            "cluster_without_packages": ["rdma", "opensm", "doca*"],
+            "cluster_without_files": ["/etc/slurm/health.d/40-fabric", "/etc/udev/rules.d/*"],
+        },
+    ),
+    Substitution(
+        "no pyxis and enroot",
+        "they are built from their makers' own files, and enroot nests containers, which this one may not",
+        lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
+        edit=_no_pyxis,
+    ),
+    Substitution(
+        "no reboots, kernel settings of this machine",
+        "containers share the kernel of this machine, which stays as it is",
+        lambda cluster, machine: True,
+        variables=lambda cluster: {
+            "cluster_reboots": False,
+            "packages_cache_age": 10**9,  # the image has the packages
+            "cluster_without_files": ["/etc/sysctl.d/*", "/etc/modprobe.d/*", "/etc/modules-load.d/*"],
+            "cluster_without_units": ["systemd-modules-load.service", "clustergen-gpu-*", "clustergen-cpu-*"],
+        },
+    ),
+)
+
+
+def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
+    return [item for item in LIST if item.applies(cluster, machine)]
+
+
+def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str] | bool | int]:
+    """What Ansible is told; lists of several substitutions are joined."""
+    found: dict[str, list[str] | bool | int] = {}
+    for item in items:
+        for name, value in item.variables(cluster).items():
+            have = found.get(name)
+            if isinstance(value, list) and isinstance(have, list):
+                have += [one for one in value if one not in have]
+            else:
+                found[name] = list(value) if isinstance(value, list) else value
+    return found
+
+
+def shared_folders(cluster: Cluster) -> dict[str, list[tuple[str, str]]]:
+    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, mount in file_systems(cluster).items():
+        local = isinstance(cluster.manifest.storage[name], Local)
+        for group in cluster.groups:
+            if name in mounts(cluster, group):
+                for host in group.hosts:
+                    found.setdefault(host, []).append((f"{name}@{host}" if local else name, mount))
+    return found

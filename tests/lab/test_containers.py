@@ -1,0 +1,125 @@
+"""Labs for real: what a node is, what it may not do, and that nothing is left of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clustergen.lab import engine as engines
+from clustergen.lab import nodes, run
+from clustergen.lab.work import Work
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+MANIFEST = """\
+name: {name}
+os: debian-13
+networks:
+  management: {{cidr: {subnet}.0/29, domain: lab.example.org}}
+node_types:
+  h100: {{system: dgx-h100}}
+nodes:
+  - {{name: solo, type: h100, address: {subnet}.1, roles: [slurm-controller, slurm-compute]}}
+slurm: {{version: "24.11"}}
+storage:
+  scratch: {{type: local, mount: /scratch, device: /dev/nvme1n1}}
+host: {{ssh_adopt: false}}
+"""
+
+
+def clustergen(*arguments: str | Path, timeout: float = 400) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "clustergen", "lab", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def left_of(name: str) -> tuple[list[dict[str, str]], bool, bool]:
+    engine = engines.find(None, run.store())
+    work = Work(name)
+    return nodes.running(engine, work), nodes.network(work) in engines.networks(engine), work.folder.exists()
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A lab of one node that is up."""
+    place = tmp_path_factory.mktemp("lab") / "manifest.yaml"
+    place.write_text(MANIFEST.format(name="test-lab-one", subnet="10.89.201"))
+    try:
+        done = clustergen("up", place)
+        assert done.returncode == 0, done.stderr
+        yield place
+    finally:
+        clustergen("down", place)
+    assert left_of("test-lab-one") == ([], False, False)
+
+
+def inside(manifest: Path, script: str) -> str:
+    done = clustergen("shell", manifest, "solo", "--", "sh", "-c", script, timeout=60)
+    return done.stdout + done.stderr
+
+
+def test_a_node_is_reached_as_a_machine_is(manifest: Path) -> None:
+    work = Work("test-lab-one")
+    program = str(Path(sys.executable).with_name("ansible"))
+    done = subprocess.run(
+        [program, "all", "-m", "ansible.builtin.command", "-a", "hostname"],
+        env=work.environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split()[-1] == "solo"
+
+
+def test_a_node_is_booted_by_systemd_and_keeps_its_devices(manifest: Path) -> None:
+    assert inside(manifest, "systemctl is-system-running --wait").strip() == "running"
+    assert inside(manifest, "ls /dev/nvidia?; nvidia-smi --query-gpu=index --format=csv,noheader").split()[-1] == "7"
+    engine = engines.find(None, run.store())
+    engine.run("restart", "--time", "0", nodes.container(Work("test-lab-one"), "solo"))
+    assert inside(manifest, "systemctl is-system-running --wait; ls /dev/nvidia?").split()[-1] == "/dev/nvidia7"
+
+
+def test_a_node_cannot_harm_the_machine(manifest: Path) -> None:
+    assert "cannot set date" in inside(manifest, "date -s 2001-01-01")
+    before = Path("/proc/sys/kernel/pid_max").read_text()
+    assert "denied" in inside(manifest, "sysctl kernel.pid_max=99999")
+    assert Path("/proc/sys/kernel/pid_max").read_text() == before
+    assert inside(manifest, "find /dev -type b") == ""
+    assert "not permitted" in inside(manifest, "mknod /root/disk b 8 0 && head -c 1 /root/disk")
+
+
+def test_up_again_leaves_what_runs(manifest: Path) -> None:
+    began = inside(manifest, "systemctl show -p UserspaceTimestampMonotonic --value")
+    assert clustergen("up", manifest).returncode == 0
+    assert inside(manifest, "systemctl show -p UserspaceTimestampMonotonic --value") == began
+
+
+def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path, tmp_path: Path) -> None:
+    place = tmp_path / "manifest.yaml"
+    place.write_text(MANIFEST.format(name="test-lab-two", subnet="10.89.202"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "clustergen", "lab", "up", str(place)], stderr=subprocess.PIPE, text=True
+    ) as started:
+        deadline = time.monotonic() + 60
+        while not left_of("test-lab-two")[0] and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.kill(started.pid, signal.SIGINT)
+        _, words = started.communicate(timeout=60)
+    assert started.returncode == 3
+    assert "interrupted; nothing is left" in words
+    assert left_of("test-lab-two") == ([], False, False)
+    assert [row["state"] for row in left_of("test-lab-one")[0]] == ["running"]
+
+
+def test_a_subnet_in_use_is_said(manifest: Path, tmp_path: Path) -> None:
+    place = tmp_path / "manifest.yaml"
+    place.write_text(MANIFEST.format(name="test-lab-three", subnet="10.89.201"))
+    done = clustergen("up", place)
+    assert done.returncode == 3
+    assert "10.89.201.0/29 is in use on this machine" in done.stderr
+    assert "--subnet" in done.stderr
+    assert left_of("test-lab-three") == ([], False, False)

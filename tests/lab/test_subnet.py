@@ -1,0 +1,71 @@
+"""Another management network: nodes keep their place in it, and every other mention of them follows."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.lab.subnet import gateway, moved, network
+from clustergen.manifest.source import load
+
+INVENTORIES = Path(__file__).parents[2] / "inventories"
+
+
+def document(name: str) -> dict[str, Any]:
+    data = load(INVENTORIES / name / "manifest.yaml").data
+    assert isinstance(data, dict)
+    return data
+
+
+def test_everything_of_the_network_moves_and_nothing_else() -> None:
+    there = moved(document("ml-training"), ipaddress.ip_network("10.89.7.0/24"))
+    management = there["networks"]["management"]
+    assert management["cidr"] == "10.89.7.0/24"
+    assert (management["gateway"], management["dns"]) == ("10.89.7.254", ["10.89.7.253"])
+    assert there["nodes"][0]["address"] == "10.89.7.1"
+    assert there["nodes"][-1]["address"] == "10.89.7.[11-18]"
+    assert there["nodes"][-1]["addresses"] == {"bmc": "10.0.9.[11-18]", "fabric": "10.1.0.[11-18]"}
+    assert there["storage"]["training"]["mgs"] == ["10.1.0.21@o2ib"]
+    assert there["monitoring"] == document("ml-training")["monitoring"]
+
+
+def test_addresses_that_are_keys_or_stand_in_lists_move_too() -> None:
+    there = moved(document("midrange-weka"), ipaddress.ip_network("192.168.77.0/24"))
+    assert there["host"]["extra_hosts"]["192.168.77.31"] == ["weka1"]
+    exports = moved(document("a6000-quad"), ipaddress.ip_network("10.89.8.0/24"))["storage"]["home"]["export"]
+    assert exports["networks"] == ["192.168.12.0/24", "10.89.8.0/24"]
+
+
+def test_a_smaller_network_does_where_the_nodes_fit() -> None:
+    there = moved(document("ml-training"), ipaddress.ip_network("10.89.7.64/27"))
+    assert there["nodes"][-1]["address"] == "10.89.7.[75-82]"
+
+
+def test_a_network_that_is_too_small_is_said() -> None:
+    data = document("ml-training")
+    data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
+    with pytest.raises(ClustergenError, match="has no place in") as told:
+        moved(data, ipaddress.ip_network("10.89.7.0/28"))
+    assert told.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["10.89.7.1/24", "10.89.7.0/33", "here", ""])
+def test_no_network(text: str) -> None:
+    with pytest.raises(ClustergenError) as told:
+        network(text, "--subnet")
+    assert told.value.exit_code == 2
+
+
+def test_the_bridge_takes_nobody_s_address() -> None:
+    data = document("ml-training")
+    assert gateway(data, {"10.0.0.1"}) == "10.0.0.254"
+    assert gateway(data, {"10.0.0.254"}) == "10.0.0.253"
+    del data["networks"]["management"]["gateway"]
+    assert gateway(data, set()) == "10.0.0.254"
+    data["networks"]["management"]["cidr"] = "10.0.0.0/30"
+    with pytest.raises(ClustergenError, match="no free address"):
+        gateway(data, {"10.0.0.1", "10.0.0.2"})

@@ -1,0 +1,239 @@
+"""One lab for all tests of this folder: the 64-GPU cluster, scaled to six nodes, applied once.
+
+Files run in the order of their names. Each leaves the cluster as it found it: manifest restored and applied, nodes
+idle, no jobs. `CLUSTERGEN_TEST_LAB=NAME` takes the lab of that name, made where it is not there, and lets it stand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import testinfra
+import yaml
+from testinfra.host import Host
+
+from clustergen import compile as compiler
+from clustergen.lab import engine as engines
+from clustergen.lab import nodes, run
+from clustergen.lab.run import Wish
+from clustergen.lab.work import Work
+from clustergen.manifest import source
+
+ROOT = Path(__file__).parents[2]
+NAME = os.environ.get("CLUSTERGEN_TEST_LAB") or "test-nodes"
+SUBNET = os.environ.get("CLUSTERGEN_TEST_SUBNET") or "10.89.103.0/24"
+
+Document = dict[str, Any]
+
+
+def loaded(place: Path) -> Document:
+    """A manifest as plain dicts and lists, its scalars as clustergen reads them: 4:00:00 is text, not 14400."""
+    found: Document = json.loads(json.dumps(source.load(place).data))
+    return found
+
+
+def shortened(document: Document) -> None:
+    """Limits and times of the manifest that 64 GPUs and an hour's patience would need, for 24 GPUs and a test."""
+    slurm = document["slurm"]
+    slurm["preemption"]["exempt_time"] = "00:00:00"
+    slurm["qos"]["scavenger"]["grace_time"] = "00:00:05"
+    slurm["qos"]["normal"]["max_tres_per_user"] = {"gres/gpu": 16}
+    slurm["priority"] = {"calc_period": 1}
+    document["health"] = {"interval": 30}
+    document["monitoring"] |= {"scrape_interval": 5, "thresholds": {"node_down": 10}}
+
+
+class Applied(NamedTuple):
+    """What a run of `lab apply` came to."""
+
+    rc: int
+    said: str
+    recap: dict[str, dict[str, int]]  # host → ok, changed, unreachable, failed, …
+    stderr: str
+    seconds: float
+
+    @property
+    def changed(self) -> int:
+        return sum(counts["changed"] for counts in self.recap.values())
+
+
+class Lab:
+    """The nodes of a manifest as containers, and the manifest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "manifest.yaml"
+        self.name = NAME
+        self.work = Work(NAME)
+        self.first: Applied | None = None
+        document = loaded(ROOT / "inventories/ml-training/manifest.yaml")
+        shortened(document)
+        self._original = self._write(document)
+
+    def _write(self, document: Document) -> str:
+        text = yaml.safe_dump(document, sort_keys=False)
+        self.file.write_text(text, encoding="utf-8")
+        return text
+
+    def verb(self, verb: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+        """`clustergen lab VERB MANIFEST …`."""
+        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), "--name", self.name, *arguments]
+        return subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
+        )
+
+    def up(self, scale: str = "3") -> None:
+        """Starts the nodes of the manifest that are not there: at most `scale` of a type that computes."""
+        done = self.verb("up", "--scale", scale, "--subnet", SUBNET, timeout=400)
+        assert done.returncode == 0, done.stderr
+        self._ssh_config()
+
+    def apply(self, *arguments: str, timeout: float = 540) -> Applied:
+        """Renders the manifest and runs the playbook; `arguments` go to ansible-playbook."""
+        began = time.monotonic()
+        done = self.verb("apply", "--", *arguments, timeout=timeout)
+        return Applied(done.returncode, done.stdout, recap(done.stdout), done.stderr, time.monotonic() - began)
+
+    def settle(self) -> None:
+        """Applies what is there and waits until all nodes take jobs."""
+        done = self.apply()
+        assert done.rc == 0, done.said + done.stderr
+        self.idle()
+
+    def document(self) -> Document:
+        return loaded(self.file)
+
+    def edit(self, function: Callable[[Document], object]) -> None:
+        """Changes the manifest through its document and renders the lab's tree; nothing is applied yet."""
+        document = self.document()
+        function(document)
+        self._write(document)
+        self.render()
+
+    def restore(self) -> None:
+        """The manifest as it was first, rendered."""
+        self.file.write_text(self._original, encoding="utf-8")
+        self.render()
+
+    def render(self) -> None:
+        compiled = compiler.validate(self.file)
+        assert compiled.ok, [d.message for d in compiled.diagnostics]
+        run.prepare(compiled, self.file, self.name, Wish.read(self.work.wish))
+
+    @property
+    def tree(self) -> Path:
+        return self.work.tree
+
+    def addresses(self) -> dict[str, str]:
+        """Host → address in the management network."""
+        text = (self.tree / "inventory/hosts.ini").read_text(encoding="utf-8")
+        return dict(re.findall(r"^(\S+) .*?ansible_host=(\S+)", text, re.MULTILINE))
+
+    def _ssh_config(self) -> None:
+        hosts = "".join(f"Host {host}\n  HostName {address}\n" for host, address in self.addresses().items())
+        self.ssh_config.write_text(
+            hosts + f"Host *\n  User root\n  IdentityFile {self.work.key}\n  IdentitiesOnly yes\n  BatchMode yes\n"
+            f"  UserKnownHostsFile {self.work.known_hosts}\n  GlobalKnownHostsFile /dev/null\n  ConnectTimeout 10\n"
+            "  LogLevel ERROR\n",
+            encoding="utf-8",
+        )
+
+    @property
+    def ssh_config(self) -> Path:
+        return self.folder / "ssh_config"
+
+    def run(self, host: str, command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """A command of the shell as root on a node, over ssh; no longer than `timeout` seconds there and here."""
+        words = ["ssh", "-F", str(self.ssh_config), host, f"timeout -k 2 {timeout} bash -c {_quoted(command)}"]
+        return subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout + 15, check=False
+        )
+
+    def out(self, host: str, command: str, timeout: float = 60) -> str:
+        """What a command prints, which has to succeed."""
+        done = self.run(host, command, timeout)
+        assert done.returncode == 0, f"{host}: {command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def waits(self, host: str, command: str, pattern: str, seconds: float = 60) -> str:
+        """Until what a command prints matches; what it printed then."""
+        until = time.monotonic() + seconds
+        while True:
+            done = self.run(host, command)
+            if re.search(pattern, done.stdout, re.MULTILINE):
+                return done.stdout.strip()
+            assert time.monotonic() < until, f"{host}: {command} printed no {pattern!r}:\n{done.stdout}{done.stderr}"
+            time.sleep(0.5)
+
+    def users(self) -> None:
+        """The people of the manifest's accounts, with one number on all nodes, as a directory would give them.
+
+        Before Slurm starts: slurmctld looks only now and then for people whom it did not find.
+        """
+        people = sorted(
+            {user for one in self.document()["slurm"]["accounts"].values() for user in one.get("users", ())}
+        )
+        script = "; ".join(
+            f"id {name} >/dev/null 2>&1 || useradd -u {number} -m {name}" for number, name in enumerate(people, 2001)
+        )
+        for host in self.addresses():
+            self.out(host, script)
+
+    def submit(self, user: str, script: str, *options: str, host: str = "login1") -> str:
+        """The number of a new job of this user; its output goes to /tmp/job-NUMBER of its first node."""
+        words = f"sbatch --parsable -D /tmp -o /tmp/job-%j {' '.join(options)} --wrap {_quoted(script)}"
+        return self.out(host, f"runuser -u {user} -- {words}")
+
+    def clear(self) -> None:
+        """No jobs, all nodes idle."""
+        self.out("slurm-head", "squeue -h -o %A | xargs -r scancel")
+        self.idle()
+
+    def idle(self, seconds: float = 60) -> None:
+        """Until every node takes jobs and has none."""
+        self.waits("slurm-head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z", seconds)
+
+    def host(self, name: str) -> Host:
+        """A node as testinfra sees it."""
+        return testinfra.get_host(f"ssh://{name}", ssh_config=str(self.ssh_config))
+
+    def engine(self, *words: str) -> str:
+        """A command of podman or docker; `{host}` is a node's container."""
+        engine = engines.find(None, run.store())
+        filled = [re.sub(r"\{([\w-]+)\}", lambda found: nodes.container(self.work, found[1]), word) for word in words]
+        return engine.run(*filled).stdout
+
+
+def _quoted(command: str) -> str:
+    return "'" + command.replace("'", "'\\''") + "'"
+
+
+def recap(said: str) -> dict[str, dict[str, int]]:
+    """Host → counts, of Ansible's PLAY RECAP."""
+    rows = re.findall(r"^(\S+) +: (ok=.*)$", said.partition("PLAY RECAP")[2], re.MULTILINE)
+    return {host: {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in rows}
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The cluster, applied. `lab.first` is that first run."""
+    made = Lab(tmp_path_factory.mktemp("nodes"))
+    try:
+        made.up()
+        made.users()
+        made.first = made.apply()
+        assert made.first.rc == 0, made.first.said[-6000:] + made.first.stderr[-2000:]
+        made.idle()
+        yield made
+    finally:
+        if "CLUSTERGEN_TEST_LAB" not in os.environ:
+            made.verb("down")

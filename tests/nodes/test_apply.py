@@ -1,0 +1,76 @@
+"""Applying, applying again, and mending what a hand has changed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+HOSTS = {"slurm-head", "monitor1", "login1", "compute01", "compute02", "compute03"}
+NODES = ("compute01", "compute02", "compute03")
+
+
+def invocations(lab: Lab) -> dict[str, str]:
+    """When Slurm's daemons were last started, by node."""
+    ask = "systemctl show -p InvocationID --value "
+    found = {"slurm-head": lab.out("slurm-head", ask + "slurmctld slurmdbd")}
+    return found | {node: lab.out(node, ask + "slurmd") for node in NODES}
+
+
+def test_the_first_run_makes_the_cluster(lab: Lab) -> None:
+    assert lab.first is not None
+    assert set(lab.first.recap) == HOSTS
+    assert all(not counts["failed"] and not counts["unreachable"] for counts in lab.first.recap.values())
+    head = lab.host("slurm-head")
+    for unit in ("munge", "mariadb", "slurmdbd", "slurmctld"):
+        assert head.service(unit).is_running, unit
+        assert head.service(unit).is_enabled, unit
+    for node in NODES:
+        assert lab.host(node).service("slurmd").is_running, node
+    key = {host: lab.host(host).file("/etc/munge/munge.key").sha256sum for host in HOSTS - {"monitor1"}}
+    assert len(set(key.values())) == 1
+    assert lab.host("login1").file("/etc/munge/munge.key").mode == 0o400
+
+
+def test_a_second_run_changes_nothing(lab: Lab) -> None:
+    before = invocations(lab)
+    done = lab.apply()
+    assert done.rc == 0, done.said
+    assert set(done.recap) == HOSTS
+    assert done.changed == 0, done.said
+    assert invocations(lab) == before
+
+
+def test_hand_edits_are_shown_alone_and_mended_without_a_restart(lab: Lab) -> None:
+    before = invocations(lab)
+    lab.out("compute01", "echo '# by hand' >>/etc/slurm/slurm.conf")
+    lab.out("compute02", "sed -i 's/^MessageTimeout=.*/MessageTimeout=21/' /etc/slurm/slurm.conf")
+    lab.out("compute03", "chmod 600 /etc/slurm/gres.conf")
+    lab.out("slurm-head", "chown nobody /etc/slurm/topology.conf")
+
+    shown = lab.apply("--check", "--diff")
+    assert shown.rc == 0, shown.said
+    marked = [line for line in shown.said.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
+    mode, owner = ["+mode 0644", "-mode 0600"], ["+owner root:root", "-owner nobody:root"]
+    assert sorted(marked) == sorted(["+MessageTimeout=20", "-MessageTimeout=21", "-# by hand", *mode, *owner]), (
+        shown.said
+    )
+    edited = {"compute01", "compute02", "compute03", "slurm-head"}
+    assert {host for host, counts in shown.recap.items() if counts["changed"]} == edited
+    assert "by hand" in lab.out("compute01", "cat /etc/slurm/slurm.conf")
+
+    mended = lab.apply()
+    assert mended.rc == 0, mended.said
+    assert {host for host, counts in mended.recap.items() if counts["changed"]} == edited
+    assert "by hand" not in lab.out("compute01", "cat /etc/slurm/slurm.conf")
+    assert lab.out("compute02", "grep ^MessageTimeout= /etc/slurm/slurm.conf").startswith("MessageTimeout=20")
+    assert lab.host("compute03").file("/etc/slurm/gres.conf").mode == 0o644
+    assert lab.host("slurm-head").file("/etc/slurm/topology.conf").user == "root"
+    assert lab.apply("--check").changed == 0
+    assert invocations(lab) == before

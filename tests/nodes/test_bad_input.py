@@ -1,0 +1,157 @@
+"""Machines that are not as they should be: a line for each says why, the others are served, and a rerun carries on."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Document, Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+HEAD = "slurm-head"
+FILL = "head -c 100M /dev/zero 2>/dev/null >{folder}/fill; true"
+JOURNAL = "/var/lib/clustergen"
+
+
+def lines_of(said: str, host: str) -> list[str]:
+    """What the run says of one host that did not go through."""
+    return re.findall(rf"^  {host} +((?:failed|unreachable): .*)$", said, re.MULTILINE)
+
+
+def limit(minutes: int) -> Callable[[Document], None]:
+    """A change for every node that has Slurm's files."""
+
+    def edit(document: Document) -> None:
+        document["slurm"]["partitions"]["debug"]["max_time"] = f"00:{minutes}:00"
+
+    return edit
+
+
+def on(host: str, value: Any, otherwise: Any) -> str:
+    """A variable that has another value on one host."""
+    return "{{ %s if inventory_hostname == '%s' else %s }}" % (json.dumps(value), host, json.dumps(otherwise))  # noqa: UP031
+
+
+def playbook(lab: Lab, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The lab's playbook on the tree as it lies there."""
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
+    return subprocess.run(
+        command, env=lab.work.environment(), cwd=lab.work.folder, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
+    lab.edit(limit(41))
+    clock = {"cluster_clock_tolerance": on("login1", -1, 300)}
+    lab.engine("stop", "--time", "0", "{compute01}")
+    try:
+        lab.out("compute02", f"mount -t tmpfs -o size=64k none {JOURNAL}; " + FILL.format(folder=JOURNAL))
+        lab.out("compute03", "hostname compute07")
+        lab.out("monitor1", "sed -i.kept 's/^VERSION_ID=.*/VERSION_ID=\"12\"/' /etc/os-release")
+        done = playbook(lab, "-e", json.dumps(clock))
+    finally:
+        lab.engine("start", "{compute01}")
+        lab.out("compute02", f"umount {JOURNAL}")
+        lab.out("compute03", "hostname compute03")
+        lab.out("monitor1", "mv /etc/os-release.kept /etc/os-release")
+    assert done.returncode != 0
+    (down,) = lines_of(done.stdout, "compute01")
+    assert down.startswith("unreachable: ")
+    assert lines_of(done.stdout, "compute02") == [
+        "failed: /var/lib/clustergen cannot be written: No space left on device"
+    ]
+    assert lines_of(done.stdout, "compute03") == [
+        "failed: calls itself compute07, not compute03: hostnamectl set-hostname compute03"
+    ]
+    assert lines_of(done.stdout, "monitor1") == ["failed: runs debian 12, and the manifest says debian 13"]
+    (clock_line,) = lines_of(done.stdout, "login1")
+    assert re.match(r"failed: its clock is \d+ s (ahead|behind)", clock_line)
+    assert lines_of(done.stdout, HEAD) == []
+    assert re.search(rf"^{HEAD} .* changed=[1-9]\d* .* failed=0 ", done.stdout, re.MULTILINE)
+    assert "MaxTime=00:41:00" in lab.out(HEAD, "scontrol show partition debug")
+
+    lab.waits("compute01", "systemctl is-system-running", "running|degraded")
+    again = lab.apply()
+    assert again.rc == 0, again.said
+    for host in ("compute01", "compute02", "compute03", "login1"):
+        assert "00:41:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
+    assert lab.apply().changed == 0
+
+
+def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
+    """A disk that is full where the files go, a package that nobody has, a mirror that does not answer."""
+    lab.edit(limit(42))
+    missing = {"packages_extra": on("compute02", ["clustergen-no-such-package"], [])}
+    lab.out("compute01", "cp -a /etc/slurm /run/kept && mount -t tmpfs -o size=1m none /etc/slurm")
+    lab.out("compute01", "cp -a /run/kept/. /etc/slurm; " + FILL.format(folder="/etc/slurm"))
+    lab.out(
+        "compute03",
+        "mkdir /run/apt; mv /var/cache/apt/archives/*.deb /etc/apt/sources.list* /run/apt; "
+        "mkdir /etc/apt/sources.list.d; "
+        "echo 'deb [trusted=yes] http://127.0.0.1:9/debian trixie main' >/etc/apt/sources.list; "
+        "dpkg --purge --force-depends prometheus-node-exporter 2>&1",
+    )
+    try:
+        done = lab.apply("-e", json.dumps(missing))
+    finally:
+        lab.out("compute01", "umount /etc/slurm; rm -r /run/kept")
+        lab.out(
+            "compute03",
+            "rm -r /etc/apt/sources.list /etc/apt/sources.list.d; mv /run/apt/*.deb /var/cache/apt/archives; "
+            "mv /run/apt/* /etc/apt; rmdir /run/apt",
+        )
+    assert done.rc != 0
+    (full,) = lines_of(done.said, "compute01")
+    assert re.search(r"/etc/slurm\S*: No space left on device", full), full
+    (package,) = lines_of(done.said, "compute02")
+    assert package.startswith(
+        "failed: missing package: clustergen-no-such-package is in none of this host's repositories"
+    )
+    (mirror,) = lines_of(done.said, "compute03")
+    assert mirror.startswith("failed: unreachable mirror: http://127.0.0.1:9/debian")
+    assert "prometheus-node-exporter" in mirror
+    assert "MaxTime=00:42:00" in lab.out(HEAD, "scontrol show partition debug")
+    assert "00:42:00" in lab.out("login1", "grep PartitionName=debug /etc/slurm/slurm.conf")
+
+    again = lab.apply()
+    assert again.rc == 0, again.said
+    for host in ("compute01", "compute02", "compute03"):
+        assert "00:42:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
+    assert lab.host("compute03").service("prometheus-node-exporter").is_running
+    assert lab.apply().changed == 0
+    lab.idle()
+
+
+def test_a_tree_that_is_not_as_rendered_is_said_before_anything_is_touched(lab: Lab) -> None:
+    lab.edit(limit(43))
+    ask = "stat -c %Y.%i /etc/slurm/slurm.conf /var/lib/clustergen/state.json"
+    before = {host: lab.out(host, ask) for host in ("slurm-head", "compute01")}
+    lock = lab.tree / "clustergen.lock.json"
+    document = json.loads(lock.read_text(encoding="utf-8"))
+    lock.write_text(json.dumps({**document, "clustergen": "0.0.1"}), encoding="utf-8")
+    done = playbook(lab)
+    assert done.returncode != 0
+    assert re.search(r"the tree was made by clustergen 0\.0\.1, and \S+ would apply it: render it again", done.stdout)
+    lab.render()
+    stranger = lab.tree / "overlays/all/etc/stranger.conf"
+    stranger.write_text("by hand\n", encoding="utf-8")
+    hosts_file = next(place for place in lab.tree.glob("overlays/*/etc/hosts"))
+    hosts_file.write_text(hosts_file.read_text(encoding="utf-8") + "10.0.0.1 by-hand\n", encoding="utf-8")
+    done = playbook(lab)
+    assert done.returncode != 0
+    assert "etc/hosts was edited by hand" in done.stdout
+    assert "overlays/all/etc/stranger.conf is not of this tree" in done.stdout
+    assert {host: lab.out(host, ask) for host in before} == before
+    stranger.unlink()
+    lab.restore()
+    lab.settle()

@@ -1,0 +1,262 @@
+"""Changes of the manifest: what `clustergen diff` says of them is what Slurm's daemons and the jobs go through.
+
+Each test changes the cluster that the one before left; the last brings the first manifest back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from clustergen.hostlist import expand
+from clustergen.lab import engine as engines
+from clustergen.lab import nodes, run
+from clustergen.lab.run import Wish
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Applied, Document, Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+HEAD = "slurm-head"
+RECONFIGURED = "Processing Reconfiguration Request"
+
+
+class Verdict(NamedTuple):
+    """What `clustergen diff` says."""
+
+    effects: dict[tuple[str, str], list[str]]  # kind of thing, key → effects
+    values: dict[tuple[str, str], str]  # … → the new value
+    restarts: set[str]  # daemon@host
+    reconfigures: bool
+    drains: set[str]
+    refuses: bool
+
+
+def verdict(old: Path, new: Path) -> Verdict:
+    done = subprocess.run(
+        [sys.executable, "-m", "clustergen", "diff", str(old), str(new), "--format", "json"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    (plan,) = json.loads(done.stdout)["clusters"]
+    effects = {
+        (change["kind"], change["key"] or ""): [effect["kind"] for effect in change["effects"]]
+        for change in plan["changes"]
+    }
+    values = {(change["kind"], change["key"] or ""): change["new"] or "" for change in plan["changes"]}
+    by_text = {step["text"]: set(expand(step["hosts"])) if step["hosts"] else set() for step in plan["steps"]}
+    restarts = {
+        f"{found[1]}@{host}"
+        for text, hosts in by_text.items()
+        if (found := re.match(r"restart (slurmctld|slurmdbd|slurmd)\b", text))
+        for host in hosts
+    }
+    return Verdict(
+        effects,
+        values,
+        restarts,
+        "scontrol reconfigure, once" in by_text,
+        by_text.get("drain, and wait for their jobs", set()),
+        any(step["play"] == "Jobs that would be lost" for step in plan["steps"]),
+    )
+
+
+def daemons(lab: Lab) -> dict[str, str]:
+    """daemon@host → what its present run is called; another name, another start."""
+    found = {}
+    for host in lab.addresses():
+        units = ("slurmctld", "slurmdbd") if host == HEAD else ("slurmd",) if host.startswith("compute") else ()
+        for unit in units:
+            found[f"{unit}@{host}"] = lab.out(host, f"systemctl show -p InvocationID --value {unit}")
+    return found
+
+
+def reconfigured(lab: Lab) -> int:
+    """How often slurmctld was told to read its files again."""
+    return int(lab.run(HEAD, f"grep -hci '{RECONFIGURED}' /var/log/slurm/slurmctld.log").stdout or 0)
+
+
+class Done(NamedTuple):
+    """A change that was applied."""
+
+    said: Verdict
+    applied: Applied
+    restarted: set[str]
+    reconfigured: int
+
+
+def change(lab: Lab, tmp_path: Path, function: Callable[[Document], object]) -> tuple[Verdict, Callable[..., Done]]:
+    """Edits and renders; the verdict, and what applies it."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        folder.mkdir(exist_ok=True)
+    shutil.copy(lab.work.manifest, old / "manifest.yaml")
+    lab.edit(function)
+    shutil.copy(lab.work.manifest, new / "manifest.yaml")
+    said = verdict(old / "manifest.yaml", new / "manifest.yaml")
+
+    def apply(*arguments: str) -> Done:
+        before, count = daemons(lab), reconfigured(lab)
+        applied = lab.apply(*arguments)
+        after = daemons(lab)
+        restarted = {name for name, run_ in before.items() if after.get(name, run_) != run_}
+        return Done(said, applied, restarted, reconfigured(lab) - count)
+
+    return said, apply
+
+
+def as_told(done: Done) -> None:
+    """What restarted, and no more, is what was said beforehand, and what the playbook said on the way."""
+    assert done.applied.rc == 0, done.applied.said + done.applied.stderr
+    assert done.restarted == done.said.restarts, done.applied.said
+    assert (done.reconfigured > 0) == (done.said.reconfigures or "slurmctld@" + HEAD in done.restarted)
+    for name in done.restarted:
+        daemon, _, _ = name.partition("@")
+        assert re.search(rf"changed: .*(restart-{daemon}|restart-slurm\b|start:{daemon})", done.applied.said), name
+
+
+def job(lab: Lab, node: str = "compute03", seconds: int = 3000) -> str:
+    """A running job with one GPU of a node."""
+    words = f"sbatch --parsable -D /tmp -o /dev/null -w {node} --gpus=1 --no-requeue"
+    number = lab.out("login1", f"runuser -u alice -- {words} --wrap 'sleep {seconds}'")
+    lab.waits(HEAD, f"squeue -h -j {number} -o %T", r"\ARUNNING")
+    return number
+
+
+def gpus(lab: Lab) -> set[str]:
+    """What the nodes have, without the sockets that it belongs to."""
+    return set(re.findall(r"gpu:\w+:\d+", lab.out(HEAD, "sinfo -h -N -o %G")))
+
+
+def start_of(lab: Lab, number: str) -> str:
+    """State, start and restarts of a job."""
+    said = lab.out(HEAD, f"scontrol show job {number}")
+    return " ".join(re.findall(r"(?:JobState|StartTime|Restarts)=\S+", said))
+
+
+@pytest.fixture(scope="module")
+def survivor(lab: Lab) -> str:
+    """A job that runs from the first of these changes on."""
+    return job(lab)
+
+
+def test_a_limit_of_a_partition_takes_a_reconfigure(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    before = start_of(lab, survivor)
+
+    def edit(document: Document) -> None:
+        document["slurm"]["partitions"]["debug"]["max_time"] = "00:45:00"
+
+    said, apply = change(lab, tmp_path, edit)
+    assert said.effects["partition", "MaxTime"] == ["reconfigure"]
+    assert said.restarts == set()
+    done = apply()
+    as_told(done)
+    assert "MaxTime=00:45:00" in lab.out(HEAD, "scontrol show partition debug")
+    assert start_of(lab, survivor) == before
+
+
+def test_the_memory_of_nodes(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    before = start_of(lab, survivor)
+
+    def edit(document: Document) -> None:
+        document["node_types"]["h100"]["memory"] = "1.25TiB"
+
+    said, apply = change(lab, tmp_path, edit)
+    assert said.effects["node", "RealMemory"] == ["reconfigure"]
+    assert said.drains == set()
+    as_told(apply())
+    assert f"RealMemory={said.values['node', 'RealMemory']} " in lab.out(HEAD, "scontrol show node compute01")
+    assert start_of(lab, survivor) == before
+    lab.waits(HEAD, "sinfo -h -N -n compute[01-02] -o %T | sort -u", r"\Aidle\s*\Z")
+
+
+def test_the_switches(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    before = start_of(lab, survivor)
+
+    def edit(document: Document) -> None:
+        fabric = document["networks"]["fabric"]
+        up = {"uplinks": [{"to": "ib-spine1", "links": 4}]}
+        leaf = fabric["switches"][0] | up
+        fabric["switches"] = [
+            leaf | {"nodes": "compute[01-02],login1"},
+            leaf | {"name": "ib-leaf2", "nodes": "compute[03-08]", "rack": "rack2"},
+            {"name": "ib-spine1", "model": leaf["model"], "rack": "rack1"},
+        ]
+
+    said, apply = change(lab, tmp_path, edit)
+    assert any(kind == "switch" and "reconfigure" in effects for (kind, _), effects in said.effects.items())
+    as_told(apply())
+    shown = lab.out(HEAD, "scontrol show topology")
+    assert re.search(r"SwitchName=ib-leaf2 .*Nodes=compute03", shown), shown
+    assert start_of(lab, survivor) == before
+
+
+def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    before = start_of(lab, survivor)
+    shutil.copy(lab.work.manifest, tmp_path / "three.yaml")
+    lab.up("4")
+    said = verdict(tmp_path / "three.yaml", lab.work.manifest)
+    assert said.effects["node", ""] == ["reconfigure"]
+    runs = daemons(lab)
+    done = lab.apply()
+    assert done.rc == 0, done.said
+    after = daemons(lab)
+    assert {name for name in runs if runs[name] != after[name]} - {"slurmd@compute04"} == said.restarts
+    lab.waits(HEAD, "sinfo -h -n compute04 -o %T", r"\Aidle")
+    assert "ok" in lab.out("login1", "timeout 30 srun -w compute04 --gpus=8 echo ok")
+    assert start_of(lab, survivor) == before
+
+
+def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    before = start_of(lab, survivor)
+    shutil.copy(lab.work.manifest, tmp_path / "four.yaml")
+    Wish(scale=["3"]).over(Wish.read(lab.work.wish)).write(lab.work.wish)
+    lab.render()
+    said = verdict(tmp_path / "four.yaml", lab.work.manifest)
+    assert said.effects["node", ""] == ["drain", "reconfigure"]
+    runs = daemons(lab)
+    done = lab.apply()
+    assert done.rc == 0, done.said
+    nodes.discard(engines.find(None, run.store()), [nodes.container(lab.work, "compute04")])
+    after = daemons(lab)
+    assert {name for name in after if runs[name] != after[name]} == said.restarts
+    assert "compute04" not in lab.out(HEAD, "sinfo -h -N -o %N")
+    assert start_of(lab, survivor) == before
+
+
+def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    lab.out(HEAD, f"scancel {survivor}")
+    short = job(lab, seconds=15)
+
+    def edit(document: Document) -> None:
+        document["node_types"]["h100"]["gpus"] = {"count": 4}
+        # The nodes' device files stay eight, which the check would call a fault.
+        document["health"] = {**document["health"], "gpu_count": False}
+
+    said, apply = change(lab, tmp_path, edit)
+    assert "drain" in said.effects["node", "Gres"]
+    assert said.drains == {"compute01", "compute02", "compute03"}
+    done = apply()
+    as_told(done)
+    assert "JobState=COMPLETED" in start_of(lab, short)
+    lab.idle()
+    assert gpus(lab) == {"gpu:h100:4"}
+    refused = lab.run("login1", "timeout 20 srun -N1 --gpus=8 true")
+    assert refused.returncode != 0
+
+
+def test_the_first_manifest_comes_back(lab: Lab) -> None:
+    lab.clear()
+    lab.restore()
+    lab.settle()
+    assert gpus(lab) == {"gpu:h100:8"}
+    assert lab.apply().changed == 0

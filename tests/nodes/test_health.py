@@ -1,0 +1,46 @@
+"""The health check, run by slurmd itself: it drains with a reason, and resumes only what it has drained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+GONE = "rm /dev/nvidia7"
+BACK = "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7"
+
+
+def node(lab: Lab, name: str, pattern: str, seconds: float = 90) -> str:
+    """State and reason of a node, once they match."""
+    return lab.waits("slurm-head", f"sinfo -h -N -p gpu-training -n {name} -o '%T %E'", pattern, seconds)
+
+
+def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(lab: Lab) -> None:
+    try:
+        lab.out("slurm-head", "scontrol update nodename=compute01 state=drain reason='new fans'")
+        lab.out("compute01", GONE)
+        lab.out("compute03", GONE)
+        node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs answer \(10-gpu-count\); GPU 7")
+        # A job that runs there would have ended in peace; a new one goes elsewhere.
+        job = lab.submit("bob", "true", "--gpus=8")
+        said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED", 60)
+        assert said == "COMPLETED|compute02"
+        # The reason of the operator stays, although the check fails there too.
+        lab.out("compute01", "/etc/slurm/health")
+        assert node(lab, "compute01", "drained") == "drained new fans"
+
+        lab.out("compute01", BACK)
+        lab.out("compute03", BACK)
+        node(lab, "compute03", "^idle none$")
+        lab.out("compute01", "/etc/slurm/health")
+        assert node(lab, "compute01", "drained") == "drained new fans"
+    finally:
+        for name in ("compute01", "compute03"):
+            lab.out(name, BACK)
+        lab.run("slurm-head", "scontrol update nodename=compute01,compute03 state=resume")
+    lab.idle()

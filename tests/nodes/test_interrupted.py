@@ -1,0 +1,126 @@
+"""What is cut off, killed or broken on the way: the next run carries on, and what worked goes on working."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Document, Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+HEAD = "slurm-head"
+SEED = 20
+POINTS = 10
+
+
+def playbook(lab: Lab, *arguments: str) -> subprocess.Popen[bytes]:
+    """The lab's playbook on the tree as it lies there, in a process group of its own; its words go to a file."""
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
+    with (lab.folder / "said").open("wb") as said:
+        return subprocess.Popen(
+            command, env=lab.work.environment(), cwd=lab.work.folder, stdin=subprocess.DEVNULL, stdout=said,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+
+def ended(lab: Lab, started: subprocess.Popen[bytes], timeout: float = 300) -> tuple[int, str]:
+    status = started.wait(timeout)
+    return status, (lab.folder / "said").read_text(encoding="utf-8")
+
+
+def tick(number: int) -> Callable[[Document], None]:
+    """A change with something for every node: a file of Slurm's, one of Prometheus, a unit that restarts."""
+
+    def edit(document: Document) -> None:
+        document["slurm"]["partitions"]["debug"]["max_time"] = f"00:{31 + number}:00"
+        document["networks"]["management"]["ntp"] = [f"ntp{number}.example.org"]
+        document["monitoring"]["scrape_interval"] = 6 + number
+
+    return edit
+
+
+def journals(lab: Lab) -> dict[str, dict[str, object]]:
+    return {host: json.loads(lab.out(host, "cat /var/lib/clustergen/state.json")) for host in lab.addresses()}
+
+
+def test_a_run_that_was_killed_is_carried_on(lab: Lab) -> None:
+    lab.edit(tick(0))
+    began = time.monotonic()
+    status, said = ended(lab, playbook(lab))
+    assert status == 0, said
+    whole = time.monotonic() - began
+    job = lab.submit("alice", "sleep 3000", "--gpus=1")
+    lab.waits(HEAD, f"squeue -h -j {job} -o %T", "RUNNING")
+    chance = random.Random(SEED)
+    cut = 0
+    for number in range(1, POINTS + 1):
+        lab.edit(tick(number))
+        started = playbook(lab)
+        try:
+            started.wait(whole * 0.9 * (number - 1 + chance.random()) / POINTS)
+        except subprocess.TimeoutExpired:
+            cut += 1
+            os.killpg(started.pid, signal.SIGKILL)
+        ended(lab, started)
+        status, said = ended(lab, playbook(lab))
+        assert status == 0, f"cut at point {number}: {said}"
+        assert not re.search(r"changed=[1-9]", ended(lab, playbook(lab))[1]), f"cut at point {number}"
+        assert f"MaxTime=00:{31 + number}:00" in lab.out(HEAD, "scontrol show partition debug")
+        assert {host: found["pending"] for host, found in journals(lab).items() if found["pending"]} == {}
+    assert cut >= POINTS - 2
+    assert lab.out(HEAD, f"squeue -h -j {job} -o %T") == "RUNNING"
+    lab.clear()
+    lab.restore()
+    lab.settle()
+
+
+def test_jobs_run_without_the_database_and_are_accounted_for_later(lab: Lab) -> None:
+    lab.out(HEAD, "systemctl stop mariadb")
+    try:
+        job = lab.submit("alice", "hostname", "--gpus=3")
+        lab.waits(HEAD, f"scontrol show job {job}", "JobState=COMPLETED")
+        assert lab.run(HEAD, f"timeout 20 sacct -n -X -P -j {job} -o State", timeout=30).stdout.strip() == ""
+    finally:
+        mended = lab.apply()
+    assert mended.rc == 0, mended.said
+    row = lab.waits(HEAD, f"sacct -n -X -P -j {job} -o State,Account,AllocTRES", "COMPLETED", seconds=120)
+    assert row.startswith("COMPLETED|vision|")
+    assert "gres/gpu=3" in row
+    assert lab.apply().changed == 0
+
+
+def test_a_bad_slurm_conf_replaces_no_good_one(lab: Lab) -> None:
+    files = [place for place in lab.tree.rglob("slurm.conf") if "overlays" in place.parts]
+    assert files
+    ask = "sha256sum /etc/slurm/slurm.conf; systemctl show -p InvocationID -p MainPID slurmctld slurmd"
+    hosts = [host for host in lab.addresses() if lab.host(host).file("/etc/slurm/slurm.conf").exists]
+    before = {host: lab.out(host, ask) for host in hosts}
+    for place in files:
+        place.write_text(place.read_text(encoding="utf-8") + "SelectTypo=select/cons_tres\n", encoding="utf-8")
+    try:
+        status, said = ended(lab, playbook(lab))
+        assert status != 0
+        assert "slurm.conf was edited by hand" in said
+        assert "render it again, or say -e cluster_edited_ok=true" in said
+        assert not re.search(r"changed=[1-9]", said)
+        status, said = ended(lab, playbook(lab, "-e", "cluster_edited_ok=true"))
+        assert status != 0
+        assert "nothing was changed: slurmctld refuses these files" in said
+        assert "SelectTypo" in said
+    finally:
+        lab.render()
+    assert {host: lab.out(host, ask) for host in hosts} == before
+    assert lab.apply().changed == 0

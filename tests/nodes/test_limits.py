@@ -1,0 +1,98 @@
+"""Shares, limits and preemption: what the manifest promises to users is what the scheduler does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def no_jobs(lab: Lab) -> Iterator[None]:
+    yield
+    lab.clear()
+
+
+def states(lab: Lab, jobs: list[str]) -> list[str]:
+    """State and reason of each job, in the order given."""
+    said = lab.out("slurm-head", f"squeue -h -j {','.join(jobs)} -o '%A %T %r'")
+    rows = {row.split()[0]: row.split(maxsplit=1)[1] for row in said.splitlines()}
+    return [rows[job] for job in jobs]
+
+
+def test_shares_are_those_of_the_manifest(lab: Lab) -> None:
+    accounts = lab.document()["slurm"]["accounts"]
+    said = lab.out("slurm-head", "sshare -a -n -P -o Account,User,RawShares,NormShares")
+    rows = [[cell.strip() for cell in row.split("|")] for row in said.splitlines()]
+    shares = {account: (int(raw), float(norm)) for account, user, raw, norm in rows if not user and account != "root"}
+    assert {name: raw for name, (raw, _) in shares.items()} == {
+        name: one["fairshare"] for name, one in accounts.items()
+    }
+    assert shares["research"][1] / shares["operations"][1] == pytest.approx(4, rel=0.01)
+    assert shares["vision"][1] == pytest.approx(shares["language"][1])
+    people = {(account, user) for account, user, *_ in rows if user and user != "root"}
+    assert people == {(name, user) for name, one in accounts.items() for user in one.get("users", ())}
+
+
+def test_who_has_used_less_goes_first(lab: Lab) -> None:
+    # carol uses more GPUs than all of vision did in earlier tests; then both ask for more than fits, carol first.
+    used = lab.submit("carol", "sleep 25", "-N2 --gpus-per-node=8")
+    lab.waits("slurm-head", f"sacct -X -n -P -j {used} -o State", "^COMPLETED", 60)
+    # Use counts at once, the share that follows from it once a calculation period.
+    compare = """awk -F'|' '{ gsub(/ /, "", $1); share[$1] = $2 } END { print share["alice"] - share["carol"] }'"""
+    lab.waits("slurm-head", f"sshare -a -n -P -o User,FairShare | {compare}", r"\A0[.]", 90)
+    blocker = lab.submit("dave", "sleep 300", "-N3 --gpus-per-node=8")
+    lab.waits("slurm-head", f"squeue -h -j {blocker} -o %T", "RUNNING", 30)
+    carol = lab.submit("carol", "sleep 300", "-N2 --gpus-per-node=8")
+    alice = lab.submit("alice", "sleep 300", "-N2 --gpus-per-node=8")
+    both = f"(?s)^{carol} .*^{alice} |^{alice} .*^{carol} "
+    factors = lab.waits("slurm-head", "sprio -h -o '%i %F'", both)
+    fairshare = {job: int(value) for job, value in (row.split() for row in factors.splitlines())}
+    assert fairshare[alice] > fairshare[carol]
+    lab.out("slurm-head", f"scancel {blocker}")
+    lab.waits("slurm-head", f"squeue -h -j {alice} -o %T", "RUNNING", 60)
+    assert states(lab, [carol])[0].startswith("PENDING")
+
+
+def test_a_user_has_no_more_gpus_at_once_than_the_qos_gives(lab: Lab) -> None:
+    jobs = [lab.submit("alice", "sleep 300", "-N1 --gpus=8") for _ in range(3)]
+    other = lab.submit("bob", "sleep 300", "-N1 --gpus=8")
+    lab.waits("slurm-head", f"squeue -h -j {other} -o %T", "RUNNING", 60)
+    assert states(lab, jobs) == ["RUNNING None", "RUNNING None", "PENDING QOSMaxGRESPerUser"]
+
+
+def test_a_user_has_no_more_jobs_at_once_than_the_qos_gives(lab: Lab) -> None:
+    jobs = [lab.submit("dave", "sleep 300", "--gpus=1 -c1") for _ in range(5)]
+    lab.waits("slurm-head", f"squeue -h -j {jobs[4]} -o %r", "QOSMaxJobsPerUserLimit", 60)
+    assert states(lab, jobs)[:4] == ["RUNNING None"] * 4
+
+
+def test_a_qos_that_an_account_has_not_is_refused(lab: Lab) -> None:
+    done = lab.run("login1", "cd /tmp && runuser -u dave -- sbatch -q scavenger --gpus=1 --wrap true")
+    assert done.returncode
+    assert "Invalid qos specification" in done.stderr
+
+
+def test_leftovers_give_way_and_go_back_to_the_queue(lab: Lab) -> None:
+    left = [lab.submit("alice", "sleep 300", "-q scavenger -N1 --gpus=8") for _ in range(3)]
+    lab.waits("slurm-head", f"squeue -h -t R -j {','.join(left)} -o %A | wc -l", "^3$", 60)
+    urgent = lab.submit("dave", "sleep 300", "-N1 --gpus=8")
+    lab.waits("slurm-head", f"squeue -h -j {urgent} -o %T", "RUNNING", 90)
+    back = [job for job, state in zip(left, states(lab, left), strict=True) if state.startswith("PENDING")]
+    assert len(back) == 1
+    assert "Restarts=1" in lab.out("slurm-head", f"scontrol show job {back[0]}")
+    # What is everyday work is preempted by nobody but high, and preempts leftovers only.
+    lab.out("slurm-head", f"scancel {' '.join(left)}")
+    normal = [lab.submit(user, "sleep 300", "-N1 --gpus=8") for user in ("alice", "bob")]
+    lab.waits("slurm-head", f"squeue -h -t R -j {','.join(normal)} -o %A | wc -l", "^2$", 60)
+    waiting = lab.submit("carol", "sleep 300", "-N1 --gpus=8")
+    second = lab.submit("dave", "sleep 300", "-N1 --gpus=8")
+    lab.waits("slurm-head", f"squeue -h -j {second} -o %T", "RUNNING", 90)
+    assert states(lab, [waiting])[0].startswith("PENDING")
+    assert sorted(state.split()[0] for state in states(lab, normal)) == ["PENDING", "RUNNING"]

@@ -1,0 +1,104 @@
+"""Prometheus sees what the manifest has, Slurm's state reaches it, and an alert fires when a node goes."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+HOSTS = ("slurm-head", "monitor1", "login1", "compute01", "compute02", "compute03")
+GPU_NODES = HOSTS[3:]
+
+
+def asked(lab: Lab, path: str, port: int = 9090) -> Any:
+    """What Prometheus, or Alertmanager, answers on the monitoring node."""
+    # Python is what every node has.
+    url = f"http://localhost:{port}{path}"
+    script = f"python3 -c 'import urllib.request as u; print(u.urlopen(\"{url}\", timeout=10).read().decode())'"
+    return json.loads(lab.out("monitor1", script))
+
+
+def until(lab: Lab, path: str, wanted: Any, seconds: float, port: int = 9090) -> Any:
+    """What is answered once `wanted` accepts it."""
+    end = time.monotonic() + seconds
+    while not wanted(found := asked(lab, path, port)):
+        assert time.monotonic() < end, found
+        time.sleep(1)
+    return found
+
+
+def health(found: Any) -> dict[tuple[str, str], str]:
+    """(job, address) → up, down or unknown."""
+    return {
+        (one["labels"]["job"], one["discoveredLabels"]["__address__"]): one["health"]
+        for one in found["data"]["activeTargets"]
+    }
+
+
+def test_all_targets_are_there_and_those_with_an_exporter_are_up(lab: Lab) -> None:
+    here = {("node", f"{host}:9100") for host in HOSTS}
+    here |= {("prometheus", "monitor1:9090"), ("alertmanager", "monitor1:9093")}
+    absent = {("dcgm", f"{host}:9400") for host in GPU_NODES}  # DCGM asks a driver, which containers have not
+
+    def settled(found: Any) -> bool:
+        states = health(found)
+        return all(states.get(one) == "up" for one in here) and "unknown" not in states.values()
+
+    found = until(lab, "/api/v1/targets?state=active", settled, 60)
+    assert set(health(found)) == here | absent
+    assert {one for one, state in health(found).items() if state == "down"} == absent
+    labels = {one["discoveredLabels"]["__address__"]: one["labels"] for one in found["data"]["activeTargets"]}
+    assert labels["compute01:9100"]["node_type"] == "h100"
+    assert labels["compute01:9100"]["instance"] == "compute01"
+    assert labels["compute01:9100"]["rack"] == "rack1"
+
+
+def test_the_state_of_slurm_is_measured(lab: Lab) -> None:
+    def value(found: Any) -> list[float]:
+        return [float(one["value"][1]) for one in found["data"]["result"]]
+
+    query = "/api/v1/query?query="
+    until(lab, query + "slurm_nodes", lambda found: value(found) == [3], 150)
+    assert value(asked(lab, query + "slurm_nodes_down")) == [0]
+    assert value(asked(lab, query + quote('count(up{job="node"} == 1)'))) == [6]
+    assert value(asked(lab, query + quote("count(node_textfile_scrape_error == 1)"))) == []
+
+
+def test_rules_are_loaded_and_evaluated(lab: Lab) -> None:
+    found = asked(lab, "/api/v1/rules")
+    groups = {group["name"]: group["rules"] for group in found["data"]["groups"]}
+    assert {"gpu", "node", "slurm", "fabric", "storage", "meta"} <= set(groups)
+    assert [
+        (rule["name"], rule["lastError"]) for rules in groups.values() for rule in rules if rule.get("lastError")
+    ] == []
+
+
+def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> None:
+    def down(found: Any) -> bool:
+        return any(
+            one["labels"]["alertname"] == "NodeDown" and one["labels"]["instance"] == "compute03" for one in found
+        )
+
+    lab.engine("stop", "--time", "2", "{compute03}")
+    try:
+        # Prometheus has told Alertmanager, which is what tells people.
+        found = until(lab, "/api/v2/alerts", down, 90, 9093)
+        alert = next(one for one in found if one["labels"]["alertname"] == "NodeDown")
+        assert alert["labels"]["severity"] == "critical"
+        assert alert["annotations"]["summary"] == "compute03 does not answer"
+        assert {one["name"] for one in alert["receivers"]} == {"operators"}
+    finally:
+        lab.engine("start", "{compute03}")
+    until(
+        lab, "/api/v1/alerts",
+        lambda found: not any(one["labels"]["alertname"] == "NodeDown" for one in found["data"]["alerts"]), 90,
+    )  # fmt: skip
+    lab.idle(90)
