@@ -25,19 +25,21 @@ class Compiled:
         return self.cluster is not None and not any(found.severity is Severity.ERROR for found in self.diagnostics)
 
 
-def validate(path: Path) -> Compiled:
-    """All that is wrong with a manifest, in file order. Never raises for what stands in the file."""
+def validate(path: Path, name: str | None = None) -> Compiled:
+    """All that is wrong with a manifest, in file order; `name` is what diagnostics call the file, the path as given by
+    default. Never raises for what stands in the file.
+    """
     from pydantic import ValidationError
 
     from clustergen.manifest.model import Manifest
     from clustergen.rules import check
 
-    source = load(path)
+    source = load(path, name)
     found = list(source.diagnostics)
     if any(item.severity is Severity.ERROR for item in found) and source.data is None:
         return Compiled(source, None, tuple(found))
     try:
-        manifest = Manifest.model_validate(_frozen(source.data))
+        manifest = Manifest.model_validate(frozen(source.data))
     except ValidationError as err:
         told = source.from_validation_error(err, Manifest)
         if not told and not found:  # fail closed: what nobody could put into words is an error all the same
@@ -49,11 +51,11 @@ def validate(path: Path) -> Compiled:
     return Compiled(source, cluster, tuple(in_file_order([*found, *source.diagnose(findings)])))
 
 
-def _frozen(data: Any) -> Any:
+def frozen(data: Any) -> Any:
     """Lists as tuples, which is what the frozen models hold."""
     if isinstance(data, dict):
-        return {key: _frozen(value) for key, value in data.items()}
-    return tuple(map(_frozen, data)) if isinstance(data, list) else data
+        return {key: frozen(value) for key, value in data.items()}
+    return tuple(map(frozen, data)) if isinstance(data, list) else data
 
 
 def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
@@ -82,3 +84,28 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
     return Tree(ordered, hosts, path.name, compiled.source.sha256), tuple(found)
+
+
+def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:
+    """The tree of a document that is in no file, without a site's files; None where it is no valid manifest."""
+    from pydantic import ValidationError
+
+    from clustergen.diagnostics import CODES
+    from clustergen.manifest.model import Manifest
+    from clustergen.render.build import Builder
+    from clustergen.render.formats import RenderError
+    from clustergen.rules import check
+
+    findings: list[Finding] = []
+    try:
+        cluster = resolve(Manifest.model_validate(frozen(data)), findings.append)
+        findings += check(cluster)
+        if any(CODES[found.code].severity is Severity.ERROR for found in findings):
+            return None
+        builder = Builder(cluster, name)
+        files = builder.build()
+        builder.finish()
+    except (ValidationError, RenderError):
+        return None
+    hosts = {group: tuple(h for g in members for h in g.hosts) for group, members in builder.members.items()}
+    return cluster, Tree(dict(sorted(files.items())), hosts, name, "")

@@ -51,7 +51,7 @@ def tracked(folder: str) -> set[str]:
     [
         ("generator/clustergen", "clustergen"),
         ("templates", "clustergen/_templates"),
-        ("playbooks", "clustergen/_playbooks"),
+        ("playbooks/ansible_collections", "ansible_collections"),
         ("docs/codes", "clustergen/_codes"),
     ],
 )
@@ -61,10 +61,27 @@ def test_every_file_travels(wheel: Path, folder: str, inside: str) -> None:
     assert tracked(folder) - names == set()
 
 
-def test_the_wheel_owns_one_name(wheel: Path) -> None:
+def test_the_wheel_owns_its_package_and_its_collection(wheel: Path) -> None:
+    """ansible-core looks for collections in a folder `ansible_collections`, which many packages share."""
     with zipfile.ZipFile(wheel) as archive:
-        tops = {name.split("/")[0] for name in archive.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"clustergen"}
+        tops = {"/".join(name.split("/")[:2]) for name in archive.namelist() if ".dist-info/" not in name}
+    assert {top for top in tops if not top.startswith("clustergen/")} == {"ansible_collections/clustergen"}
+
+
+def test_its_playbooks_are_found_without_any_setting(installed: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_bytes((CHECKOUT / "inventories/home-3090/manifest.yaml").read_bytes())
+    assert clustergen(installed, "render", str(manifest), cwd=tmp_path).returncode == 0
+    script = (
+        "import sys; sys.path[:] = [p for p in sys.path if not p.endswith('/playbooks')]; "
+        "from ansible.cli.playbook import main; main()"
+    )
+    command = [sys.executable, "-P", "-c", script, "site.yml", "--list-tasks"]
+    env = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
+    where = tmp_path / "rendered"
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=where, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "Files, and what they take" in done.stdout
 
 
 def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:

@@ -291,3 +291,11 @@ def test_one_more_node_is_one_changed_line(tmp_path: Path) -> None:
         {str(line.pairs) for line in lines(cluster(tmp_path, nodes=[HEAD, n]), "head")} for n in (COMPUTE, more)
     )
     assert len(after - before) == 1
+
+
+def test_whole_nodes_are_handed_out_with_memory_and_without_cores(tmp_path: Path) -> None:
+    """select/linear is fatal to slurmctld with CR_Core."""
+    plain = {"node_types": {"plain": CPU}, "nodes": [HEAD, {**COMPUTE, "type": "plain"}]}
+    found = settings(cluster(tmp_path, slurm={"options": {"SelectType": "select/linear"}}, **plain))
+    assert found["SelectTypeParameters"] == "CR_Memory"
+    assert settings(cluster(tmp_path))["SelectTypeParameters"] == "CR_Core_Memory"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from typing import Any
@@ -19,8 +20,12 @@ _VERBS = {
     "init": "Write a commented starter manifest.",
     "validate": "Check a manifest and show everything that is wrong.",
     "render": "Write the tree of files that a manifest means.",
+    "diff": "Tell what a change does: restarts, drains, jobs that would be lost.",
     "verify": "Let the real parsers read a rendered tree.",
-    "explain": "Tell why a diagnostic exists, with a wrong and a right example.",
+    "lint": "Say what is wrong with a hand-written slurm.conf and its kin.",
+    "import": "Make a manifest out of a hand-written slurm.conf and its kin.",
+    "lab": "Turn a manifest's nodes into containers, and those into the cluster.",
+    "explain": "Tell why: a diagnostic, a field of the manifest, a line of a rendered file.",
     "schema": "Print the JSON Schema of the manifest, for editors.",
     "proof": "Show which parser has read which kind of file.",
 }
@@ -35,7 +40,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _VERBS:
             return None
-        command: click.Command = importlib.import_module(f"clustergen.cli.{name}").command
+        module = f"{name}_" if keyword.iskeyword(name) else name
+        command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,6 +78,11 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(err.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(3)
+    except OSError as err:  # a file that may not be read, a full disk
+        where = f"{err.filename}: " if err.filename else ""
+        click.echo(f"clustergen: {where}{err.strerror or err}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again
         sys.exit(3)
 
 

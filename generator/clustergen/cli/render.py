@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from clustergen import compile as compiler
+from clustergen.cli import differences
 from clustergen.cli.common import format_option, show
-from clustergen.render.write import Difference, differences, write
-
-_SHOWN = 20
+from clustergen.cli.differences import Stale
+from clustergen.diagnostics import Diagnostic, exit_code
+from clustergen.render.write import differences as on_disk
+from clustergen.render.write import write
 
 
 @click.command("render")
@@ -31,30 +33,33 @@ def command(manifests: tuple[Path, ...], output: Path | None, check: bool, form:
     """
     if output is not None and len(manifests) > 1:
         raise click.UsageError("-o goes with one manifest")
-    sys.exit(max(_render(manifest, output or manifest.parent / "rendered", check, form) for manifest in manifests))
+    told: list[Diagnostic] = []
+    stale: list[Stale] = []
+    status = 0
+    for manifest in manifests:
+        status = max(status, _render(manifest, output or manifest.parent / "rendered", check, form, told, stale))
+    if form != "text" and (text := differences.document(form, told, stale)):
+        click.echo(text, nl=False)  # one document, however many manifests there are
+    sys.exit(status)
 
 
-def _render(manifest: Path, folder: Path, check: bool, form: str) -> int:
+def _render(manifest: Path, folder: Path, check: bool, form: str, told: list[Diagnostic], stale: list[Stale]) -> int:
+    """The exit code for one manifest. What was found is shown as text, and collected in `told` and `stale`."""
     compiled = compiler.validate(manifest)
-    if not compiled.ok:
-        return show(compiled, compiled.diagnostics, form)
-    tree, found = compiler.render(compiled, manifest)
-    status = show(compiled, [*compiled.diagnostics, *found], form)
+    tree, found = compiler.render(compiled, manifest) if compiled.ok else (None, ())
+    found = (*compiled.diagnostics, *found)
+    told += found
+    status = show(compiled, found, form) if form == "text" else exit_code(found)
     if tree is None:
         return status
     if check:
-        changes = differences(tree, folder)
-        _tell(folder, changes)
+        changes = differences.stale(manifest, folder, tree, on_disk(tree, folder))
+        stale += changes
+        if form == "text":
+            click.echo(differences.text(changes), nl=False)
         return 1 if changes else 0
-    changes = write(tree, folder)
+    written = write(tree, folder)
     if form == "text":
-        what = f"{len(changes)} changed" if changes else "nothing changed"
+        what = f"{len(written)} changed" if written else "nothing changed"
         click.echo(f"{folder}: {len(tree.files) + 1} files, {what}.", err=True)
     return 0
-
-
-def _tell(folder: Path, changes: list[Difference]) -> None:
-    for change in changes[:_SHOWN]:
-        click.echo(f"{folder / change.path}: {change.kind}")
-    if len(changes) > _SHOWN:
-        click.echo(f"… and {len(changes) - _SHOWN} more")

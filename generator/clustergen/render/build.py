@@ -53,8 +53,9 @@ class Builder:
         self.members: dict[str, tuple[NodeGroup, ...]] = membership(cluster)
         self.files: dict[str, RenderedFile] = {}
 
-    def build(self) -> dict[str, RenderedFile]:
-        for file in files():
+    def build(self, only: File | None = None) -> dict[str, RenderedFile]:
+        """The files of all rows of the registry, or of `only` one."""
+        for file in (only,) if only is not None else files():
             if file.per == "tree":
                 continue  # made by finish
             if file.scope == "tree":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from clustergen.records import record
 
@@ -23,13 +23,15 @@ Kind = Literal[
     "remount",  # unmount and mount UNIT; the node is drained first
     "drain",  # drain, apply, run UNIT, resume
     "reboot",  # drain, apply, reboot
+    "cancel-jobs",  # reconfiguring cancels the jobs of a partition that goes: not while it has any
     "refuse",  # not while jobs run
 ]
 
 _ORDER = (
     "none", "daemon-reload", "reload", "run", "sysctl", "create", "load-accounts", "reconfigure", "restart",
     "restart-slurmdbd",
-    "restart-slurmctld", "restart-slurmd", "restart-slurm", "remount", "drain", "reboot", "refuse",
+    "restart-slurmctld", "restart-slurmd", "restart-slurm", "remount", "drain", "reboot",
+    "cancel-jobs", "refuse",
 )  # fmt: skip
 
 
@@ -55,6 +57,14 @@ RECONFIGURE = Effect("reconfigure")
 SYSCTL = Effect("sysctl")
 CREATE = Effect("create")
 REBOOT = Effect("reboot")
+
+
+def read(text: str) -> Effect:
+    """The effect that `str` printed, as the lock file has it. ValueError for a kind that nobody knows."""
+    kind, _, unit = text.partition(":")
+    if kind not in _ORDER:
+        raise ValueError(f"no effect is called {kind!r}")
+    return Effect(cast("Kind", kind), unit or None)
 
 
 def reload(unit: str) -> Effect:

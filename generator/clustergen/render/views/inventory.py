@@ -16,11 +16,18 @@ from clustergen.records import fields, record
 from clustergen.render.registry import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.packages import (
+    disks,
+    exports,
+    kernel_modules,
+    packages_by_group,
+    paths_by_group,
+    provision,
+)
 from clustergen.render.views.secrets import secrets
 from clustergen.render.views.units import units_by_group
 
 _MOST_FORKS = 100
-_TURING = 7.5  # compute capability
 Value = str | int | bool | float | list[str] | None
 
 
@@ -43,12 +50,16 @@ class Inventory:
 
 @record
 class Variables:
-    """group_vars/all.yml, in sections; then lists of units by group."""
+    """group_vars/all.yml, in sections; then lists of units, purposes of packages, and paths by group."""
 
     sections: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
     file_systems: tuple[dict[str, Value], ...]
     secrets: tuple[dict[str, Value], ...]
     units: tuple[tuple[str, tuple[str, ...]], ...]
+    packages: tuple[tuple[str, tuple[str, ...]], ...]
+    paths: tuple[tuple[str, tuple[str, ...]], ...]
+    exports: tuple[dict[str, str], ...]
+    disks: tuple[dict[str, str], ...]
 
 
 @record
@@ -57,6 +68,7 @@ class System:
 
     facts: tuple[tuple[str, str], ...]
     packages: tuple[tuple[str, list[str]], ...]
+    repositories: tuple[tuple[str, str], ...]
 
 
 @record
@@ -116,7 +128,8 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "ansible_port": connection.port,
             "ansible_become": connection.user != "root" if connection.become is None else connection.become,
             "ansible_ssh_common_args": f"-o ProxyJump={connection.jump}" if connection.jump else None,
-            "ansible_python_interpreter": connection.python,
+            # Named, so that no node is asked for it first.
+            "ansible_python_interpreter": connection.python or "/usr/bin/python3",
         },
         "The cluster": {
             "cluster_name": cluster.name,
@@ -141,7 +154,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         },
         "GPUs": {
             "nvidia_driver_branch": manifest.gpu.driver,
-            "nvidia_kernel_modules": manifest.gpu.kernel_modules or _kernel_modules(cluster),
+            "nvidia_kernel_modules": kernel_modules(cluster),
             "dcgm_release": manifest.monitoring.dcgm.version,
             "nccl_release": manifest.nccl.version,
         }
@@ -165,13 +178,11 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             for secret in secrets(cluster)
         ),
         tuple(units_by_group(cluster, outline).items()),
+        tuple(packages_by_group(cluster, outline).items()),
+        tuple(paths_by_group(cluster, outline).items()),
+        tuple(exports(cluster)),
+        tuple(disks(cluster)),
     )
-
-
-def _kernel_modules(cluster: Cluster) -> str:
-    """NVIDIA's open kernel modules drive GPUs from Turing on."""
-    known = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
-    return "proprietary" if min(known, default=_TURING) < _TURING else "open"
 
 
 def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
@@ -193,9 +204,12 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
     """The catalogue's facts of each operating system in use, by group."""
     found = {}
     for os in {kind.os.id: kind.os for kind in cluster.node_types}.values():
-        facts = {name: text for name, text in os.facts.items() if not name.startswith("package_")}
-        packages = {name.removeprefix("package_"): text.split() for name, text in os.facts.items() if name not in facts}
-        found[os_group(os.id)] = System(tuple(facts.items()), tuple(packages.items()))
+        other = ("package_", "repository_")
+        facts = {name: text for name, text in os.facts.items() if not name.startswith(other)}
+        got = provision(cluster, os)
+        found[os_group(os.id)] = System(
+            tuple(facts.items()), tuple(got.packages.items()), tuple(got.repositories.items())
+        )
     return found
 
 

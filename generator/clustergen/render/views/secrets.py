@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.manifest.storage import Beegfs, Cephfs
 from clustergen.records import record
 from clustergen.render.views.scrape import monitored
-from clustergen.render.views.slurm.slurmdbd import SECRET, is_local
+from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
 from clustergen.render.views.storage.beegfs import beegfs_secret
 from clustergen.render.views.storage.cephfs import cephfs_secret
 
@@ -35,7 +35,9 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
     else:
         yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
-    if cluster.accounting_hosts and not is_local(cluster):
+    if path := _jwt_key(cluster):
+        yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
+    if cluster.accounting_hosts and has_password(cluster):
         yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given")
     for name, entry in cluster.manifest.storage.items():
         if not any(name in mounts(cluster, group) for group in cluster.groups):
@@ -49,3 +51,12 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
             for path in (receiver.webhook_url_file, receiver.slack_url_file):
                 if path:
                     yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+
+
+def _jwt_key(cluster: Cluster) -> str | None:
+    """Where slurm.conf names the key of auth/jwt; None where that is not used."""
+    options = cluster.manifest.slurm.options
+    if "auth/jwt" not in str(options.get("AuthAltTypes", "")).split(","):
+        return None
+    words = str(options.get("AuthAltParameters", "")).split(",")
+    return next((word.removeprefix("jwt_key=") for word in words if word.startswith("jwt_key=")), None)

@@ -20,6 +20,7 @@ _EFFECTS = {
     "restart-slurmdbd": "restart slurmdbd",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld and slurmd",
+    "cancel-jobs": "wait until its partition has no jobs, which would be cancelled",
     "create": "make accounts and folders",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",

@@ -14,13 +14,16 @@ def accounting(cluster: Cluster) -> Section:
     """Without a node for slurmdbd nothing is counted: slurmctld stops on GPUs in the list then."""
     spec = cluster.manifest.slurm.accounting
     hosts = cluster.accounting_hosts
-    tres = ",".join(dict.fromkeys([*tres_of(cluster), *spec.tres]))
+    tres = ",".join(dict.fromkeys([*([] if cluster.bare else tres_of(cluster)), *spec.tres]))
     rows: list[Setting | None] = []
     if hosts:
         rows += [
             Setting("AccountingStorageType", "accounting_storage/slurmdbd"),
             Setting("AccountingStorageHost", hosts[0]),
             Setting("AccountingStorageBackupHost", hosts[1]) if len(hosts) > 1 else None,
+        ]
+    if hosts or cluster.bare:
+        rows += [
             Setting("AccountingStoragePort", port(cluster, "slurmdbd")),
             Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
             Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),

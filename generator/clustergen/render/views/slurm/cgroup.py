@@ -14,7 +14,7 @@ class CgroupConf:
     sections: tuple[Section, ...]
 
 
-def cgroup_conf(cluster: Cluster) -> CgroupConf:
+def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
     """The keys that every release takes; swap is constrained too, or a job would leave its memory limit that way."""
     rows = [
         Setting("CgroupPlugin", "autodetect", "v2 on every system of today"),
@@ -24,4 +24,6 @@ def cgroup_conf(cluster: Cluster) -> CgroupConf:
         Setting("ConstrainSwapSpace", "yes", "and does not swap instead"),
     ]
     made = section("Limits of jobs", FILE, cluster.release, rows)
-    return CgroupConf(with_options([made], cluster.manifest.slurm.cgroup_options, "slurm.cgroup_options"))
+    ours = [] if cluster.bare else [made]
+    found = with_options(ours, cluster.manifest.slurm.cgroup_options, "slurm.cgroup_options")
+    return CgroupConf(found) if found else None

@@ -7,7 +7,8 @@ from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.slurm import accounting, daemons, hooks, resources, scheduling
 from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line
-from clustergen.render.views.slurm.settings import Section, with_options
+from clustergen.render.views.slurm.settings import Section, own_lines, with_options
+from clustergen.render.views.slurm.stated import as_stated
 
 TOPICS = (
     daemons.controllers,
@@ -31,11 +32,16 @@ class SlurmConf:
     node_sets: tuple[Safe, ...]
     types: tuple[TypeNodes, ...]
     partitions: tuple[Safe, ...]
+    lines: tuple[Safe, ...]
 
 
 def sections(cluster: Cluster) -> tuple[Section, ...]:
     """The settings of slurm.conf by topic, each row with its reason."""
-    return with_options([topic(cluster) for topic in TOPICS], cluster.manifest.slurm.options, "slurm.options")
+    slurm = cluster.manifest.slurm
+    own = {key.lower() for line in slurm.lines for key in line}
+    made = as_stated(cluster, "slurm.conf", [topic(cluster) for topic in TOPICS])
+    ours = [Section(part.title, tuple(row for row in part.rows if row.key.lower() not in own)) for part in made]
+    return with_options(ours, slurm.options, "slurm.options")
 
 
 def slurm_conf(cluster: Cluster) -> SlurmConf | None:
@@ -47,4 +53,5 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         node_sets=node_sets(cluster),
         types=nodes(cluster),
         partitions=tuple(partition_line(cluster, partition) for partition in cluster.partitions),
+        lines=own_lines(cluster.manifest.slurm.lines),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
 from clustergen.hostlist import fold
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.formats import Safe, comment_text
-from clustergen.render.views.slurm.settings import Value, block
+from clustergen.render.views.slurm.settings import Value, block, own_lines
 
 FILE = "gres.conf"
 
@@ -22,13 +22,18 @@ class TypeDevices:
 @record
 class GresConf:
     types: tuple[TypeDevices, ...]
+    lines: tuple[Safe, ...]
+    """The manifest's own, in place of all others."""
 
 
 def gres_conf(cluster: Cluster) -> GresConf | None:
+    own = cluster.manifest.slurm.gres_lines
+    if own is not None:
+        return GresConf((), own_lines(own)) if own else None
     if not cluster.gpu_types:
         return None
     return GresConf(
-        tuple(TypeDevices(comment_text(_title(kind)), tuple(_lines(cluster, kind))) for kind in cluster.gpu_types)
+        tuple(TypeDevices(comment_text(_title(kind)), tuple(_lines(cluster, kind))) for kind in cluster.gpu_types), ()
     )
 
 
@@ -53,7 +58,11 @@ def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
     nodes = fold(host for group in cluster.compute if group.type.name == kind.name for host in group.hosts)
     options = cluster.manifest.slurm.gres_options
     if autodetect(gpus) == "off":
-        lines = [_line(cluster, nodes, _device(gpus, devices), options) for devices in device_runs(gpus)]
+        # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
+        written = cluster.manifest.node_types.get(kind.name)
+        if cluster.bare and (written is None or written.gpus.numa is None):
+            gpus = replace(gpus, cores=(), links=written.gpus.links or () if written else ())
+        lines = [_line(cluster, nodes, _device(cluster, gpus, run), options) for run in device_runs(gpus)]
     else:
         lines = [_line(cluster, nodes, [("AutoDetect", autodetect(gpus))], options)]
     if gpus.shards_per_gpu:
@@ -63,7 +72,7 @@ def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
     return lines
 
 
-def _device(gpus: GpuSet, devices: range) -> list[tuple[str, Value | None]]:
+def _device(cluster: Cluster, gpus: GpuSet, devices: range) -> list[tuple[str, Value | None]]:
     first = devices[0]
     return [
         ("Name", "gpu"),
@@ -72,7 +81,7 @@ def _device(gpus: GpuSet, devices: range) -> list[tuple[str, Value | None]]:
         ("Cores", gpus.cores[first] if gpus.cores else None),
         ("Links", ",".join(map(str, gpus.links[first])) if gpus.links else None),
         # Without it, tasks get the variables of all makers, and programs that find two of them give up.
-        ("Flags", "nvidia_gpu_env"),
+        ("Flags", None if cluster.bare else "nvidia_gpu_env"),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition
 from clustergen.hostlist import fold
 from clustergen.records import record
@@ -27,12 +29,11 @@ def node_sets(cluster: Cluster) -> tuple[Safe, ...]:
 
 
 def nodes(cluster: Cluster) -> tuple[TypeNodes, ...]:
-    by_type: dict[str, list[NodeGroup]] = {}
-    for group in cluster.compute:
-        by_type.setdefault(group.type.name, []).append(group)
+    """In the manifest's order, which is that in which Slurm counts and ranks them."""
+    runs = ((kind, list(groups)) for kind, groups in groupby(cluster.compute, key=lambda group: group.type.name))
     return tuple(
         TypeNodes(comment_text(_title(groups[0].type)), tuple(node_line(cluster, group) for group in groups))
-        for groups in by_type.values()
+        for _, groups in runs
     )
 
 
@@ -43,9 +44,11 @@ def _title(kind: NodeType) -> str:
 def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
     """One entry of the manifest. Of a machine of which nothing is known, only what it is called."""
     kind = group.type
+    own = {**kind.slurm_options, **group.slurm_options}
+    boards = {key.lower() for key in own} & {"boards", "socketsperboard"}
     names: Pairs = [("NodeName", group.folded), ("NodeAddr", fold(group.addresses))]
     hardware: Pairs = [
-        ("Sockets", kind.slurm_sockets),
+        ("Sockets", None if boards else kind.slurm_sockets),
         ("CoresPerSocket", kind.slurm_cores_per_socket),
         ("ThreadsPerCore", kind.threads_per_core),
         ("RealMemory", kind.real_memory_mib),
@@ -58,13 +61,13 @@ def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
         ("Weight", weight(cluster, group)),
         ("State", group.state),
     ]
-    return block(FILE, cluster.release, [*names, *(hardware if kind.known else []), *use], kind.slurm_options)
+    return block(FILE, cluster.release, [*names, *(hardware if kind.known else []), *use], own)
 
 
 def weight(cluster: Cluster, group: NodeGroup) -> int | None:
     """Jobs without GPUs go to nodes without GPUs first, where there are both."""
     stated = group.weight if group.weight is not None else group.type.weight
-    if stated is not None:
+    if stated is not None or cluster.bare:
         return stated
     with_gpus = {other.type.gpus is not None for other in cluster.compute}
     return (10 if group.type.gpus else 1) if len(with_gpus) > 1 else None
@@ -74,11 +77,11 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
     spec = partition.spec
     given: Pairs = [
         ("PartitionName", partition.name),
-        ("Nodes", partition.nodes),
+        ("Nodes", None if spec.nodes == "none" else partition.nodes),
         ("Default", "YES" if partition.default else None),
         ("State", spec.state),
-        ("DefaultTime", _time(partition.default_time_minutes)),
-        ("MaxTime", _time(partition.max_time_minutes)),
+        ("DefaultTime", None if cluster.bare and not spec.default_time else _time(partition.default_time_minutes)),
+        ("MaxTime", None if cluster.bare and not spec.max_time else _time(partition.max_time_minutes)),
         ("PriorityTier", spec.priority_tier),
         ("PriorityJobFactor", spec.priority_factor),
         ("PreemptMode", preempt_mode(spec.preempt) if spec.preempt else None),
@@ -98,7 +101,7 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
         ("DefCpuPerGPU", partition.cpus_per_gpu),
         ("DefMemPerGPU", partition.mem_per_gpu_mib),
         ("DefMemPerCPU", partition.mem_per_cpu_mib),
-        ("TRESBillingWeights", billing(partition) if cluster.accounting_hosts else None),
+        ("TRESBillingWeights", billing(partition) if cluster.accounting_hosts or cluster.bare else None),
     ]
     return block(FILE, cluster.release, given, spec.options)
 

@@ -16,8 +16,9 @@ IMEX = "switch/nvidia_imex"
 def resources(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     sharing = has_shards(cluster) or has_mps(cluster)
+    linear = str(slurm.options.get("SelectType", "")).lower().endswith("linear")
     parameters = [
-        "CR_Core_Memory",
+        "CR_Memory" if linear else "CR_Core_Memory",  # whole nodes are all that select/linear hands out
         *(["LL_SHARED_GRES"] if sharing else []),
         *(["ENFORCE_BINDING_GRES"] if slurm.enforce_binding else []),
     ]
@@ -27,7 +28,7 @@ def resources(cluster: Cluster) -> Section:
         Setting(
             "SelectTypeParameters",
             words("SelectTypeParameters", parameters, cluster.release),
-            "cores and memory are both handed out",
+            "whole nodes are handed out, with their memory" if linear else "cores and memory are both handed out",
         ),
         Setting("GresTypes", ",".join(gres_names(cluster))),
         Setting("ProctrackType", "proctrack/cgroup"),

@@ -20,6 +20,8 @@ def scheduler(cluster: Cluster) -> Section:
 
 def scheduler_words(cluster: Cluster) -> str:
     """Tokens of SchedulerParameters; the manifest's own come last and in the place of ours."""
+    if cluster.bare:
+        return words("SchedulerParameters", cluster.manifest.slurm.scheduler.parameters, cluster.release)
     nodes = sum(len(group.hosts) for group in cluster.compute)
     window = backfill_window(cluster)
     wanted: dict[str, Value | None] = {
@@ -59,14 +61,14 @@ def priority(cluster: Cluster) -> Section:
         Setting("PriorityType", "priority/multifactor"),
         Setting(
             "PriorityFlags",
-            words("PriorityFlags", ["MAX_TRES", *spec.flags], cluster.release),
+            words("PriorityFlags", [*([] if cluster.bare else ["MAX_TRES"]), *spec.flags], cluster.release),
             "a job bills what it takes most of",
         ),
         Setting("PriorityFavorSmall", "YES" if spec.favor_small else "NO"),
         Setting("PriorityWeightPartition", weights.partition),
         Setting("PriorityWeightJobSize", weights.job_size),
     ]
-    if cluster.accounting_hosts:
+    if cluster.accounting_hosts or cluster.bare:
         rows += [
             Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past use counts half after this"),
             Setting("PriorityCalcPeriod", spec.calc_period.slurm()),

@@ -101,5 +101,10 @@ def block(file: str, release: SlurmRelease, given: Pairs, options: Mapping[str, 
     return Safe(" ".join([*found, *(_word(key, value) for key, value in own.values())]))
 
 
+def own_lines(given: Iterable[Mapping[str, Value]]) -> tuple[Safe, ...]:
+    """Whole lines of the manifest's own."""
+    return tuple(Safe(" ".join(_word(key, value) for key, value in line.items())) for line in given if line)
+
+
 def _word(key: str, value: Value) -> str:
     return f"{key}={slurm_value(value)}"

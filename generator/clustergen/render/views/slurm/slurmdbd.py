@@ -7,6 +7,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.views.slurm.daemons import LOGS, port
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
+from clustergen.render.views.slurm.stated import as_stated
 
 FILE = "slurmdbd.conf"
 SECRET = "/etc/slurm/slurmdbd.secret.conf"
@@ -19,7 +20,7 @@ _PURGE = {
 @record
 class SlurmdbdConf:
     secret: str | None
-    """File with the line StoragePass=…, put on the node when the tree is applied; None with a local database."""
+    """File with the line StoragePass=…, put on the node when the tree is applied; None without a password."""
     sections: tuple[Section, ...]
 
 
@@ -30,8 +31,14 @@ class MariadbConf:
 
 
 def is_local(cluster: Cluster) -> bool:
-    """MariaDB on the slurmdbd node: by its socket, where the account is the password."""
+    """MariaDB on the slurmdbd node."""
     return cluster.manifest.slurm.accounting.database_host == "localhost"
+
+
+def has_password(cluster: Cluster) -> bool:
+    """Whether the database asks for one: not on the slurmdbd node, where by its socket the account is the password."""
+    stated = cluster.manifest.slurm.accounting.password
+    return not is_local(cluster) if stated is None else stated
 
 
 def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
@@ -53,7 +60,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     ]
     storage = [
         Setting("StorageType", "accounting_storage/mysql"),
-        Setting("StorageHost", host, "by socket: the account is the password" if is_local(cluster) else ""),
+        Setting("StorageHost", host, "" if has_password(cluster) else "by socket: the account is the password"),
         Setting("StoragePort", int(database_port)) if database_port else None,
         Setting("StorageUser", spec.database_user),
         Setting("StorageLoc", spec.database_name),
@@ -64,8 +71,9 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
         section("Database", FILE, cluster.release, storage),
         section("How long records are kept", FILE, cluster.release, purge),
     ]
+    made = as_stated(cluster, FILE, made)
     return SlurmdbdConf(
-        None if is_local(cluster) else SECRET, with_options(made, spec.options, "slurm.accounting.options")
+        SECRET if has_password(cluster) else None, with_options(made, spec.options, "slurm.accounting.options")
     )
 
 

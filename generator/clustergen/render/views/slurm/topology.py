@@ -12,7 +12,7 @@ from clustergen.cluster.nvlink import domains
 from clustergen.hostlist import count, fold
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.slurm.settings import Pairs, block, knows
+from clustergen.render.views.slurm.settings import Pairs, block, knows, own_lines
 
 FILE = "topology.conf"
 TOP = "fabric"
@@ -49,6 +49,8 @@ class TopologyYaml:
 
 
 def topology_conf(cluster: Cluster) -> TopologyConf | None:
+    if own := cluster.manifest.slurm.topology.lines:
+        return TopologyConf(own_lines(own))
     if cluster.topology == "flat" or cluster.manifest.slurm.topology.format == "yaml":
         return None
     if cluster.topology == "block":

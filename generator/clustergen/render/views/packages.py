@@ -1,0 +1,193 @@
+"""What has to be installed on the nodes of each group, by purpose; a system's table says which packages that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.groups import entry_group, mount_group, mounts
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.storage import serves
+from clustergen.manifest.storage import Beegfs, Local, Nfs
+from clustergen.render.tree import Outline
+from clustergen.render.views.slurm.containers import PLUGIN
+from clustergen.render.views.units import units_by_group
+
+# A unit that is to run comes with the package of this purpose.
+_OF_UNIT = {
+    "munge.service": "munge",
+    "mariadb.service": "mariadb",
+    "slurmctld.service": "slurmctld",
+    "slurmdbd.service": "slurmdbd",
+    "slurmd.service": "slurmd",
+    "sackd.service": "sackd",
+    "chrony.service": "chrony",
+    "chronyd.service": "chrony",
+    "prometheus-node-exporter.service": "node_exporter",
+    "prometheus.service": "prometheus",
+    "prometheus-alertmanager.service": "alertmanager",
+    "alertmanager.service": "alertmanager",
+    "nfs-server.service": "nfs_server",
+    "opensm.service": "opensm",
+    "nvidia-dcgm-exporter.service": "dcgm_exporter",
+    "nvidia-fabricmanager.service": "nvidia_fabricmanager",
+    "nvidia-imex.service": "nvidia_imex",
+    "nvidia-mig-manager.service": "mig_manager",
+}
+_FABRIC_MANAGER_RENAMED = 580  # driver branch
+_NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
+_PROGRAMS = ("prometheus", "alertmanager")  # programs that some systems have no package of
+_WEKA_AGENT = "/etc/wekaio/service.conf"
+
+
+class Provision(NamedTuple):
+    """One operating system: purpose → packages; and purpose → repository, where it is not the distribution's own."""
+
+    packages: dict[str, list[str]]
+    repositories: dict[str, str]
+
+
+def packages_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
+    """Group → purposes. One that all hosts have is named there alone."""
+    found: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
+    for group, purpose in _wanted(cluster, outline):
+        if group in found:
+            found[group][purpose] = None
+    general = found.get("all", {})
+    return {
+        name: purposes
+        for name, named in found.items()
+        if (purposes := tuple(purpose for purpose in named if name == "all" or purpose not in general))
+    }
+
+
+def _wanted(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
+    for name, units in units_by_group(cluster, outline).items():
+        for unit in units:
+            if unit == "nvidia-dcgm.service":
+                yield name, f"dcgm_{cluster.manifest.monitoring.dcgm.version.partition('.')[0]}"
+            elif unit in _OF_UNIT:
+                yield name, _OF_UNIT[unit]
+    yield from _slurm(cluster, outline)
+    yield from _gpus(cluster)
+    yield "fabric_node", "rdma"
+    yield from _storage(cluster)
+
+
+def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
+    yield "slurm_node", "slurm_client"
+    for file in outline.files.values():
+        if file.group is not None and file.target == "/etc/pam.d/sshd":
+            yield file.group, "pam_slurm_adopt"
+    if cluster.manifest.slurm.pyxis.enabled:
+        yield "slurm_node", "compiler"
+        yield "slurm_node", "slurm_headers"
+        yield "slurm_compute", "enroot"
+        yield "gpu_node", "nvidia_container_toolkit"
+
+
+def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    gpu = cluster.manifest.gpu
+    yield "gpu_node", "kernel_headers"
+    if gpu.driver:
+        yield "gpu_node", "nvidia_pinning"
+    yield "gpu_node", f"nvidia_driver_{kernel_modules(cluster)}"
+    if gpu.acs == "off":
+        yield "gpu_node", "pci"
+    for kind in cluster.gpu_types:
+        if kind.gpus is None:
+            continue
+        if kind.gpus.autodetect == "nvml":
+            yield kind.group, "gpu_nvml"
+        switched = kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1
+        if switched and (kind.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
+            yield kind.group, "nvidia_nvlink5"
+
+
+def kernel_modules(cluster: Cluster) -> str:
+    """`open` or `proprietary`: NVIDIA's open kernel modules drive GPUs from Turing (compute capability 7.5) on."""
+    known = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
+    return cluster.manifest.gpu.kernel_modules or ("proprietary" if min(known, default=7.5) < 7.5 else "open")
+
+
+def _storage(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    yield "nfs_client", "nfs_client"
+    yield "cephfs_client", "cephfs"
+    for group in ("lustre_client", "beegfs_client", "weka_client"):
+        yield group, "kernel_headers"
+    yield "lustre_client", "lustre"
+    yield "weka_client", "compiler"
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Beegfs):
+            yield mount_group(name), "beegfs_8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "beegfs_7"
+        elif isinstance(entry, Local):
+            yield mount_group(name), entry.filesystem
+        elif isinstance(entry, Nfs) and entry.export.zfs is not None:
+            yield entry_group("export", name), "kernel_headers"
+            yield entry_group("export", name), "zfs"
+
+
+def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
+    """Group → what roles make that is neither a package nor a file of the tree: a node without one is behind."""
+    found: dict[str, tuple[str, ...]] = {}
+    if cluster.manifest.slurm.pyxis.enabled:
+        found["slurm_node"] = (PLUGIN,)
+    found["weka_client"] = (_WEKA_AGENT,)
+    archived = [
+        tuple(f"/usr/local/bin/{name}" for name in _PROGRAMS if group.type.os.fact(f"repository_{name}") == "archive")
+        for group in outline.groups.get("monitoring", ())
+    ]
+    if archived and all(archived):
+        found["monitoring"] = archived[0]
+    found |= {export["group"]: (export["path"],) for export in exports(cluster)}
+    return {name: paths for name, paths in found.items() if name in outline.groups}
+
+
+def exports(cluster: Cluster) -> list[dict[str, str]]:
+    """What nodes of the cluster serve by NFS: `zpool` is the script that makes its dataset, empty without ZFS."""
+    return [
+        {
+            "name": name,
+            "group": entry_group("export", name),
+            "path": entry.path.rstrip("/"),
+            "zpool": f"/usr/local/sbin/clustergen-zpool-{name}" if entry.export.zfs else "",
+        }
+        for name, entry in cluster.manifest.storage.items()
+        if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)
+    ]
+
+
+def disks(cluster: Cluster) -> list[dict[str, str]]:
+    """Local disks: `device` as the manifest has it, a path or LABEL= or UUID=."""
+    return [
+        {"name": name, "group": mount_group(name), "device": entry.device, "filesystem": entry.filesystem}
+        for name, entry in cluster.manifest.storage.items()
+        if isinstance(entry, Local) and any(name in mounts(cluster, group) for group in cluster.groups)
+    ]
+
+
+def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
+    """A system's packages as this cluster wants them: whose Slurm, and which driver branch."""
+    cells = {name.removeprefix("package_"): text for name, text in os.facts.items() if name.startswith("package_")}
+    origins = {
+        name.removeprefix("repository_"): text for name, text in os.facts.items() if name.startswith("repository_")
+    }
+    own = {name.removeprefix("schedmd_"): text for name, text in cells.items() if name.startswith("schedmd_")}
+    distributed = from_distribution(cluster, os)
+    for purpose, text in own.items():
+        cells.pop(f"schedmd_{purpose}")
+        cells[purpose] = cells[purpose] if distributed else text
+        # A plugin may have an origin of its own: Debian has that for NVML in contrib.
+        origins[purpose] = origins.get(purpose, origins["slurm"]) if distributed else "slurm"
+    origins.pop("slurm")
+    cells.pop("manager", None)
+    before = cells.pop("nvidia_fabricmanager_before_580")
+    branch = cluster.manifest.gpu.driver
+    if branch and int(branch) < _FABRIC_MANAGER_RENAMED:
+        cells["nvidia_fabricmanager"] = before
+    packages = {purpose: text.replace("{branch}", branch or "").split() for purpose, text in cells.items()}
+    return Provision(packages, {purpose: origin for purpose, origin in origins.items() if origin})
