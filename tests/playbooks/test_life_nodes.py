@@ -186,8 +186,8 @@ def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: L
     lab.waits_for(f"sacct -X -n -P -o state -j {done}", "COMPLETED")
     runs = "while [ ! -e /tmp/go ]; do sleep 1; done; srun hostname"
     running = lab.submit(runs, "--gpus=3", "-w", "compute01", "-o", "/tmp/out")
-    waiting = lab.submit("srun hostname", "-N2", "--exclusive", "--gpus-per-node=8")
     lab.waits_for(f"squeue -h -j {running} -o %T", "RUNNING")
+    waiting = lab.submit("srun hostname", "-N2", "--exclusive", "--gpus-per-node=8")
     started = lab.on("head1", f"squeue -h -j {running} -o %S")
     assert "PENDING" in lab.on("head1", f"squeue -h -j {waiting} -o %T")
 

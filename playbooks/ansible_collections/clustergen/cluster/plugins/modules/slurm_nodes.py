@@ -79,6 +79,9 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
 )
 
 
+SILENT = frozenset(("not_responding", "unknown"))
+
+
 def drain(module, slurm):
     asked = module.params
     known = slurm.nodes()
@@ -108,27 +111,29 @@ def resumable(states, reason, any_reason):
     return any_reason and "down" in states and "not_responding" not in states
 
 
+def settled(slurm, nodes, states, until):
+    """All nodes that Slurm knows, once none of these is in one of the states any more, or the time is up."""
+    while True:
+        known = slurm.nodes()
+        if time.monotonic() > until or not any(known[name][0] & states for name in nodes if name in known):
+            return known
+        time.sleep(1)
+
+
 def resume(module, slurm):
     asked = module.params
     until = time.monotonic() + 60
-    while True:
-        known = slurm.nodes()
-        # What is not answering yet, or restarted just now, is given the time to come back.
-        waits = [
-            name
-            for name in asked["nodes"]
-            if name in known and known[name][0] & {"down", "unknown", "not_responding", "down*"}
-        ]
-        if not waits or time.monotonic() > until:
-            break
-        time.sleep(1)
+    # What is not answering yet, or restarted just now, is given the time to come back.
+    known = settled(slurm, asked["nodes"], SILENT | {"down"}, until)
     ours = [name for name in asked["nodes"] if name in known and resumable(*known[name], asked["any_reason"])]
     if ours:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
+        # slurmctld pings a resumed node before it gives it a job.
+        known = settled(slurm, ours, SILENT, until)
     left = {
-        name: known[name][1]
+        name: known[name][1] or "does not answer"
         for name in asked["nodes"]
-        if name in known and name not in ours and known[name][0] & {"drain", "down", "drained"}
+        if name in known and known[name][0] & (DRAINED | SILENT | {"down"})
     }
     module.exit_json(changed=bool(ours), resumed=ours, left=left)
 
