@@ -136,7 +136,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
     arguments = [
         "run", "--detach", "--name", container(work, node.host), "--hostname", node.host,
         "--label", f"{LABEL}={work.name}", "--label", f"clustergen.node={node.host}",
-        "--network", network(work), "--ip", node.address,
+        "--network", network(work), "--ip", node.address, "--mac-address", _mac(node.address),
     ]  # fmt: skip
     arguments += _CONFINED
     if engine.name == "podman":
@@ -154,6 +154,12 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
         arguments += ["--volume", f"{_FILES / 'nvidia-smi'}:/usr/bin/nvidia-smi:ro"]
     boot = ["sh", "-c", "mount -o remount,rw /sys/fs/cgroup; exec /sbin/init"] if engine.name == "docker" else []
     engine.run(*arguments, node.image, *boot)
+
+
+def _mac(address: str) -> str:
+    """A hardware address that goes with the address: the others still know it when a node is made anew."""
+    last = ipaddress.ip_address(address).packed[-4:]
+    return ":".join(f"{byte:02x}" for byte in b"\x02\x42" + last)
 
 
 def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> str:
