@@ -228,6 +228,6 @@ def down(work: Work) -> int:
 
 def _clean(engine: Engine, work: Work) -> int:
     count = containers.remove(engine, work)
-    if engine.hybrid and not containers.running(engine):
+    if engine.name == "podman" and engine.hybrid and not containers.running(engine):
         engines.release(engine.store)
     return count
