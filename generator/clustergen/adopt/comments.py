@@ -26,8 +26,15 @@ _STOCK = frozenset(
     information on cgroup configuration parameters|example slurmdbd conf file|topology|general|resources|defaults
     see the slurmdbd conf man page for more information|archive info|authentication info|slurmdbd info|database info
     example slurm cgroup support configuration file|information on cgroup configuration parameters
-    end of file|eof|default|default values|managed by ansible|ansible managed
+    end of file|eof|default|default values|gres|gpus|queues|fair share|cgroups|node definitions|partition definitions
+    slurm conf config file|gres conf config file|topology conf config file|cgroup conf config file|job accounting
+    compute nodes slurmd c|slurmd c|network topology|job scheduling|resource selection
     """.replace("\n", "|").split("|")
+)
+# Who writes the file: from now on that is clustergen.
+_WRITER = re.compile(
+    r"(?i)configurator[.a-z]*\.html|\b(puppet|ansible|chef|salt|cfengine)[ -]managed\b"
+    r"|\bmanaged by (puppet|ansible|chef|salt|cfengine)\b|\bchanges (here )?will be (overwritten|lost)\b"
 )
 _STOCK_PLAIN = frozenset(" ".join(entry.split()) for entry in _STOCK)
 
@@ -68,7 +75,7 @@ def comments_of(text: str) -> Comments:
             more, sign, said = said.partition("#")
             before += "#" + more
         start = continued or number
-        if sign and _SETTING.match(said) and not before.strip():
+        if sign and _SETTING.match(said.lstrip("#")) and not before.strip():
             off += 1
             waiting = []  # what stands above it speaks of it
             continue
@@ -95,7 +102,7 @@ def _words(said: str) -> str | None:
     text = "".join(char if char.isprintable() else " " for char in readable(said))
     text = text.strip().strip("#=*-_~+<>|/ \t").strip()
     plain = " ".join(re.sub(r"[^a-z0-9]+", " ", text.lower()).split())
-    if not _WORD.search(text) or plain in _STOCK_PLAIN:
+    if not _WORD.search(text) or plain in _STOCK_PLAIN or _WRITER.search(text):
         return None
     return text[:_MOST]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from clustergen import compile as compiler
 from clustergen.adopt.accounting import SECRET
-from clustergen.adopt.draft import Draft, Note, Origin
+from clustergen.adopt.draft import Draft, Origin
 from clustergen.adopt.originals import CONFIGS, Originals
+from clustergen.adopt.topology import YAML, file_of, renamed
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.hostlist import HostlistError, expand
@@ -54,7 +55,11 @@ def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, 
     for name, content in draft.files.items():
         own["/" + name.split("/", 2)[2]] = content.decode("utf-8", "surrogateescape")
     old |= own
-    wanted = {f"/etc/slurm/{name}" for name in CONFIGS} | set(own)
+    if ("slurm", "topology", "format") in draft.items:
+        old["/etc/slurm/topology.yaml"] = renamed(originals.folder.text(YAML) or "")
+    if file_of(originals) == YAML:
+        old.pop("/etc/slurm/topology.conf", None)
+    wanted = {f"/etc/slurm/{name}" for name in (*CONFIGS, YAML)} | set(own)
     new = {
         file.target: file.content.decode("utf-8", "surrogateescape")
         for file in tree
@@ -71,13 +76,30 @@ def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, 
     return slurm_changes(old, new, originals.release)
 
 
-def explained(change: Change, notes: Iterable[Note]) -> Comparison:
+def explained(change: Change, draft: Draft) -> Comparison:
+    """A change with what the notes know of it."""
+    if change.key == "AutoDetect" and not change.new and change.nodes and not _with_gres(draft, change.nodes):
+        return Comparison(change, "these nodes have no Gres, so there is nothing to detect", True)
+    notes = draft.notes
     names = {change.key} if not change.name else {f"{change.key} {change.name}", f"{_block(change)} {change.name}"}
     found = [note for note in notes if note.key and (note.key in names or (not change.name and note.key == change.key))]
     if not found and change.name:
         found = [note for note in notes if note.key.partition(" ")[0] == change.key and overlaps(note.key, change.name)]
     why = "; ".join(dict.fromkeys(note.text for note in found))
     return Comparison(change, why, bool(found) and all(note.kind in ("meant", "secret") for note in found))
+
+
+def _with_gres(draft: Draft, nodes: str) -> bool:
+    data = draft.data()
+    kinds = {name for name, kind in data["node_types"].items() if "gpus" in kind or "Gres" in _options(kind)}
+    wanted = set(expand(nodes))
+    entries = (entry for entry in data["nodes"] if entry["type"] in kinds or "Gres" in _options(entry))
+    return any(not wanted.isdisjoint(expand(entry["name"])) for entry in entries)
+
+
+def _options(section: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = section.get("slurm_options", {})
+    return found
 
 
 def _block(change: Change) -> str:

@@ -9,7 +9,16 @@ from typing import Any, Literal
 from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
-Value = str | int | float | bool | tuple[str, ...] | tuple[int, ...] | tuple[tuple[int, ...], ...] | dict[str, float]
+Scalar = str | int | float | bool
+Value = (
+    Scalar
+    | tuple[str, ...]
+    | tuple[int, ...]
+    | tuple[tuple[int, ...], ...]
+    | dict[str, float]
+    | dict[str, int]
+    | dict[int, str]
+)
 Kind = Literal["left-out", "secret", "choice", "meant"]
 
 
@@ -72,6 +81,8 @@ class Draft:
         """Node types whose GPUs the catalogue has."""
         self.programs: set[str] = set()
         """Those of them that are programs."""
+        self.whole: set[str] = set()
+        """Files that go to the site as they are, although the manifest has fields for such."""
         self._waiting: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def expect(self, file: str, comments: dict[int, tuple[str, ...]]) -> None:
@@ -138,22 +149,26 @@ class Draft:
 
     def data(self) -> dict[str, Any]:
         """The manifest as plain data; tuples are lists."""
-        root: dict[Any, Any] = {}
+        root: dict[Any, Any] = _Section()
         for item in self.items.values():
             here = root
             for name in item.path[:-1]:
-                here = here.setdefault(name, {})
+                here = here.setdefault(name, _Section())
             here[item.path[-1]] = item.value
         found: dict[str, Any] = _listed(root)
         return found
 
 
+class _Section(dict[Any, Any]):
+    """What lies below a path, and not a value."""
+
+
 def _listed(data: Any) -> Any:
-    """Tuples, and mappings by number, as lists."""
+    """Tuples, and sections by number, as lists."""
     if isinstance(data, tuple):
         return list(map(_listed, data))
     if not isinstance(data, dict):
         return data
-    if data and all(type(key) is int for key in data):
+    if isinstance(data, _Section) and data and all(type(key) is int for key in data):
         return [_listed(data[key]) for key in sorted(data)]
     return {key: _listed(value) for key, value in data.items()}

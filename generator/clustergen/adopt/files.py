@@ -8,8 +8,10 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from clustergen.adopt.comments import readable
-from clustergen.adopt.draft import Draft, Origin
+from clustergen.adopt.draft import Draft
+from clustergen.adopt.fabric import take_topology
 from clustergen.adopt.gres import take_gpus
+from clustergen.adopt.lines import PLACES, take_lines
 from clustergen.adopt.machines import Machines
 from clustergen.adopt.originals import CONFIGS, Originals
 from clustergen.adopt.settings import option_value
@@ -22,12 +24,8 @@ _OPTIONS: dict[str, ManifestPath] = {
     "mpi.conf": ("slurm", "mpi_options"),
     "acct_gather.conf": ("slurm", "acct_gather_options"),
 }
-_LINES: dict[str, ManifestPath] = {
-    "gres.conf": ("slurm", "gres_lines"),
-    "topology.conf": ("slurm", "topology", "lines"),
-}
 WHOLE = (
-    *("plugstack.conf", "job_container.conf", "namespace.yaml", "topology.yaml", "oci.conf", "helpers.conf"),
+    *("plugstack.conf", "job_container.conf", "namespace.yaml", "oci.conf", "helpers.conf"),
     *("burst_buffer.conf", "knl.conf", "knl_cray.conf", "knl_generic.conf", "cli_filter.lua", "scrun.lua"),
 )
 """Files for which the manifest has no keys, wanted wherever slurm.conf is."""
@@ -58,11 +56,10 @@ def take_files(draft: Draft, originals: Originals, machines: Machines) -> None:
                 draft.note("secret", words, origin.place, key)
                 continue
             draft.set((*path, key), option_value(setting.text), [origin])
-    if "topology.conf" in originals.configs:
-        take_lines(draft, originals, "topology.conf")
+    take_topology(draft, originals, machines)
     if "gres.conf" not in originals.configs and draft.gpu_types:
         words = "There was no gres.conf; without this line one is made of the GPUs."
-        draft.set(_LINES["gres.conf"], (), comments=[words])
+        draft.set(PLACES["gres.conf"], (), comments=[words])
     elif "gres.conf" in originals.configs and draft.gpu_types:
         take_gpus(draft, originals, machines)
     elif "gres.conf" in originals.configs:
@@ -75,33 +72,14 @@ def _gres_types(draft: Draft) -> None:
     """GresTypes follows from the GPUs, unless the files say another."""
     path: ManifestPath = ("slurm", "options", "GresTypes")
     stated = draft.items.get(path)
+    fields = {item.path[-1] for item in draft.below(("node_types",)) if item.path[2:3] == ("gpus",)}
+    derived = {"gpu", *({"shards": "shard", "mps": "mps"}[str(field)] for field in fields & {"shards", "mps"})}
+    said = {word.strip().lower() for word in str(stated.value).split(",")} if stated else set()
     if draft.gpu_types and stated is None:
         draft.set(path, "", comments=["slurm.conf has none, so Slurm knows no GPUs."])
-    elif draft.gpu_types and stated is not None and str(stated.value).strip().lower() == "gpu":
+    elif draft.gpu_types and stated is not None and said == derived:
         draft.remove(stated)
         draft.tail += stated.comments
-
-
-def take_lines(draft: Draft, originals: Originals, file: str) -> None:
-    """A file line by line, each as it is."""
-    path = _LINES[file]
-    guessed = (("slurm", "gres_options"),) if file == "gres.conf" else ()
-    for item in [item for place in (path, *guessed) for item in draft.below(place)]:
-        draft.remove(item)
-    if file == "gres.conf":
-        for item in list(draft.items.values()):
-            if item.path[0] == "node_types" and item.path[-1] in ("autodetect", "numa", "links"):
-                draft.remove(item)
-    index = 0
-    for line in originals.configs[file].lines:
-        if not line.pairs or any(problem.kind.fatal for problem in line.problems):
-            continue
-        block = next((name for name in slurm.files().get(file, ()) if name.lower() == line.key), "")
-        for pair in line.pairs:
-            known = slurm.key(file, pair.key, "" if pair is line.pairs[0] else block)
-            origin = Origin(line.file, line.number, line.key, line.pairs[0].value, pair.key, pair.value)
-            draft.set((*path, index, known.key if known else pair.key), option_value(pair.value), [origin])
-        index += 1
 
 
 def _whole_files(draft: Draft, originals: Originals) -> None:
@@ -113,6 +91,7 @@ def _whole_files(draft: Draft, originals: Originals) -> None:
             wanted |= {
                 f"plugstack.conf.d/{item.name}": everywhere for item in sorted((folder / "plugstack.conf.d").glob("*"))
             }
+    wanted |= dict.fromkeys(draft.whole, everywhere)
     wanted |= dict(_programs(originals, folder))
     for name, group in wanted.items():
         if (folder / name).is_file():

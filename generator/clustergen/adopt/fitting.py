@@ -9,8 +9,11 @@ from clustergen import compile as compiler
 from clustergen.adopt.comparing import Comparison, changes_of, explained, is_about, rendered
 from clustergen.adopt.controllers import as_written
 from clustergen.adopt.draft import Draft, Item, Kind
-from clustergen.adopt.files import take_lines
+from clustergen.adopt.fabric import as_file, is_about_topology
+from clustergen.adopt.lean import needless, told
+from clustergen.adopt.lines import take_lines
 from clustergen.adopt.originals import Originals
+from clustergen.adopt.settings import option_value
 from clustergen.adopt.writing import written
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.catalogue.slurm_values import has_tokens, unknown_token_is_fatal
@@ -25,6 +28,7 @@ from clustergen.rules import check
 
 _ROUNDS = 40
 _STRANGERS = ("node-unknown", "node-not-compute")
+_OF_TOPOLOGY = ("node-without-switch", "node-without-block", "topology-without-switches", "topology-too-new")
 _BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distribution")
 
 
@@ -52,12 +56,33 @@ def fit(draft: Draft, originals: Originals) -> Fitted:
         if tree is None:
             return Fitted(text, errors, ())
         changes = changes_of(draft, originals, tree)
-        compared = tuple(explained(change, draft.notes) for change in changes)
+        compared = tuple(explained(change, draft) for change in changes)
         open_ones = [item.change for item in compared if not item.why]
         bettered = [change for change in open_ones if _better(draft, originals, change, tried)]
         if not bettered:
             break
-    return Fitted(text, (), compared)
+    return _leaner(draft, originals, Fitted(text, (), compared))
+
+
+def _leaner(draft: Draft, originals: Originals, fitted: Fitted) -> Fitted:
+    """Without what Slurm has anyway, as far as that means the same."""
+    before = [item.change for item in fitted.compared]
+    items = dict(draft.items)
+    left = needless(draft, originals)
+    while left:
+        for item in left:
+            draft.remove(item)
+        text = written(draft)
+        _, tree = rendered(draft, text)
+        changes = changes_of(draft, originals, tree) if tree is not None else ()
+        news = [change for change in changes if change not in before]
+        if tree is not None and not news:
+            told(draft, left)
+            return Fitted(text, (), tuple(explained(change, draft) for change in changes))
+        kept = [item for item in left if not any(_matches(item, change) for change in news)]
+        left = kept if tree is not None and len(kept) < len(left) else []
+        draft.items = dict(items)
+    return fitted
 
 
 def _until_valid(draft: Draft, originals: Originals) -> None:
@@ -104,6 +129,8 @@ def _handle(draft: Draft, originals: Originals, error: Finding) -> bool:
     """Moves or removes what an error is about; False where that cannot be done."""
     if error.code == "address-missing":
         return _set(draft, ("host", "hosts_file"), False)
+    if is_about_topology(error.path) or error.code in _OF_TOPOLOGY:
+        return as_file(draft, originals, error.message)
     if error.code in _BUILD and _set(draft, ("slurm", "build"), "schedmd"):
         return True
     item = draft.nearest(error.path)
@@ -217,12 +244,29 @@ def _better(draft: Draft, originals: Originals, change: Change, tried: set[tuple
         tried.add(("gres.conf", "", ""))
         take_lines(draft, originals, base)
         return True
+    if base in ("topology.conf", "topology.yaml") and as_file(draft, originals, f"{_told_of(change)} would change"):
+        return True
     if change.key in ("SlurmctldHost", "ControlMachine"):
         return as_written(draft, originals)
     moved = [
         item for item in list(draft.items.values()) if item.hatch and _matches(item, change) and draft.demote(item)
     ]
-    return bool(moved)
+    return bool(moved) or _as_option(draft, originals, change)
+
+
+def _as_option(draft: Draft, originals: Originals, change: Change) -> bool:
+    """Says a key of slurm.conf that was thought to follow from the rest."""
+    if change.kind != "key" or change.name or change.file.rpartition("/")[2] != "slurm.conf":
+        return False
+    setting, path = originals.conf.value(change.key), ("slurm", "options", change.key)
+    if setting is None or path in draft.items:
+        return False
+    draft.set(path, option_value(setting.text), [originals.origin(setting)])
+    return True
+
+
+def _told_of(change: Change) -> str:
+    return " of ".join(word for word in (change.key, change.name) if word) or "it"
 
 
 def _matches(item: Item, change: Change) -> bool:

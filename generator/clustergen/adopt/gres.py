@@ -41,6 +41,8 @@ def take_gpus(draft: Draft, originals: Originals, machines: Machines) -> None:
         hosts = {host for machine in machines.nodes if machine.kind == kind for host in machine.hosts}
         found = _of_nodes(lines, hosts)
         flags |= found.flags
+        if found.detect == "nvml" and ("node_types", kind, "gpus", "mig") in draft.items:
+            continue  # as MIG has it anyway
         if found.detect in _DETECT:
             draft.set(("node_types", kind, "gpus", "autodetect"), found.detect)
         elif numa := _numa(draft, kind, found):

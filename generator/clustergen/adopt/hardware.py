@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from clustergen.adopt.mig import PROFILE, Instances, Layout, instances_of, layouts_of
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System, system, system_ids
+from clustergen.plan.values import gres_of
 from clustergen.records import record
 
 _NEAR = 0.06  # RealMemory is a few per cent below what is fitted, and some sites leave more to the system
@@ -16,20 +18,50 @@ class Gpus:
     """The GPUs of a line: type as written, count, and what the catalogue has for them."""
 
     written: str
+    """Of the whole ones; empty where there is none, or it has no type."""
     count: int
+    """Of the whole ones."""
     model: parts.Gpu | None
     certain: bool
     """Whether the type names one GPU only, and not a family of them."""
+    instances: Instances | None = None
+    """Those that are split."""
+    shards: int = 0
+    """Of all GPUs together; so is `mps`."""
+    mps: int = 0
+    told: bool = True
+    """Whether this is all that the value says."""
+
+    def layouts(self, total: int | None) -> tuple[Layout, ...] | None:
+        """How the GPUs beside the whole ones are split; None where they cannot be so many. `total`: all of them."""
+        if self.instances is None:
+            return () if total in (None, self.count) else None
+        left = None if total is None else total - self.count
+        family = self.instances.models[0].mig_family
+        return layouts_of(family, self.instances.profiles, left) or None if left is None or left > 0 else None
 
 
-def gpus_of(counts: dict[tuple[str, str], int]) -> Gpus | None:
-    """The GPUs of a Gres value ((name, type) → count); None where there are none, or of several types."""
-    found = [(kind, count) for (name, kind), count in counts.items() if name == "gpu"]
-    if len(found) != 1 or not found[0][1]:
+def gpus_of(gres: str) -> Gpus | None:
+    """The GPUs of a Gres value; None where there are none, or several kinds of whole ones."""
+    counts = gres_of(gres)
+    types = {kind: count for (name, kind), count in counts.items() if name == "gpu" and count}
+    split = {kind: count for kind, count in types.items() if PROFILE.search(kind)}
+    whole = {kind: count for kind, count in types.items() if kind not in split}
+    shards, mps = counts.get(("shard", ""), 0), counts.get(("mps", ""), 0)
+    if not types or len(whole) > 1:
         return None
-    kind, count = found[0]
+    known = len(types) + bool(shards) + bool(mps) == len(counts)
+    told = known and "(" not in gres and "no_consume" not in gres.lower()
+    kind, count = next(iter(whole.items())) if whole else ("", 0)
     model, certain = _gpu(kind)
-    return Gpus(kind, count, model, certain)
+    if not split:
+        return Gpus(kind, count, model, certain, None, shards, mps, told)
+    instances = instances_of(split)
+    if instances is None or (whole and (not kind or not any(kind in found.slurm_type for found in instances.models))):
+        return Gpus(kind, count, model, certain, told=False) if whole else None
+    fitting = [found for found in instances.models if kind in found.slurm_type]
+    model = model if model in fitting else fitting[0]
+    return Gpus(kind, count, model, len(fitting) < 2, Instances(tuple(fitting), instances.profiles), 0, 0, told)
 
 
 @cache
@@ -64,7 +96,7 @@ def system_of(
         found
         for found in map(_system, system_ids())
         if found is not None
-        and found.gpu_count == gpus.count
+        and gpus.layouts(found.gpu_count) is not None
         and _seen(found, numa_as_socket) == (sockets, cores)
         and found.cpu.threads_per_core == threads
         and _is_near(memory_mib, found.memory_mib)
@@ -93,6 +125,8 @@ def _has(found: System, gpus: Gpus) -> bool:
     model = parts.gpu(found.gpu) if found.gpu else None
     if model is None:
         return False
+    if gpus.instances is not None:
+        return model in gpus.instances.models
     if not gpus.written:
         return True
     return gpus.written in model.slurm_type or gpus.written == model.gres_type

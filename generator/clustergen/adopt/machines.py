@@ -60,6 +60,8 @@ class Machines:
         """Those of NodeName lines, in Slurm's order."""
         self.others: list[Machine] = []
         """Controllers and the like that run no jobs."""
+        self._read: list[tuple[Machine, dict[str, str], list[Origin]]] = []
+        """With the keys of their hardware, before they have a type."""
         words = (originals.conf.text("SlurmdParameters") or "").lower().split(",")
         self._types = Types(draft, numa_as_socket="numa_node_as_socket" in words)
 
@@ -78,6 +80,10 @@ class Machines:
                 self.draft.note("left-out", f"NodeName={entry.names}: {wrong!r} is no name of a machine", place)
                 continue
             self._line(entry, hosts)
+        self._types.expect((machine.hosts, found) for machine, found, _ in self._read)
+        for machine, found, origins in self._read:
+            machine.kind = self._types.named(machine.hosts[0], found, origins)
+            self.nodes.append(machine)
 
     def folded(self, texts: Iterable[str]) -> str:
         """As one list that the release can read."""
@@ -143,9 +149,8 @@ class Machines:
             if key in found:
                 self._by_node(machine, key, found.pop(key), came[key])
         self._by_entry(machine, found)
-        machine.kind = self._types.named(hosts[0], found, [start, *(came[key] for key in found)])
         self._addresses(machine)
-        self.nodes.append(machine)
+        self._read.append((machine, found, [start, *(came[key] for key in found)]))
 
     def _by_node(self, machine: Machine, key: str, text: str, origin: Origin) -> None:
         try:

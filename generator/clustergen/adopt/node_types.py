@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from typing import Any
 
 from clustergen.adopt.draft import Draft, Origin, Value
 from clustergen.adopt.hardware import Gpus, gpus_of, system_of
+from clustergen.adopt.mig import Layout, plan_name
+from clustergen.adopt.naming import Kind, kind, names_of
 from clustergen.adopt.settings import option_value
 from clustergen.catalogue import hardware as parts
+from clustergen.catalogue.systems import System
 from clustergen.diagnostics import ManifestPath
-from clustergen.plan.values import gres_of
 
 _CPU = {"cores_per_socket": "CoresPerSocket", "threads_per_core": "ThreadsPerCore"}
-_MOST_THREADS, _MOST = 8, 4096
+_Key = tuple[tuple[str, str], ...]
+_MOST_THREADS, _MOST, _MOST_GPUS = 8, 4096, 64
 
 
 class Types:
@@ -22,31 +25,35 @@ class Types:
     def __init__(self, draft: Draft, *, numa_as_socket: bool) -> None:
         self._draft = draft
         self._numa_as_socket = numa_as_socket
-        self._types: dict[tuple[tuple[str, str], ...], str] = {}
-        self._names: set[str] = {"service"}
-        self._sizes: set[tuple[str, int]] = set()
+        self._names: dict[_Key, str] = {}
+        self._described: set[str] = set()
+
+    def expect(self, lines: Iterable[tuple[list[str], dict[str, str]]]) -> None:
+        """The hosts and the keys of the hardware of all lines: names are given when all are known."""
+        kinds: dict[_Key, Kind] = {}
+        for hosts, found in lines:
+            number, sockets, cores, threads = _counted(found)
+            one = kinds.setdefault(_key(found), kind(found, sockets * cores * threads, number["RealMemory"] or 1))
+            one.hosts += hosts
+        self._names = dict(zip(kinds, names_of(list(kinds.values())), strict=True))
 
     def named(self, host: str, found: dict[str, str], origins: list[Origin]) -> str:
         """The node type of a line: its name. `found`: the keys of its hardware, as the catalogue writes them."""
-        key = tuple(sorted((name, text.lower()) for name, text in found.items()))
-        if key not in self._types:
-            self._types[key] = self._describe(host, found, origins)
-        return self._types[key]
+        name = self._names[_key(found)]
+        if name not in self._described:
+            self._described.add(name)
+            self._describe(name, host, found, origins)
+        return name
 
-    def _describe(self, host: str, found: dict[str, str], origins: list[Origin]) -> str:
+    def _describe(self, name: str, host: str, found: dict[str, str], origins: list[Origin]) -> None:
         """A new node type: what is known of its hardware, and the rest as it is."""
         left = dict(found)
-        number = {key: _number(left.get(key)) for key in ("CPUs", "Boards", "Sockets", "SocketsPerBoard", "RealMemory")}
-        cores, threads = (_number(left.get(_CPU[name])) or 1 for name in _CPU)
+        number, sockets, cores, threads = _counted(left)
         boards = number["Boards"] or 1
-        sockets = number["Sockets"] or (number["SocketsPerBoard"] or 0) * boards
-        sockets = sockets or max(1, (number["CPUs"] or 1) // (cores * threads))
         memory = number["RealMemory"] or 1
         gres = left.get("Gres", "")
-        counts = gres_of(gres)
-        gpus = gpus_of(counts)
+        gpus = gpus_of(gres)
         whole = system_of(host, sockets, cores, threads, memory, gpus, self._numa_as_socket)
-        name = self._name(host, gpus.written if gpus else "", memory)
         here = ("node_types", name)
         # Slurm resets a number of CPUs that is none of these.
         if number["CPUs"] == sockets * cores * threads or (number["CPUs"] == sockets and cores == threads == 1):
@@ -83,49 +90,86 @@ class Types:
                 left.pop(key)
         if gpus is not None and (whole is not None or gpus.model is not None):
             self._draft.gpu_types.add(name)
-            fits = len(counts) == 1 and "(" not in gres and "no_consume" not in gres.lower() and gpus.count <= 64
-            raw: list[tuple[ManifestPath, Value]] = [((*here, "slurm_options", "Gres"), gres)] if fits else []
-            if whole is None:
-                self._gpus(name, gpus, origins, raw)
-            elif gpus.written:
-                self._put((*here, "gpus", "gres_type"), gpus.written, origins, hatch=raw)
-            if fits and gpus.written:
+            if self._gpus(name, gpus, whole, origins, gres):
                 left.pop("Gres", None)
         for key, text in left.items():
             if text:
                 self._put((*here, "slurm_options", key), option_value(text), origins)
-        return name
 
     def _put(self, path: ManifestPath, value: Value, origins: list[Origin], **more: Any) -> None:
         """A value of a node type; what the file says of the line belongs to the nodes."""
         self._draft.set(path, value, origins, claim=False, **more)
 
-    def _gpus(self, name: str, gpus: Gpus, origins: list[Origin], hatch: list[tuple[ManifestPath, Value]]) -> None:
-        assert gpus.model is not None
+    def _gpus(self, name: str, gpus: Gpus, whole: System | None, origins: list[Origin], gres: str) -> bool:
+        """Whether they say all that the Gres value does; each of them knows that value, in case that one does not."""
         here = ("node_types", name, "gpus")
+        layouts = gpus.layouts(whole.gpu_count if whole else None)
+        count = gpus.count + len(layouts or ())
+        each = [total // count for total in (gpus.shards, gpus.mps) if total and not total % count]
+        fits = (
+            gpus.told
+            and bool(gpus.written or gpus.instances)
+            and layouts is not None
+            and count <= _MOST_GPUS
+            and len(each) == bool(gpus.shards) + bool(gpus.mps) < 2
+        )
+        raw: list[tuple[ManifestPath, Value]] = [((*here[:2], "slurm_options", "Gres"), gres)] if fits else []
+        if whole is None:
+            self._model(name, gpus, origins)
+            self._put((*here, "count"), min(count, _MOST_GPUS), origins, hatch=raw)
+        if gpus.written:
+            self._put((*here, "gres_type"), gpus.written, origins, hatch=raw if whole else ())
+        if fits and each:
+            self._put((*here, "shards" if gpus.shards else "mps"), each[0], origins, hatch=raw)
+        if fits and layouts:
+            self._split(name, layouts, count, origins, raw)
+        return fits
+
+    def _model(self, name: str, gpus: Gpus, origins: list[Origin]) -> None:
+        assert gpus.model is not None
         said = []
         if not gpus.certain:
-            family = ", ".join(other.id for other in parts.gpus().values() if other.gres_type == gpus.written)
-            said.append(f"CHECK: several GPUs are called {gpus.written} ({family}).")
-            words = f"node type {name}: {gpus.written} is taken for {gpus.model.id}; it may be any of {family}"
+            likely = gpus.instances.models if gpus.instances else parts.gpus().values()
+            called = gpus.written or "by these types"
+            family = ", ".join(other.id for other in likely if gpus.instances or other.gres_type == gpus.written)
+            said.append(f"CHECK: several GPUs are called {called} ({family}).")
+            words = f"node type {name}: {called} is taken for {gpus.model.id}; it may be any of {family}"
             self._draft.note("choice", words)
-        self._put((*here, "model"), gpus.model.id, origins, comments=said)
-        self._put((*here, "count"), min(gpus.count, 64), origins, hatch=hatch)
-        self._put((*here, "gres_type"), gpus.written, origins)
+        self._put(("node_types", name, "gpus", "model"), gpus.model.id, origins, comments=said)
 
-    def _name(self, host: str, gpu: str, memory: int) -> str:
-        """By what the site calls such nodes; where that is taken, by what tells them apart."""
-        stem = re.sub(r"[^a-z0-9_-]", "-", re.sub(r"[0-9]+.*$", "", host.lower().partition(".")[0])).strip("-_")
-        stem = stem if re.match(r"[a-z]", stem) else "node"
-        short = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
-        size = max(1, round(memory / 1024))
-        told = (stem, size) not in self._sizes
-        self._sizes.add((stem, size))
-        tries = [stem, *([f"{stem}-{short}"] if short else []), *([f"{stem}-{size}g"] if told else [])]
-        tries += [f"{stem}-{number}" for number in range(2, 10_000)]
-        name = next(text[:60] for text in tries if text[:60] not in self._names)
-        self._names.add(name)
-        return name
+    def _split(
+        self,
+        name: str,
+        layouts: tuple[Layout, ...],
+        count: int,
+        origins: list[Origin],
+        raw: list[tuple[ManifestPath, Value]],
+    ) -> None:
+        plans = [plan_name(layout) for layout in layouts]
+        for plan, layout in zip(plans, layouts, strict=True):
+            self._draft.set(("gpu", "mig_plans", plan, "profiles"), dict(layout), claim=False)
+        same = len(set(plans)) == 1 and len(plans) == count
+        words = "Slurm's files do not say which GPU is split how, and the nodes will be split as it stands here"
+        self._put(
+            ("node_types", name, "gpus", "mig"),
+            plans[0] if same else dict(enumerate(plans)),
+            origins,
+            hatch=raw,
+            comments=[f"CHECK: {words}."],
+        )
+        self._draft.note("choice", f"node type {name}: {words}")
+
+
+def _key(found: dict[str, str]) -> _Key:
+    return tuple(sorted((name, text.lower()) for name, text in found.items()))
+
+
+def _counted(found: dict[str, str]) -> tuple[dict[str, int | None], int, int, int]:
+    """The numbers of a line, and its sockets, cores and threads as Slurm makes them of these."""
+    number = {key: _number(found.get(key)) for key in ("CPUs", "Boards", "Sockets", "SocketsPerBoard", "RealMemory")}
+    cores, threads = (_number(found.get(_CPU[name])) or 1 for name in _CPU)
+    sockets = number["Sockets"] or (number["SocketsPerBoard"] or 0) * (number["Boards"] or 1)
+    return number, sockets or max(1, (number["CPUs"] or 1) // (cores * threads)), cores, threads
 
 
 def _number(text: str | None) -> int | None:

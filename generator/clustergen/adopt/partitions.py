@@ -138,7 +138,8 @@ def _nodes(draft: Draft, nodes: Origin | None) -> Value:
     if wrong is not None:
         draft.note("left-out", f"Nodes={nodes.text} of {nodes.name}: {wrong}", nodes.place, f"Nodes {nodes.name}")
         return "none"
-    return re.sub(r"[ \t]*,[ \t]*|[ \t]+", ",", nodes.text.strip())
+    text = re.sub(r"[ \t]*,[ \t]*|[ \t]+", ",", nodes.text.strip())
+    return re.sub(r"\[([0-9]+)\](?!\[)", r"\1", text)
 
 
 def _billing(draft: Draft, here: ManifestPath, origin: Origin, option: tuple[ManifestPath, Value]) -> None:
@@ -172,7 +173,9 @@ def _node_sets(draft: Draft, originals: Originals, machines: Machines) -> None:
         if not hosts or not _WORD.fullmatch(entry.names):
             draft.note("left-out", f"NodeSet={entry.names} has no nodes", origin.place, f"NodeSet {entry.names}")
             continue
-        draft.set(("slurm", "node_sets", entry.names), machines.folded(dict.fromkeys(hosts)), [origin])
+        said = [f"Feature={','.join(sorted(wanted))} in {origin.file}: the hosts that have it today."] if wanted else []
+        listed = machines.folded(dict.fromkeys(hosts))
+        draft.set(("slurm", "node_sets", entry.names), listed, [origin], comments=said)
         if wanted:
             words = f"node set {entry.names} is the hosts that have the feature today"
             draft.note("meant", words, origin.place, f"NodeSet {entry.names}")

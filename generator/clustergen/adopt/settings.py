@@ -74,7 +74,8 @@ def duration(text: str) -> Value | None:
         found = Duration.parse(text)
     except UnitError:
         return None
-    return "unlimited" if found.unlimited else (text if "-" in text or ":" in text else found.slurm())
+    plain = ("-" in text or ":" in text) and not text.startswith(("0-", "00-"))
+    return "unlimited" if found.unlimited else text if plain else found.slurm()
 
 
 def words(form: re.Pattern[str], allowed: tuple[str, ...] = ()) -> Convert:

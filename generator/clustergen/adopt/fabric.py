@@ -1,0 +1,199 @@
+"""Slurm's topology as the manifest's fabric: switches with uplinks, or blocks. What does not fit stays as it is, with
+the reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clustergen.adopt.comments import comments_of
+from clustergen.adopt.draft import Draft
+from clustergen.adopt.lines import PLACES, take_lines
+from clustergen.adopt.machines import Machines
+from clustergen.adopt.originals import Originals
+from clustergen.adopt.topology import CONF, YAML, Group, MisfitError, Topology, file_of, read_topology
+from clustergen.catalogue.systems import system
+from clustergen.diagnostics import ManifestPath
+from clustergen.hostlist import fold
+from clustergen.render.views.slurm.topology import TOP
+
+FABRIC: ManifestPath = ("networks", "fabric")
+_TOPOLOGY: ManifestPath = ("slurm", "topology")
+_OWN = (FABRIC, *((*_TOPOLOGY, field) for field in ("blocks", "block_sizes", "format")))
+"""What stands for a file of Slurm's topology."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_ONE_ITEM = re.compile(r"[^,\[]+(\[[^\]]+\][^,\[]*)?")
+_INFINIBAND = re.compile(r"(?i)(?<![a-z])(ib|sdr|qdr|fdr|edr|hdr|ndr|xdr|infiniband)(?![a-z])")
+
+
+def take_topology(draft: Draft, originals: Originals, machines: Machines) -> None:
+    """The file that the release reads, as structure where the manifest makes the same file of it."""
+    file = file_of(originals)
+    if file is None:
+        return
+    if file == YAML and CONF in originals.configs:
+        draft.note("meant", f"{CONF} counts for nothing beside {YAML}: left out", CONF)
+    try:
+        found = read_topology(originals, file)
+        _check(found, originals, machines)
+        _check_use(found, originals)
+    except MisfitError as err:
+        as_file(draft, originals, str(err))
+        return
+    if file == YAML:
+        comments = comments_of(originals.folder.texts[YAML])
+        draft.expect(YAML, dict(comments.above))
+        draft.head += comments.head
+        draft.tail += comments.tail
+    if found.kind == "tree":
+        _switches(draft, found, machines)
+    elif found.kind == "block":
+        for group in found.groups:
+            draft.set((*_TOPOLOGY, "blocks", group.name), fold(group.nodes), [group.origin])
+        if found.sizes_origin is not None:
+            draft.set((*_TOPOLOGY, "block_sizes"), found.sizes, [found.sizes_origin])
+    if file == YAML:
+        _as_yaml(draft, originals, found)
+
+
+def as_file(draft: Draft, originals: Originals, reason: str) -> bool:
+    """The file line by line, or whole, in place of what was made of it; False where it is that already."""
+    file = file_of(originals)
+    lines = PLACES[CONF]
+    if file is None or any(True for _ in draft.below(lines)) or YAML in draft.whole:
+        return False
+    for place in _OWN:
+        for item in list(draft.below(place)):
+            draft.remove(item)
+    words = f"{file} stays as it is: {reason}"
+    draft.note("choice", words)
+    if file == YAML:
+        draft.whole.add(YAML)
+        draft.items.pop((*_TOPOLOGY, "plugin"), None)
+        _note_plugin(draft, originals)
+        return True
+    take_lines(draft, originals, CONF)
+    first = next(draft.below(lines), None)
+    if first is not None:
+        first.comments.insert(0, words)
+    return True
+
+
+def is_about_topology(path: ManifestPath) -> bool:
+    return any(path[: len(place)] == place for place in _OWN)
+
+
+def _check(found: Topology, originals: Originals, machines: Machines) -> None:
+    """Raises MisfitError where clustergen would make another topology of it."""
+    plugin = (originals.conf.text("TopologyPlugin") or "").lower().rpartition("/")[2]
+    if found.file == CONF and plugin not in ("tree", "block", "3d_torus"):
+        raise MisfitError("without TopologyPlugin Slurm does not read it")
+    if found.file == CONF and plugin != found.kind:
+        raise MisfitError(f"it is no file of topology/{plugin}")
+    if found.kind == "flat":
+        return
+    names = [group.name for group in found.groups]
+    if wrong := next((name for name in names if not _NAME.fullmatch(name) or names.count(name) > 1), None):
+        raise MisfitError(f"{wrong!r} names several, or is no name")
+    compute = dict.fromkeys(host for machine in machines.nodes for host in machine.hosts)
+    on: dict[str, str] = {}
+    for group in found.groups:
+        for host in group.nodes:
+            if host not in compute:
+                raise MisfitError(f"{host} of {group.name} is no node of slurm.conf")
+            if host in on:
+                raise MisfitError(f"{host} is in {on[host]} and in {group.name}")
+            on[host] = group.name
+    if lonely := next((host for host in compute if host not in on), None):
+        raise MisfitError(f"{lonely} is in none of its {'blocks' if found.kind == 'block' else 'switches'}")
+    if found.kind == "tree":
+        _check_tree(found.groups)
+    elif empty := next((group.name for group in found.groups if not group.nodes), None):
+        raise MisfitError(f"block {empty} is empty")
+
+
+def _check_use(found: Topology, originals: Originals) -> None:
+    """Nothing may call a topology by its name, which the manifest does not keep."""
+    for block in ("PartitionName", "NodeName") if found.file == YAML else ():
+        for entry in originals.conf.entries(block):
+            if entry.text("Topology"):
+                raise MisfitError(f"{entry.names} names the topology {entry.text('Topology')}")
+
+
+def _check_tree(switches: tuple[Group, ...]) -> None:
+    known = {switch.name for switch in switches}
+    above: dict[str, str] = {}
+    for switch in switches:
+        if bool(switch.nodes) == bool(switch.children):
+            raise MisfitError(f"{switch.name} has {'nodes and switches' if switch.nodes else 'nothing'} below it")
+        for child in switch.children:
+            if child not in known:
+                raise MisfitError(f"{child}, below {switch.name}, is no switch")
+            if child in above:
+                raise MisfitError(f"{child} is below {above[child]} and {switch.name}, where Slurm has a tree")
+            above[child] = switch.name
+    tops = [name for name in known if name not in above]
+    if len(tops) > 1:
+        raise MisfitError(f"nothing joins its {len(tops)} parts, and clustergen would put a switch above them")
+    if not tops:
+        raise MisfitError("its switches go round in a circle")
+
+
+def _switches(draft: Draft, found: Topology, machines: Machines) -> None:
+    above = {child: switch.name for switch in found.groups for child in switch.children}
+    said = " ".join([*above, *above.values(), *_features(machines)])
+    named = _INFINIBAND.search(said) or any(map(_has_infiniband, _systems(draft)))
+    kind = "infiniband" if named else "ethernet"
+    words = f"{found.file} does not say what the fabric is: infiniband, roce, or ethernet, which means TCP alone"
+    draft.set((*FABRIC, "type"), kind, comments=[f"CHECK: {words}."], needed=True)
+    draft.note("choice", f"networks.fabric: {kind} is a guess; {words}")
+    for index, alike in enumerate(_entries(draft, found.groups, above)):
+        here, origins = (*FABRIC, "switches", index), [switch.origin for switch in alike]
+        draft.set((*here, "name"), fold(switch.name for switch in alike), origins, needed=True)
+        if alike[0].nodes:
+            draft.set((*here, "nodes"), fold(alike[0].nodes), origins)
+        if alike[0].name in above:
+            draft.set((*here, "uplinks", 0, "to"), above[alike[0].name], origins)
+
+
+def _entries(draft: Draft, switches: tuple[Group, ...], above: dict[str, str]) -> list[list[Group]]:
+    """Leaves one by one; neighbours above them on the same switch together, unless something is said of one."""
+    found = [[switch] for switch in switches if switch.nodes]
+    for switch in (switch for switch in switches if switch.children):
+        last = found[-1][-1]
+        alike = not last.nodes and above.get(last.name) == above.get(switch.name) and not draft.says(switch.origin)
+        if alike and _ONE_ITEM.fullmatch(fold(one.name for one in (*found[-1], switch))):
+            found[-1].append(switch)
+        else:
+            found.append([switch])
+    return found
+
+
+def _features(machines: Machines) -> list[str]:
+    listed = [machine.values.get("features", ()) for machine in machines.nodes]
+    return [str(word) for words in listed if isinstance(words, tuple) for word in words]
+
+
+def _systems(draft: Draft) -> list[str]:
+    return [str(item.value) for item in draft.below(("node_types",)) if item.path[-1] == "system"]
+
+
+def _has_infiniband(ident: str) -> bool:
+    known = system(ident)
+    return known is not None and bool(known.nics_of("compute"))
+
+
+def _as_yaml(draft: Draft, originals: Originals, found: Topology) -> None:
+    draft.set((*_TOPOLOGY, "format"), "yaml", needed=True)
+    if found.kind != "flat":
+        draft.set((*_TOPOLOGY, "plugin"), found.kind)
+    if found.name != TOP:
+        draft.note("meant", f"the topology {found.name!r} is called {TOP!r}; no partition names it", YAML)
+    _note_plugin(draft, originals)
+
+
+def _note_plugin(draft: Draft, originals: Originals) -> None:
+    plugin = originals.conf.value("TopologyPlugin")
+    if plugin is not None:
+        words = f"TopologyPlugin={plugin.text} counts for nothing beside {YAML}"
+        draft.note("meant", words, originals.origin(plugin).place, "TopologyPlugin")
