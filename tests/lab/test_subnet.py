@@ -45,6 +45,34 @@ def test_a_smaller_network_does_where_the_nodes_fit() -> None:
     assert there["nodes"][-1]["address"] == "10.89.7.[75-82]"
 
 
+@pytest.mark.parametrize(
+    ("network", "there"),
+    [
+        ("10.0.0.11/32", "10.89.7.11/32"),
+        ("10.0.0.254/32", "10.89.7.254/32"),
+        ("10.0.0.128/25", "10.89.7.128/25"),
+        ("10.0.0.0/24", "10.89.7.0/24"),
+        ("10.0.0.0/16", "10.0.0.0/16"),
+        ("10.0.1.11/32", "10.0.1.11/32"),
+        ("fd00::/64", "fd00::/64"),
+    ],
+)
+def test_an_export_to_some_nodes_follows_them(network: str, there: str) -> None:
+    data = document("a6000-quad")
+    data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
+    data["storage"]["home"]["export"]["networks"] = [network]
+    found = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.0/24"))
+    assert found["storage"]["home"]["export"]["networks"] == [there]
+
+
+def test_a_part_that_a_smaller_network_does_not_have_is_all_of_it() -> None:
+    data = document("a6000-quad")
+    data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
+    data["storage"]["home"]["export"]["networks"] = ["10.0.0.128/25", "10.0.0.0/29"]
+    found = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.32/27"))
+    assert found["storage"]["home"]["export"]["networks"] == ["10.89.7.32/27", "10.89.7.32/29"]
+
+
 def test_a_network_that_is_too_small_is_said() -> None:
     data = document("ml-training")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}

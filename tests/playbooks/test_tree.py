@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleError
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, of_groups, units_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, of_groups, paths_of, units_of
 from clustergen.render.write import write
 from strategies.trees import manifest, tree_of
 
@@ -66,3 +66,5 @@ def test_lists_of_groups_are_joined_once_and_in_order() -> None:
         "cluster_without_units": ["nvidia-*"],
     }
     assert units_of(variables)[0] == ["a.service"]
+    variables["cluster_paths"] = {"all": ["/etc/wekaio/service.conf", "/tank/home"], "other": ["/x"]}
+    assert paths_of({**variables, "cluster_without_files": ["/etc/wekaio/*"]}) == ["/tank/home"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import time
@@ -13,6 +14,7 @@ import click
 
 from clustergen.cli.common import manifest_argument, show
 from clustergen.diagnostics import ClustergenError
+from clustergen.records import replace
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,6 +29,11 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--subnet", metavar="CIDR", help="Another management network; this machine may use that one."),
             click.option("--os", "system", metavar="OS", help="Another operating system for all nodes, as debian-13."),
             click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
+            click.option("--slurm", metavar="RELEASE", help="Another release of Slurm, of the distribution, as 24.11."),
+            click.option(
+                "--set", "variables", multiple=True, metavar="NAME=TEXT",
+                help="A variable for Ansible, as repositories_slurm_url=https://…",
+            ),
             click.option("--engine", type=click.Choice(("podman", "docker")), help="Default: podman, else docker."),
         ]
     ):  # fmt: skip
@@ -48,20 +55,32 @@ def command() -> None:
 @_options
 def up(manifest: Path, name: str | None, **options: Any) -> None:
     """Start the nodes of MANIFEST as containers; with an interruption everything goes again."""
+    from clustergen.lab import engine as engines
     from clustergen.lab import run
+    from clustergen.lab.work import Work
 
     began = time.monotonic()
-    lab, wish = _lab(manifest, name, _wish(**options))
-    _list(lab)
 
     def told(words: str) -> None:
         click.echo(f"  {time.monotonic() - began:4.0f} s  {words}", err=True)
 
+    wish = _wish(**options)
+    work = Work(name or _cluster_name(manifest))
+    fresh, done = not work.folder.exists(), False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
     try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
-        run.up(lab, wish, told)
+        engine = engines.find(wish.over(run.Wish.read(work.wish)).engine, run.store())
+        lab, wish = _lab(manifest, name, replace(wish, engine=engine.name))
+        run.has_slurm(lab, wish)
+        _list(lab)
+        run.up(engine, lab, wish, told)
+        done = True
     except KeyboardInterrupt:
-        raise ClustergenError("interrupted; nothing is left") from None
+        left = "nothing is left" if fresh else "the nodes that were up still are; up again makes the others"
+        raise ClustergenError(f"interrupted; {left}") from None
+    finally:
+        if fresh and not done:
+            shutil.rmtree(work.folder, ignore_errors=True)
     count = sum(len(group.hosts) for group in lab.cluster.groups)
     click.echo(f"{count} nodes are up. Next: clustergen lab apply {manifest}")
 
@@ -87,12 +106,11 @@ def apply(manifest: Path, name: str | None, arguments: tuple[str, ...], **option
 @click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
 def status(manifest: Path, name: str | None) -> None:
     """Show the containers of a lab, how to enter them, and what Slurm says."""
-    from clustergen.lab import engine as engines
     from clustergen.lab import nodes, run
     from clustergen.lab.work import Work
 
     work = Work(name or _cluster_name(manifest))
-    engine = engines.find(None, run.store())
+    engine = run.engine_of(work)
     rows = nodes.running(engine, work)
     if not rows:
         click.echo(f"no lab {work.name} is up")
@@ -120,12 +138,11 @@ def shell(manifest: Path, node: str, name: str | None, words: tuple[str, ...]) -
     """A shell on a NODE, or one command there."""
     import subprocess
 
-    from clustergen.lab import engine as engines
     from clustergen.lab import nodes, run
     from clustergen.lab.work import Work
 
-    engine = engines.find(None, run.store())
     work = Work(name or _cluster_name(manifest))
+    engine = run.engine_of(work)
     if node not in {row["node"] for row in nodes.running(engine, work)}:
         raise ClustergenError(f"no node {node} is up in the lab {work.name}")
     terminal = ["-it"] if sys.stdin.isatty() and not words else ["-i"]
@@ -168,12 +185,16 @@ def _compiled(manifest: Path) -> Any:
 
 def _wish(
     scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
-    engine: str | None = None,
+    slurm: str | None = None, variables: tuple[str, ...] = (), engine: str | None = None,
 ) -> Any:  # fmt: skip
     from clustergen.lab.run import Wish
 
-    names = {text.rpartition("=")[0]: text.rpartition("=")[2] for text in image}
-    return Wish(list(scale), subnet, system, names, engine)
+    images = {text.rpartition("=")[0]: text.rpartition("=")[2] for text in image}
+    for text in variables:
+        if not text.partition("=")[0].isidentifier() or "=" not in text:
+            raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
+    given = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
+    return Wish(list(scale), subnet, system, images, engine, slurm, given)
 
 
 def _lab(manifest: Path, name: str | None, wish: Any) -> Any:

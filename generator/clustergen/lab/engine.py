@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.lab.namespace import anchor, hybrid
 from clustergen.records import record
 
-_PODMAN_NEEDS = {"podman": "podman", "conmon": "conmon", "iptables": "iptables", "nft": "nftables"}
-_NETWORK = ("/usr/lib/podman/netavark", "/usr/libexec/podman/netavark", "/usr/lib/podman/aardvark-dns")
-
-
-def hybrid() -> bool:
-    """Whether control groups of version 1 are in the way of cgroup2."""
-    done = subprocess.run(
-        ["stat", "-fc", "%T", "/sys/fs/cgroup"], capture_output=True, text=True, timeout=5, check=False
-    )
-    return done.stdout.strip() != "cgroup2fs"
-
-
-def missing() -> list[str]:
-    """Debian packages that a lab with podman lacks here."""
-    want = [package for program, package in _PODMAN_NEEDS.items() if not shutil.which(program, path=_PATH)]
-    if not any(Path(path).exists() for path in _NETWORK[:2]):
-        want += ["netavark", "aardvark-dns"]
-    if not shutil.which("runc", path=_PATH):
-        want.append("runc")
-    if not shutil.which("ssh"):
-        want.append("openssh-client")
-    return want
-
-
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PODMAN_NEEDS = {"conmon": "conmon", "iptables": "iptables", "nft": "nftables", "runc": "runc"}
+_NETAVARK = ("/usr/lib/podman/netavark", "/usr/libexec/podman/netavark")
+_PODMAN_OLDEST = 4  # netavark, which gives a node its address, came with it
 
 
 @record
@@ -48,6 +27,7 @@ class Engine:
     program: str
     store: Path
     hybrid: bool
+    sets_mac: bool = True  # older dockers make a container's hardware address of its address, and take no other
 
     def run(
         self, *arguments: str, stdin: bytes | None = None, timeout: float = 120, check: bool = True
@@ -55,17 +35,19 @@ class Engine:
         """One command. Raises ClustergenError with the engine's words where it fails and `check` is set."""
         command = [*self._before(), self.program, *self._options(), *arguments]
         limited = ["timeout", "-k", "5", str(int(timeout)), *command]
-        done = subprocess.run(
-            limited, input=stdin, capture_output=True, timeout=timeout + 30, env=self._environment(), check=False
-        )
+        pipe = subprocess.PIPE
+        source = subprocess.DEVNULL if stdin is None else pipe
+        with subprocess.Popen(limited, stdin=source, stdout=pipe, stderr=pipe, env=self._environment()) as started:
+            try:
+                out, err = started.communicate(stdin, timeout + 30)
+            except KeyboardInterrupt:  # What is half made could not be found and removed: it ends first.
+                started.communicate()
+                raise
         answer = subprocess.CompletedProcess(
-            command, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+            command, started.returncode, out.decode(errors="replace"), err.decode(errors="replace")
         )
         if check and answer.returncode:
-            words = [
-                line for line in (answer.stderr or answer.stdout).strip().splitlines() if "level=warning" not in line
-            ]
-            raise ClustergenError(f"{self.name} {arguments[0]} failed: {' '.join(words[-2:])}")
+            raise ClustergenError(f"{self.name} {arguments[0]} failed: {_said(answer, timeout)}")
         return answer
 
     def command(self, *arguments: str) -> list[str]:
@@ -90,31 +72,71 @@ class Engine:
         return {**os.environ, "PATH": _PATH, **self._own()}
 
 
+def _said(answer: subprocess.CompletedProcess[str], seconds: float) -> str:
+    """The end of what a failed command printed, without what it advises."""
+    if answer.returncode in (124, 137):
+        return f"no answer in {seconds:.0f} s"
+    noise = re.compile(r"\s*$|.*level=warning|(Run|See) '.* --help'|WARNING: ")
+    lines = [line.strip() for line in (answer.stderr or answer.stdout).splitlines() if not noise.match(line)]
+    return " ".join(lines[-2:]) or f"exit status {answer.returncode}"
+
+
 def find(choice: str | None, store: Path) -> Engine:
-    """The engine to use. Raises ClustergenError with what to install."""
+    """The engine to use: podman where it can be used, else docker. Raises ClustergenError with what to install."""
+    if os.geteuid() != 0:
+        raise ClustergenError("a lab needs root: its nodes have addresses and device files", "sudo -E clustergen lab …")
+    if not shutil.which("ssh"):
+        raise ClustergenError("ssh is not on this machine", "apt-get install openssh-client")
+    said: list[tuple[bool, str, str]] = []
     for name in [choice] if choice else ["podman", "docker"]:
         program = shutil.which(name, path=_PATH)
-        if not program or (name == "podman" and missing()):
-            continue
-        if (
-            name == "docker"
-            and subprocess.run([program, "info"], capture_output=True, timeout=30, check=False).returncode
-        ):
-            continue
-        store.mkdir(parents=True, exist_ok=True, mode=0o700)
-        engine = Engine(name, program, store, hybrid())
-        if name == "podman":
-            if os.geteuid() != 0:
-                raise ClustergenError(
-                    "a lab needs root: its nodes have addresses and device files", "sudo -E clustergen lab …"
-                )
-            _settings(store)
-        return engine
-    want = " ".join(missing())
-    raise ClustergenError(
-        f"no {choice or 'podman or docker'} that can be used is on this machine",
-        f"as root: apt-get install --no-install-recommends {want}, or tools/setup-lab" if want else None,
-    )
+        lacks = _podman_lacks(program) if name == "podman" else _docker_lacks(program)
+        if lacks:
+            said.append((program is None, *lacks))
+        elif program:
+            store.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if name == "podman":
+                _settings(store)
+            return Engine(name, program, store, hybrid(), name == "podman" or _docker_api(program) >= (1, 44))
+    if len(said) > 1 and all(absent for absent, *_ in said):
+        raise ClustergenError("neither podman nor docker is on this machine", "tools/setup-lab installs podman")
+    raise ClustergenError(*min(said)[1:])  # what is there, and cannot be used, before what is not there
+
+
+def _podman_lacks(program: str | None) -> tuple[str, str] | None:
+    """Why podman cannot be used here, and what to do."""
+    if program:
+        version = _answer(program, "--version").stdout.strip().rpartition(" ")[2]
+        if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < _PODMAN_OLDEST:
+            return f"podman {version} is too old: {_PODMAN_OLDEST}.0 is needed", "install docker: --engine docker"
+    want = [] if program else ["podman"]
+    want += [package for needed, package in _PODMAN_NEEDS.items() if not shutil.which(needed, path=_PATH)]
+    if not any(Path(path).exists() for path in _NETAVARK):
+        want += ["netavark"]
+    if not want:
+        return None
+    what = f"podman lacks {', '.join(want)}" if program else "podman is not on this machine"
+    return what, f"tools/setup-lab, or as root: apt-get install --no-install-recommends {' '.join(want)}"
+
+
+def _docker_lacks(program: str | None) -> tuple[str, str] | None:
+    """Why docker cannot be used here, and what to do."""
+    if not program:
+        return "docker is not on this machine", "as root: apt-get install --no-install-recommends docker.io"
+    done = _answer(program, "version", "--format", "{{.Server.APIVersion}}")
+    if done.returncode:
+        return f"docker's daemon cannot be used: {_said(done, 20)}", "as root: systemctl start docker"
+    return None
+
+
+def _docker_api(program: str) -> tuple[int, ...]:
+    done = _answer(program, "version", "--format", "{{.Server.APIVersion}}")
+    return tuple(int(number) for number in re.findall(r"\d+", done.stdout))
+
+
+def _answer(*command: str) -> subprocess.CompletedProcess[str]:
+    limited = ["timeout", "-k", "5", "20", *command]
+    return subprocess.run(limited, capture_output=True, text=True, timeout=30, check=False)
 
 
 def _settings(store: Path) -> None:
@@ -127,52 +149,13 @@ def _settings(store: Path) -> None:
         f"[containers]\ndefault_ulimits = [{', '.join(limits)}]\npids_limit = 0\n"
         '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
     )
-    (store / "containers.conf").write_text(text, encoding="utf-8")
+    place = store / "containers.conf"
+    if not place.exists() or place.read_text(encoding="utf-8") != text:  # another lab may be reading it
+        place.write_text(text, encoding="utf-8")
 
 
 def _limit(value: int) -> int:
     return 32768 if value < 0 else min(value, 32768)
-
-
-# A process that does nothing but hold a mount namespace in which /sys/fs/cgroup is cgroup2 alone.
-_HOLD = (
-    "umount -R -l /sys/fs/cgroup && mount -t cgroup2 -o nsdelegate none /sys/fs/cgroup && "
-    'echo $$ >"$1" && exec sleep infinity'
-)
-
-
-def anchor(store: Path) -> int:
-    """The process that holds the lab's mount namespace, started where it is not there."""
-    place = store / "namespace.pid"
-    if found := _anchor_of(place):
-        return found
-    place.unlink(missing_ok=True)
-    # Forked off, so that it is nobody's child: it outlives this process.
-    hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLD, "clustergen-lab"]
-    quiet = subprocess.DEVNULL
-    subprocess.run([*hold, str(place)], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", timeout=10, check=False)
-    for _ in range(100):
-        if found := _anchor_of(place):
-            return found
-        time.sleep(0.05)
-    raise ClustergenError("a mount namespace with cgroup2 could not be made", "the lab needs CAP_SYS_ADMIN")
-
-
-def _anchor_of(place: Path) -> int | None:
-    try:
-        pid = int(place.read_text())
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (OSError, ValueError):
-        return None
-    return pid if words[:2] == [b"sleep", b"infinity"] else None
-
-
-def release(store: Path) -> None:
-    """Ends the process that held the namespace."""
-    place = store / "namespace.pid"
-    if pid := _anchor_of(place):
-        os.kill(pid, signal.SIGKILL)
-    place.unlink(missing_ok=True)
 
 
 def networks(engine: Engine) -> Sequence[str]:

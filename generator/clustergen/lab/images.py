@@ -20,7 +20,6 @@ _BARE = (
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
 _DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
 _BUILDERS: list[subprocess.Popen[str]] = []
-_BOOT = ("--change", 'CMD ["/sbin/init"]', "--change", "STOPSIGNAL SIGRTMIN+3")
 _SERVICES = (
     'systemctl --root="$1" mask systemd-networkd-wait-online.service systemd-resolved.service >/dev/null 2>&1 || true'
 )
@@ -100,7 +99,7 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
         if builder.returncode:
             said = [line for line in words if line.startswith(("E:", "Err"))] or words
             raise ClustergenError(f"the image of {system.id} could not be made: {' '.join(said[-2:])}")
-        engine.run("import", *_BOOT, str(place), name, timeout=300)
+        engine.run("import", str(place), name, timeout=300)
     finally:
         place.unlink(missing_ok=True)
     return name

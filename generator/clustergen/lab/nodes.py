@@ -11,6 +11,7 @@ from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import ClustergenError
+from clustergen.lab.confine import boot, confined
 from clustergen.lab.engine import Engine
 from clustergen.lab.scale import Document
 from clustergen.lab.subnet import gateway
@@ -21,13 +22,6 @@ LABEL = "clustergen.lab"
 _FILES = Path(__file__).parent / "files"
 _AT_ONCE = 4
 _WATCHERS = 7  # inotify instances of a node when all its services run
-# Enough for systemd, Slurm's control groups and job containers, but not --privileged: that shows a node the disks of
-# this machine, and lets it set the clock and the kernel's settings for everybody. 195 and 510: NVIDIA's device numbers.
-_CONFINED = (
-    "--cap-add=ALL", "--cap-drop=SYS_TIME", "--cap-drop=SYS_MODULE", "--cap-drop=SYS_RAWIO",
-    "--security-opt=seccomp=unconfined", "--security-opt=apparmor=unconfined", "--security-opt=label=disable",
-    "--device-cgroup-rule=c 195:* rwm", "--device-cgroup-rule=c 510:* rwm",
-)  # fmt: skip
 
 
 @record
@@ -104,6 +98,7 @@ def _room(count: int) -> None:
 def start(engine: Engine, work: Work, wanted: Sequence[Node], view: Path | None, told: Callable[[str], None]) -> None:
     """Starts the containers, some at a time, and prepares each; `told` hears of every node that is ready."""
     _room(len(wanted))
+    _forget(work, {node.address for node in wanted})
     script = (_FILES / "prepare.sh").read_text(encoding="utf-8")
     key = work.key.with_suffix(".pub").read_text(encoding="utf-8").strip()
     hosts = dict(_known(work))
@@ -125,6 +120,21 @@ def start(engine: Engine, work: Work, wanted: Sequence[Node], view: Path | None,
     work.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
+def wake(engine: Engine, stopped: Sequence[Mapping[str, str]], told: Callable[[str], None]) -> None:
+    """Starts nodes again that were stopped, as they were."""
+    _room(len(stopped))
+    ready = "until systemctl --quiet is-active ssh.service sshd.service; do sleep 0.1; done"
+    for row in stopped:
+        engine.run("unpause" if row["state"] == "paused" else "start", row["name"])
+        engine.run("exec", row["name"], "sh", "-c", f"timeout 60 sh -c '{ready}'", timeout=70)
+        told(row["node"])
+
+
+def prepared(work: Work) -> set[str]:
+    """Addresses of the nodes that came up."""
+    return {address for address, _ in _known(work)}
+
+
 def _known(work: Work) -> Iterator[tuple[str, str]]:
     if work.known_hosts.exists():
         for line in work.known_hosts.read_text(encoding="utf-8").splitlines():
@@ -132,17 +142,20 @@ def _known(work: Work) -> Iterator[tuple[str, str]]:
             yield address, key
 
 
+def _forget(work: Work, addresses: set[str]) -> None:
+    lines = [f"{address} {key}\n" for address, key in _known(work) if address not in addresses]
+    work.known_hosts.write_text("".join(lines), encoding="utf-8")
+
+
 def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
     arguments = [
         "run", "--detach", "--name", container(work, node.host), "--hostname", node.host,
         "--label", f"{LABEL}={work.name}", "--label", f"clustergen.node={node.host}",
-        "--network", network(work), "--ip", node.address, "--mac-address", _mac(node.address),
+        "--network", network(work), "--ip", node.address,
     ]  # fmt: skip
-    arguments += _CONFINED
-    if engine.name == "podman":
-        arguments += ["--no-hosts", "--systemd=always"]
-    else:
-        arguments += ["--cgroupns=private", "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec"]
+    if engine.sets_mac:
+        arguments += ["--mac-address", _mac(node.address)]
+    arguments += confined(engine)
     for name, mount in node.folders:
         place = work.shared / name
         place.mkdir(parents=True, exist_ok=True)
@@ -152,8 +165,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
         arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
     if node.type.gpus:
         arguments += ["--volume", f"{_FILES / 'nvidia-smi'}:/usr/bin/nvidia-smi:ro"]
-    boot = ["sh", "-c", "mount -o remount,rw /sys/fs/cgroup; exec /sbin/init"] if engine.name == "docker" else []
-    engine.run(*arguments, node.image, *boot)
+    engine.run(*arguments, node.image, *boot(engine))
 
 
 def _mac(address: str) -> str:
@@ -203,10 +215,11 @@ def remove(engine: Engine, work: Work) -> int:
     discard(engine, names)
     ours = engine.run("network", "ls", "--filter", f"label={LABEL}={work.name}", "--format", "{{.Name}}").stdout.split()
     for name in ours:
-        engine.run("network", "rm", "--force", name, check=False)
+        engine.run("network", "rm", name, check=False)
     return len(names)
 
 
 def discard(engine: Engine, names: Sequence[str]) -> None:
     if names:
-        engine.run("rm", "--force", "--time", "0", "--volumes", *names, timeout=120)
+        at_once = ("--time", "0") if engine.name == "podman" else ()  # docker's --force never waits
+        engine.run("rm", "--force", *at_once, "--volumes", *names, timeout=120)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import Any
 import yaml
 
 from clustergen import compile as compiler
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import fold
 from clustergen.lab import engine as engines
-from clustergen.lab import images, substitutions
+from clustergen.lab import images, namespace, substitutions
 from clustergen.lab import nodes as containers
 from clustergen.lab.engine import Engine
 from clustergen.lab.scale import Document, parse, scaled
@@ -35,19 +37,33 @@ Told = Callable[[str], None]
 
 @record
 class Wish:
-    """What a lab is to be like. `images`: operating system or "" → an image of the user's."""
+    """What a lab is to be like. `images`: operating system or "" → an image of the user's. `variables`: for Ansible."""
 
     scale: Sequence[str] = ()
     subnet: str | None = None
     os: str | None = None
     images: Mapping[str, str] = {}
     engine: str | None = None
+    slurm: str | None = None
+    variables: Mapping[str, str] = {}
 
     def write(self, place: Path) -> None:
         place.write_text(json.dumps({name: getattr(self, name) for name in fields(type(self))}), encoding="utf-8")
 
     def over(self, earlier: Wish) -> Wish:
-        """This wish, with the earlier one where it says nothing."""
+        """This wish, with the earlier one where it says nothing. Raises ClustergenError with exit code 2 where the lab
+        is up with something else that cannot be changed."""
+        for name, option in (
+            ("subnet", "subnet"),
+            ("os", "os"),
+            ("images", "image"),
+            ("engine", "engine"),
+            ("slurm", "slurm"),
+        ):
+            asked, has = getattr(self, name), getattr(earlier, name)
+            if asked and asked != has and earlier.engine:
+                said = f"with --{option} {has}" if has and name != "images" else f"without that --{option}"
+                raise ClustergenError(f"the lab is up {said}", "clustergen lab down first", 2)
         return Wish(**{name: getattr(self, name) or getattr(earlier, name) for name in fields(Wish)})
 
     @classmethod
@@ -60,6 +76,7 @@ class Wish:
 class Lab:
     """A lab on paper: its folder, its cluster, what is not real in it."""
 
+    origin: Path  # the manifest that it is made from
     work: Work
     document: Document
     cluster: Cluster
@@ -68,6 +85,11 @@ class Lab:
 
 def store() -> Path:
     return home() / "store"
+
+
+def engine_of(work: Work) -> Engine:
+    """What the lab's nodes run with."""
+    return engines.find(Wish.read(work.wish).engine, store())
 
 
 def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) -> Lab:
@@ -80,13 +102,9 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         )
     work = Work(name or cluster.name)
     work.make()
-    machine = substitutions.Machine(hybrid=engines.hybrid())
-    chosen = substitutions.chosen(cluster, machine)
+    machine = substitutions.Machine(hybrid=namespace.hybrid())
+    chosen = [*substitutions.asked(cluster, wish.os, wish.slurm), *substitutions.chosen(cluster, machine)]
     document = _document(compiled.source.data)
-    if wish.os:
-        document["os"] = wish.os
-        for kind in document.get("node_types", {}).values():
-            kind.pop("os", None)
     if wish.scale:
         document = scaled(document, parse(wish.scale))
     if wish.subnet:
@@ -102,8 +120,8 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     write.write(tree, work.tree)
     variables = substitutions.variables(made.cluster, chosen)
     variables["cluster_without_packages"] = _left_out(work, variables.get("cluster_without_packages"))
-    work.write_settings(variables)
-    return Lab(work, document, made.cluster, tuple(chosen))
+    work.write_settings({**variables, **wish.variables})
+    return Lab(manifest, work, document, made.cluster, tuple(chosen))
 
 
 def _purposes(work: Work) -> list[str]:
@@ -123,33 +141,48 @@ def _document(data: Any) -> Any:
     return [_document(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def up(lab: Lab, wish: Wish, told: Told) -> None:
+def up(engine: Engine, lab: Lab, wish: Wish, told: Told) -> None:
     """Images, network, containers. What was made is removed again where it is interrupted or fails."""
-    engine = engines.find(wish.engine, store())
     work = lab.work
     rows = containers.running(engine, work)
-    # What an earlier run left half made is made again.
-    containers.discard(engine, [row["name"] for row in rows if row["state"] != "running"])
-    there = {row["node"] for row in rows if row["state"] == "running"}
-    hosts = [host for group in lab.cluster.groups for host in group.hosts]
-    strangers = sorted(there - set(hosts))
+    known = containers.prepared(work)
+    addresses = {host: address for group in lab.cluster.groups for host, address in _addresses(group)}
+    # What an earlier run left half made is made again; what was stopped since is started.
+    half = [row for row in rows if addresses.get(row["node"]) not in {None, *known}]
+    there = {row["node"]: row for row in rows if row not in half}
+    strangers = sorted(set(there) - set(addresses))
     if strangers:
         raise ClustergenError(
-            f"the lab {work.name} runs with other nodes: {', '.join(strangers)}", "clustergen lab down first"
+            f"the lab {work.name} runs with other nodes: {fold(strangers)}", "clustergen lab down first"
         )
     try:
+        containers.discard(engine, [row["name"] for row in half])
         found = _images(engine, lab, wish, told)
         if containers.network(work) not in engines.networks(engine):
             containers.make_network(engine, work, lab.cluster, lab.document)
+        containers.wake(engine, [row for row in there.values() if row["state"] != "running"], told)
         view = _cgroup_view(engine)
         wanted = containers.nodes(lab.cluster, found, substitutions.shared_folders(lab.cluster))
         containers.start(engine, work, [node for node in wanted if node.host not in there], view, told)
     except BaseException:
         if not there:
             told("cleaning up")
-            _clean(engine, work)
-            shutil.rmtree(work.folder, ignore_errors=True)
+            discard(engine, work)
         raise
+
+
+def discard(engine: Engine, work: Work) -> None:
+    """Removes a lab that did not come up; another Ctrl-C has to wait."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _clean(engine, work)
+        shutil.rmtree(work.folder, ignore_errors=True)
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def _addresses(group: NodeGroup) -> Iterator[tuple[str, str]]:
+    return zip(group.hosts, group.addresses, strict=True)
 
 
 def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
@@ -168,6 +201,23 @@ def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
         except BaseException:
             images.abandon()
             raise
+
+
+def has_slurm(lab: Lab, wish: Wish) -> None:
+    """Raises ClustergenError with exit code 2 where a node's system has no packages of the manifest's Slurm."""
+    cluster = lab.cluster
+    if "repositories_slurm_url" in wish.variables:
+        return
+    for kind in cluster.node_types:
+        if not from_distribution(cluster, kind.os):
+            own = kind.os.fact("slurm").rpartition(".")[0]
+            built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
+            raise ClustergenError(
+                f"the manifest wants Slurm {cluster.release}{built}; {kind.os.id} has packages of {own}",
+                f"--slurm {own} for a lab with those; or --set repositories_slurm_url=URL, a repository with "
+                f"{cluster.release} for {kind.os.id}",
+                2,
+            )
 
 
 def _packages(lab: Lab) -> dict[str, list[str]]:
@@ -206,12 +256,15 @@ def _cgroup_view(engine: Engine) -> Path | None:
 
 def apply(lab: Lab, arguments: Sequence[str]) -> int:
     """Runs the tree's playbook on the containers; its exit status. Raises ClustergenError where they are not up."""
-    rows = containers.running(engines.find(None, store()), lab.work)
-    there = {row["node"] for row in rows if row["state"] == "running"}
-    absent = [host for group in lab.cluster.groups for host in group.hosts if host not in there]
-    if absent:
+    rows = containers.running(engine_of(lab.work), lab.work)
+    states = {row["node"]: row["state"] for row in rows}
+    hosts = [host for group in lab.cluster.groups for host in group.hosts]
+    stopped = [host for host in hosts if states.get(host, "running") != "running"]
+    absent = [host for host in hosts if host not in states]
+    if stopped or absent:
+        said = [f"{words}: {fold(names)}" for words, names in (("stopped", stopped), ("not there", absent)) if names]
         raise ClustergenError(
-            f"not up in the lab {lab.work.name}: {fold(absent)}", "clustergen lab up starts the nodes that are missing"
+            f"nodes of the lab {lab.work.name} are {'; '.join(said)}", f"clustergen lab up {lab.origin} starts them"
         )
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]
@@ -220,7 +273,7 @@ def apply(lab: Lab, arguments: Sequence[str]) -> int:
 
 def down(work: Work) -> int:
     """Removes all that `up` made but images; how many containers there were."""
-    engine = engines.find(None, store())
+    engine = engine_of(work)
     count = _clean(engine, work)
     shutil.rmtree(work.folder, ignore_errors=True)
     return count
@@ -229,5 +282,5 @@ def down(work: Work) -> int:
 def _clean(engine: Engine, work: Work) -> int:
     count = containers.remove(engine, work)
     if engine.name == "podman" and engine.hybrid and not containers.running(engine):
-        engines.release(engine.store)
+        namespace.release(engine.store)
     return count

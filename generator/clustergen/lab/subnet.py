@@ -66,6 +66,8 @@ def _moved(value: Any, old: Network, new: Network) -> Any:
 def _text(text: str, old: Network, new: Network) -> str:
     if text == str(old):
         return str(new)
+    if "/" in text:
+        return _prefix(text, old, new)
     if not text[:1].isalnum() or not ("." in text or ":" in text):
         return text
     try:
@@ -75,6 +77,23 @@ def _text(text: str, old: Network, new: Network) -> str:
     if not any(item in old for item in addresses):
         return text
     return fold(str(_shifted(item, old, new)) if item in old else str(item) for item in addresses)
+
+
+def _prefix(text: str, old: Network, new: Network) -> str:
+    """A part of the network, as 10.0.0.11/32 or 10.0.0.128/25, keeps its place in it; one that would lie outside
+    becomes all of the new network. What is no part of the old one stays.
+    """
+    try:
+        part = ipaddress.ip_network(text)
+    except ValueError:
+        return text
+    if part.network_address not in old or part.prefixlen < old.prefixlen:
+        return text
+    if part.num_addresses == 1:
+        return f"{_shifted(part.network_address, old, new)}/{part.prefixlen}"
+    first = int(new.network_address) + int(part.network_address) - int(old.network_address)
+    there = ipaddress.ip_network((type(new.network_address)(first).packed, part.prefixlen), strict=False)
+    return str(there) if there.network_address in new and there.prefixlen >= new.prefixlen else str(new)
 
 
 def _shifted(address: Address, old: Network, new: Network) -> Address:

@@ -7,7 +7,8 @@ from typing import Any
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.storage import Local
+from clustergen.cluster.storage import serves
+from clustergen.manifest.storage import Local, Nfs
 from clustergen.records import record
 
 Document = dict[str, Any]
@@ -18,7 +19,6 @@ class Machine:
     """What this machine lets containers do."""
 
     hybrid: bool  # control groups of version 1 hold the controllers
-    nodes: int = 0
 
 
 @record
@@ -78,7 +78,7 @@ def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
     return {
         "cluster_without_units": [*units, *services],
         # systemd finds the shared folders mounted, and needs no units for that.
-        "cluster_without_files": [f"/etc/systemd/system/{unit}" for unit in units],
+        "cluster_without_files": [*(f"/etc/systemd/system/{unit}" for unit in units), "/etc/wekaio/*"],
         "cluster_without_packages": packages,
         "install_storage": False,
         "weka_client_wanted": False,
@@ -89,11 +89,15 @@ def _no_pyxis(document: Document) -> None:
     document["slurm"]["pyxis"] = {"enabled": False}
 
 
+def _always(_: Cluster, __: Machine) -> bool:
+    return True
+
+
 LIST: tuple[Substitution, ...] = (
     Substitution(
         "SlurmdParameters=config_overrides",
         "a container has this machine's CPUs and memory, and counts as the node that the manifest describes",
-        lambda cluster, machine: True,
+        _always,
         edit=_any_hardware,
     ),
     Substitution(
@@ -137,7 +141,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no reboots, kernel settings of this machine",
         "containers share the kernel of this machine, which stays as it is",
-        lambda cluster, machine: True,
+        _always,
         variables=lambda cluster: {
             "cluster_reboots": False,
             "packages_cache_age": 10**9,  # the image has the packages
@@ -146,6 +150,28 @@ LIST: tuple[Substitution, ...] = (
         },
     ),
 )
+
+
+def asked(cluster: Cluster, system: str | None, slurm: str | None) -> list[Substitution]:
+    """What the user wants to be otherwise than in the manifest."""
+
+    def another_system(document: Document) -> None:
+        document["os"] = system
+        for kind in (document.get("node_types") or {}).values():
+            kind.pop("os", None)
+
+    def another_slurm(document: Document) -> None:
+        document["slurm"].update(version=slurm, build="distribution")
+
+    found = []
+    if system:
+        there = " and ".join(sorted({kind.os.id for kind in cluster.node_types}))
+        found.append(Substitution(f"{system} on all nodes", f"--os; the manifest has {there}", _always, another_system))
+    if slurm:
+        there = f"{cluster.release}, build: {cluster.manifest.slurm.build}"
+        what = f"Slurm {slurm} as the distribution packages it"
+        found.append(Substitution(what, f"--slurm; the manifest has {there}", _always, another_slurm))
+    return found
 
 
 def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
@@ -166,12 +192,17 @@ def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str
 
 
 def shared_folders(cluster: Cluster) -> dict[str, list[tuple[str, str]]]:
-    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own."""
+    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own, and a
+    server's is where it serves it too.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
     for name, mount in file_systems(cluster).items():
-        local = isinstance(cluster.manifest.storage[name], Local)
+        entry = cluster.manifest.storage[name]
         for group in cluster.groups:
-            if name in mounts(cluster, group):
-                for host in group.hosts:
-                    found.setdefault(host, []).append((f"{name}@{host}" if local else name, mount))
+            places = [mount] if name in mounts(cluster, group) else []
+            if isinstance(entry, Nfs) and serves(cluster, group, entry):
+                places.append(entry.path)
+            for host in group.hosts:
+                folder = f"{name}@{host}" if isinstance(entry, Local) else name
+                found.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
     return found

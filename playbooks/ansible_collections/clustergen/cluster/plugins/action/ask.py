@@ -12,8 +12,8 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import effects
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
     Tree,
-    of_groups,
     packages_of,
+    paths_of,
     settled,
     units_of,
 )
@@ -46,7 +46,7 @@ class ActionModule(ActionBase):
             {
                 "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in wanted],
                 "packages": packages_of(task_vars),
-                "paths": of_groups(task_vars.get("cluster_paths"), task_vars),
+                "paths": paths_of(task_vars),
                 "units": units,
                 "secrets": secrets,
             },

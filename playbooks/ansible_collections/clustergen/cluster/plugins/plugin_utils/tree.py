@@ -95,6 +95,13 @@ def of_groups(table, variables):
     return list(dict.fromkeys(item for group, items in (table or {}).items() if group in groups for item in items))
 
 
+def paths_of(variables):
+    """What roles make on a host and no overlay holds, but for what the host is without."""
+    without = variables.get("cluster_without_files") or []
+    wanted = of_groups(variables.get("cluster_paths"), variables)
+    return [path for path in wanted if not any(fnmatchcase(path, glob) for glob in without)]
+
+
 def units_of(variables):
     """The units that are to run on a host, and those that files name but the host is without."""
     without = variables.get("cluster_without_units") or []

@@ -1,0 +1,59 @@
+"""A mount namespace in which cgroup2 is alone: podman runs in it where version 1 has this machine's control groups."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from clustergen.diagnostics import ClustergenError
+
+# A process that does nothing but hold the namespace.
+_HOLD = (
+    "umount -R -l /sys/fs/cgroup && mount -t cgroup2 -o nsdelegate none /sys/fs/cgroup && "
+    'echo $$ >"$1" && exec sleep infinity'
+)
+
+
+def hybrid() -> bool:
+    """Whether control groups of version 1 are in the way of cgroup2."""
+    done = subprocess.run(
+        ["stat", "-fc", "%T", "/sys/fs/cgroup"], capture_output=True, text=True, timeout=5, check=False
+    )
+    return done.stdout.strip() != "cgroup2fs"
+
+
+def anchor(store: Path) -> int:
+    """The process that holds the lab's mount namespace, started where it is not there."""
+    place = store / "namespace.pid"
+    if found := _anchor_of(place):
+        return found
+    place.unlink(missing_ok=True)
+    # Forked off, so that it is nobody's child: it outlives this process.
+    hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLD, "clustergen-lab"]
+    quiet = subprocess.DEVNULL
+    subprocess.run([*hold, str(place)], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", timeout=10, check=False)
+    for _ in range(100):
+        if found := _anchor_of(place):
+            return found
+        time.sleep(0.05)
+    raise ClustergenError("a mount namespace with cgroup2 could not be made", "the lab needs CAP_SYS_ADMIN")
+
+
+def _anchor_of(place: Path) -> int | None:
+    try:
+        pid = int(place.read_text())
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if words[:2] == [b"sleep", b"infinity"] else None
+
+
+def release(store: Path) -> None:
+    """Ends the process that held the namespace."""
+    place = store / "namespace.pid"
+    if pid := _anchor_of(place):
+        os.kill(pid, signal.SIGKILL)
+    place.unlink(missing_ok=True)
