@@ -86,7 +86,6 @@ def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
     for name, entry in cluster.manifest.storage.items():
         tests[mount_group(name)] = lambda group, name=name: name in mounts(cluster, group)  # type: ignore[misc]
         tests[entry_group("export", name)] = lambda group, entry=entry: serves(cluster, group, entry)  # type: ignore[misc]
-    for kind in cluster.node_types:
-        tests[kind.group] = lambda group, kind=kind: group.type.name == kind.name  # type: ignore[misc]
     found = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
+    found |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}
     return {name: members for name, members in found.items() if members}

@@ -6,8 +6,9 @@ cost what 10,000 strings cost. Memory is in MiB, power in watts, rates in Gb/s, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
+from typing import TypeVar
 
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -16,6 +17,8 @@ from clustergen.hostlist import fold
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as ManifestPartition
 from clustergen.records import record
+
+T = TypeVar("T")
 
 
 @record
@@ -229,6 +232,14 @@ class Cluster:
         return self.with_role("slurm-compute")
 
     @cached_property
+    def of_type(self) -> Mapping[str, tuple[NodeGroup, ...]]:
+        """Entries by the name of their node type."""
+        found: dict[str, list[NodeGroup]] = {kind.name: [] for kind in self.node_types}
+        for group in self.groups:
+            found[group.type.name].append(group)
+        return {name: tuple(groups) for name, groups in found.items()}
+
+    @cached_property
     def controllers(self) -> tuple[str, ...]:
         """slurmctld hosts; the first is the primary."""
         return tuple(self.hosts("slurm-controller"))
@@ -270,3 +281,18 @@ class Cluster:
     @property
     def slurm_name(self) -> str:
         return self.manifest.slurm.cluster_name or self.name
+
+
+def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
+    """A function of the whole cluster that the views of every node type ask: worked out once."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def answer(cluster: Cluster) -> T:
+        kept = cluster.__dict__
+        if name not in kept:
+            kept[name] = function(cluster)
+        found: T = kept[name]
+        return found
+
+    return answer

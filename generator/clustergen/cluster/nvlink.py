@@ -18,7 +18,7 @@ def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
     size = domain_nodes(kind)
     if size == 1:
         return {}
-    hosts = [host for group in cluster.compute if group.type.name == kind.name for host in group.hosts]
+    hosts = [host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts]
     found: dict[str, list[str]] = {}
     for rack, written in cluster.manifest.racks.items():
         inside = set(expand(written.nodes)) if written.nodes is not None else set()

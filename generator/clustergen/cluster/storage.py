@@ -82,4 +82,4 @@ def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
 
 def _addressed(cluster: Cluster, kind: NodeType) -> int:
     """How many of the fabric's ports have an address: LNet needs one on each port that it uses."""
-    return max(1, min((len(group.fabric) for group in cluster.groups if group.type.name == kind.name), default=1))
+    return max(1, min((len(group.fabric) for group in cluster.of_type[kind.name]), default=1))

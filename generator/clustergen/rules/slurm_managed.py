@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 _PRIORITY = {
     "PriorityDecayHalfLife": "half_life",
     "PriorityCalcPeriod": "calc_period",
@@ -162,15 +164,20 @@ NEVER_THERE = {
 }
 
 
-def _lower(table: dict[tuple[str, str], dict[str, str]], file: str, block: str, name: str) -> str | None:
-    return next((place for key, place in table.get((file, block), {}).items() if key.lower() == name.lower()), None)
+@cache
+def _lower() -> tuple[dict[tuple[str, str, str], str], ...]:
+    """Both tables by file, block and key in lower case."""
+    return tuple(
+        {(*place, key.lower()): said for place, keys in table.items() for key, said in keys.items()}
+        for table in (FIELDS, DERIVED)
+    )
 
 
 def field_of(file: str, block: str, name: str) -> str | None:
     """The field of the manifest that says a key; None where none does."""
-    return _lower(FIELDS, file, block, name)
+    return _lower()[0].get((file, block, name.lower()))
 
 
 def derived_from(file: str, block: str, name: str) -> str | None:
     """What a key follows from that cannot be given at all."""
-    return _lower(DERIVED, file, block, name)
+    return _lower()[1].get((file, block, name.lower()))

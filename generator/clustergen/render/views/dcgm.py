@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.catalogue.dcgm import DcgmField, dcgm_fields
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.versions import DcgmVersion
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.registry import File
@@ -51,7 +51,7 @@ class Exporter:
 def exported(cluster: Cluster, kind: NodeType) -> bool:
     """Whether nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
     wanted = cluster.manifest.monitoring.dcgm.enabled
-    return kind in dcgm_types(cluster) and (monitored(cluster) or bool(wanted))
+    return kind.name in dcgm_types(cluster) and (monitored(cluster) or bool(wanted))
 
 
 def job_map(cluster: Cluster, kind: NodeType) -> str | None:
@@ -69,14 +69,19 @@ def has_profiling(gpu: Gpu) -> bool:
     return modern and not any(word in gpu.nvml_name for word in _NO_PROFILING)
 
 
+@once_per_cluster
+def _read_by_alerts(cluster: Cluster) -> list[str]:
+    rules = topic(cluster)
+    return rules.dcgm_fields() if rules else []
+
+
 def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
     """All that an alert reads, the exporter's usual fields, and the manifest's own."""
     if not exported(cluster, kind) or kind.gpus is None:
         return None
     spec = cluster.manifest.monitoring.dcgm
     version = DcgmVersion(spec.version)
-    rules = topic(cluster)
-    alerts = rules.dcgm_fields() if rules else []
+    alerts = _read_by_alerts(cluster)
     known = {name: field for name, field in dcgm_fields().items() if field.known_in(version)}
     usual = [field for name, field in known.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
     profiling = spec.profiling and has_profiling(kind.gpus.model)

@@ -52,8 +52,9 @@ def diagram(cluster: Cluster) -> Diagram:
     if not switches and cluster.manifest.networks.fabric:
         fabric = cluster.manifest.networks.fabric
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
+        plugged = {group.hosts[0] for group in cluster.groups if group.type.fabric_ports()}
         for i, (_, hosts) in enumerate(nodes):
-            if any(group.type.fabric_ports() and group.hosts[0] in hosts for group in cluster.groups):
+            if not plugged.isdisjoint(hosts):
                 edges[f"n{i}", "fabric"] = None
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
         clients = {number[group.hosts[0]] for group in cluster.groups if name in mounts(cluster, group)}
@@ -69,7 +70,7 @@ def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
         parts = [(list(group.hosts), group.type, group.roles) for group in cluster.groups]
     else:
         parts = [
-            ([host for group in cluster.groups if group.type is kind for host in group.hosts], kind, ())
+            ([host for group in cluster.of_type[kind.name] for host in group.hosts], kind, ())
             for kind in cluster.node_types
         ]
     found = []

@@ -84,7 +84,7 @@ def os_group(name: str) -> str:
 
 def inventory(cluster: Cluster, outline: Outline) -> Inventory:
     lines = tuple(line for group in cluster.groups for line in _host_lines(group))
-    found = [_group(cluster, name, members) for name, members in outline.groups.items() if name != "all"]
+    found = list(_groups(cluster, outline))
     systems: dict[str, list[str]] = {}
     for kind in cluster.node_types:
         systems.setdefault(os_group(kind.os.id), []).append(kind.group)
@@ -106,16 +106,23 @@ def _host_lines(group: NodeGroup) -> Iterator[str]:
         yield " ".join([host.ljust(width), *words]).rstrip()
 
 
-def _group(cluster: Cluster, name: str, members: tuple[NodeGroup, ...]) -> Group:
-    children, hosts = [], []
-    for kind in cluster.node_types:
-        inside = [group for group in members if group.type.name == kind.name]
-        everywhere = [group for group in cluster.groups if group.type.name == kind.name]
-        if inside and len(inside) == len(everywhere) and kind.name != SERVICE and name != kind.group:
-            children.append(kind.group)
-        else:
-            hosts += [pattern for group in inside for pattern in ansible_ranges(group.hosts)]
-    return Group(name, tuple(children), tuple(hosts))
+def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
+    """By the members of each: there is a group per node type, so all types for each would be a square."""
+    order = {kind.name: index for index, kind in enumerate(cluster.node_types)}
+    for name, members in outline.groups.items():
+        if name == "all":
+            continue
+        inside: dict[str, list[NodeGroup]] = {}
+        for member in sorted(members, key=lambda group: order[group.type.name]):
+            inside.setdefault(member.type.name, []).append(member)
+        children, hosts = [], []
+        for kind, own in inside.items():
+            group = own[0].type.group
+            if len(own) == len(cluster.of_type[kind]) and kind != SERVICE and name != group:
+                children.append(group)
+            else:
+                hosts += [pattern for member in own for pattern in ansible_ranges(member.hosts)]
+        yield Group(name, tuple(children), tuple(hosts))
 
 
 def variables(cluster: Cluster, outline: Outline) -> Variables:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.hostlist import expand
 from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
@@ -47,6 +47,7 @@ class Job:
     hosts: bool = True
 
 
+@once_per_cluster
 def monitored(cluster: Cluster) -> bool:
     return cluster.manifest.monitoring.enabled and bool(cluster.hosts("monitoring"))
 
@@ -65,7 +66,7 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
     monitoring = cluster.manifest.monitoring
     if monitoring.node_exporter.enabled:
         yield Job("node", cluster.groups, monitoring.node_exporter.port)
-    managed = {kind.name for kind in dcgm_types(cluster)}
+    managed = dcgm_types(cluster)
     if managed:
         members = tuple(group for group in cluster.compute if group.type.name in managed)
         slower = -(-monitoring.dcgm.interval // 1000)  # read more often, the same samples would come twice

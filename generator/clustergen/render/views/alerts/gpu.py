@@ -59,7 +59,7 @@ def _exports(cluster: Cluster, field: str) -> bool:
 
 
 def _nvlink(cluster: Cluster) -> list[str]:
-    return [kind.name for kind in dcgm_types(cluster) if kind.gpus and kind.gpus.nvlink != "none"]
+    return [kind.name for kind in dcgm_types(cluster).values() if kind.gpus and kind.gpus.nvlink != "none"]
 
 
 def _presence(cluster: Cluster) -> Iterator[Alert]:
@@ -71,7 +71,7 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
         " when the driver does.",
     )  # fmt: skip
     by_count: dict[int, list[str]] = {}
-    for kind in dcgm_types(cluster):
+    for kind in dcgm_types(cluster).values():
         if kind.gpus:
             by_count.setdefault(kind.gpus.count, []).append(kind.name)
     for count, names in by_count.items():
@@ -177,7 +177,7 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
         "Check fans, filters and the temperature of the air that goes in; compare with its neighbours.",
     )  # fmt: skip
     by_limit: dict[int, list[str]] = {}
-    for kind in dcgm_types(cluster):
+    for kind in dcgm_types(cluster).values():
         if kind.gpus and (limit := _power_limit(kind.gpus)):
             by_limit.setdefault(limit, []).append(kind.name)
     for limit, names in by_limit.items():

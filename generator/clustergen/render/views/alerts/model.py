@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
@@ -48,16 +48,19 @@ class Topic:
         return list(dict.fromkeys(_DCGM.findall(text)))
 
 
-def dcgm_types(cluster: Cluster) -> tuple[NodeType, ...]:
-    """Node types whose GPUs DCGM manages: where the manifest is silent, all but GeForce, of which it tells little."""
+@once_per_cluster
+def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
+    """Node types whose GPUs DCGM manages, by name: where the manifest is silent, all but GeForce, of which it tells
+    little.
+    """
     wanted = cluster.manifest.monitoring.dcgm.enabled
     if wanted is False:
-        return ()
-    return tuple(
-        kind
+        return {}
+    return {
+        kind.name: kind
         for kind in cluster.gpu_types
         if kind.gpus and (wanted or "geforce" not in kind.gpus.model.nvml_name.lower())
-    )
+    }
 
 
 def one_of(values: list[str]) -> str:

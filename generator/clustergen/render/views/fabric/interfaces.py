@@ -7,7 +7,7 @@ netplan and NetworkManager would want a file per node; they are told to leave th
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.views.fabric.rails import (
     addressed_rails,
@@ -56,6 +56,7 @@ class Unmanaged:
     interfaces: tuple[str, ...]
 
 
+@once_per_cluster
 def wanted(cluster: Cluster) -> bool:
     """Whether there is anything to be set: InfiniBand without IP needs nothing."""
     fabric = fabric_of(cluster)

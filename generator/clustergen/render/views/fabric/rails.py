@@ -51,7 +51,7 @@ def rail_gateway(fabric: Fabric, rail: int) -> str | None:
 
 def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
     """How many rails the nodes of a type have addresses on."""
-    return max((len(group.fabric) for group in cluster.groups if group.type.name == kind.name), default=0)
+    return max((len(group.fabric) for group in cluster.of_type[kind.name]), default=0)
 
 
 def rdma_device(port: Port, fabric: Fabric) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
 
 _MOST_HCAS = 32
 
 
+@once_per_cluster
 def several_gpu_nodes(cluster: Cluster) -> bool:
     return sum(len(group.hosts) for group in cluster.compute if group.type.gpus) > 1
 

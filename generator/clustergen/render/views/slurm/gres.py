@@ -55,7 +55,7 @@ def autodetect(gpus: GpuSet) -> str:
 def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
     gpus = kind.gpus
     assert gpus is not None
-    nodes = fold(host for group in cluster.compute if group.type.name == kind.name for host in group.hosts)
+    nodes = fold(host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts)
     options = cluster.manifest.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.

@@ -96,7 +96,7 @@ def temperature(cluster: Cluster, kind: NodeType) -> Temperature | None:
 
 def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
     spec = cluster.manifest.health
-    runs = kind in dcgm_types(cluster)
+    runs = kind.name in dcgm_types(cluster)
     return Dcgm() if spec.enabled and kind.gpus and (runs if spec.dcgm is None else spec.dcgm) else None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.model import Cluster, GpuSet, NodeType, once_per_cluster
 from clustergen.manifest.storage import Mount
 from clustergen.records import record
 from clustergen.render.formats import SHELL
@@ -89,10 +89,14 @@ def strays(cluster: Cluster) -> Strays | None:
 
 def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
     """Neither parts of a GPU nor suspended jobs: one GPU, one job."""
-    slurm = cluster.manifest.slurm
-    suspends = slurm.preemption.mode == "suspend" and slurm.preemption.by != "off"
-    suspends |= any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
-    return not (any(gpus.mig) or gpus.shards_per_gpu or gpus.mps_per_gpu or suspends)
+    return not (any(gpus.mig) or gpus.shards_per_gpu or gpus.mps_per_gpu or _suspends(cluster))
+
+
+@once_per_cluster
+def _suspends(cluster: Cluster) -> bool:
+    preemption = cluster.manifest.slurm.preemption
+    everywhere = preemption.mode == "suspend" and preemption.by != "off"
+    return everywhere or any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
 
 
 def gpu_prolog(cluster: Cluster, kind: NodeType) -> Gpus | None:

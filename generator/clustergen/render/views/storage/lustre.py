@@ -43,8 +43,7 @@ def lustre_entries(cluster: Cluster, kind: NodeType) -> list[Lustre]:
     """The Lustre file systems that nodes of a type mount."""
     found = {
         name: entry
-        for group in cluster.groups
-        if group.type.name == kind.name
+        for group in cluster.of_type[kind.name]
         for name, entry in mounts(cluster, group).items()
         if isinstance(entry, Lustre)
     }

@@ -48,7 +48,7 @@ class Agent:
 
 def agent(cluster: Cluster, kind: NodeType) -> Agent | None:
     """Only where Slurm gives out the CPUs."""
-    computes = any(group.type.name == kind.name and group.has("slurm-compute") for group in cluster.groups)
+    computes = any(group.has("slurm-compute") for group in cluster.of_type[kind.name])
     return Agent("/etc/wekaio/service.conf") if computes else None
 
 

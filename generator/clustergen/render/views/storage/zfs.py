@@ -91,11 +91,10 @@ def arc(cluster: Cluster, kind: NodeType) -> Arc | None:
 
 
 def _zfs_servers(cluster: Cluster, kind: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
-    for group in cluster.groups:
-        if group.type.name == kind.name:
-            for entry in cluster.manifest.storage.values():
-                if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
-                    yield group, entry.export.zfs
+    for group in cluster.of_type[kind.name]:
+        for entry in cluster.manifest.storage.values():
+            if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
+                yield group, entry.export.zfs
 
 
 FILES: tuple[File, ...] = (
