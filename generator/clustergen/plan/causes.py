@@ -13,7 +13,7 @@ from typing import Any
 from clustergen.diagnostics import ManifestPath
 from clustergen.plan.change import Change
 from clustergen.plan.compare import Comparison
-from clustergen.plan.naming import is_named
+from clustergen.plan.naming import Names
 from clustergen.plan.snapshot import Snapshot, of_tree
 from clustergen.plan.written import Written, value_at
 
@@ -30,12 +30,12 @@ def causes(old: Snapshot, new: Snapshot, changes: Sequence[Change], written: Seq
     units = _units(written)
     if units and len(units) <= _MOST_TRIALS and len(new.hosts) <= _MOST_HOSTS:
         found = _tried(old, new, changes, units)
+    told = {change: tuple(values) for change, values in found.items()}
+    names = Names(written, new, old)
     for change in changes:
-        if change not in found:
-            named = [value for value in written if is_named(change, value, new, old)]
-            if named:
-                found[change] = named
-    return {change: tuple(values) for change, values in found.items()}
+        if change not in told and (named := names.behind(change)):
+            told[change] = named
+    return told
 
 
 def _units(written: Sequence[Written]) -> list[list[Written]]:

@@ -74,21 +74,31 @@ class Comparison:
             key = _fingerprint(old), _fingerprint(new)
             if key[0] != key[1] or self.old.release != self.new.release:
                 by_files.setdefault(key, (old, new, []))[2].extend(hosts)
-        merged: dict[Change, list[str]] = {}
-        for old, new, hosts in by_files.values():
+        merged: dict[Change, tuple[int, ...]] = {}
+        """→ the places in `by_files` of those that have it."""
+        for index, (old, new, _) in enumerate(by_files.values()):
             was, now = ({target: file.text for target, file in side.items()} for side in (old, new))
             found = slurm_changes(was, now, self.new.release, old_release=self.old.release)
             told = {change.file for change in found}
             quiet = [name for name in {**was, **now} if name not in told and was.get(name) != now.get(name)]
             same = [_same(name) if name in was and name in now else _gone(name, old, new) for name in quiet]
             for change in (*found, *same):
-                merged.setdefault(change, []).extend(hosts)
+                merged[change] = (*merged.get(change, ()), index)
         loud = {change.file for change in merged if change.reason != _SAME}
-        for change, hosts in merged.items():
+        listed = [hosts for _, _, hosts in by_files.values()]
+        those: dict[tuple[str, tuple[int, ...]], str | None] = {}
+        """File and places → its hosts; None for all that have the file."""
+        for change, places in merged.items():
             if change.reason == _SAME and change.file in loud:
                 continue
-            everywhere = set(after.get(change.file) or before[change.file]) <= set(hosts)
-            yield change if everywhere or change.nodes is not None else replace(change, nodes=folded(set(hosts)))
+            if change.nodes is None:
+                of_it = change.file, places
+                if of_it not in those:
+                    having = {host for place in places for host in listed[place]}
+                    everywhere = having.issuperset(after.get(change.file) or before[change.file])
+                    those[of_it] = None if everywhere else folded(having)
+                change = replace(change, nodes=those[of_it])
+            yield change
 
     def _slurms_files(self) -> Iterator[tuple[Files, Files, list[str]]]:
         """Slurm's files before and after, of hosts alike. Where no controller stays, the first ones stand for each

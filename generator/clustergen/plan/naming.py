@@ -1,9 +1,10 @@
-"""Whether a value of the manifest is called as a change on the nodes is: by field, partition, node, type, entry."""
+"""Which values of the manifest are called as a change on the nodes is: by field, partition, node, type, entry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from clustergen.plan.change import Change
 from clustergen.plan.snapshot import Snapshot
@@ -12,22 +13,71 @@ from clustergen.plan.written import Written, value_at
 from clustergen.rules.slurm_managed import field_of
 
 _BLOCKS = {"node": "NodeName", "gres": "NodeName", "partition": "PartitionName"}
+_MEMBERSHIP = ("name", "type", "roles")
+"""Fields of an entry of `nodes` that make its nodes come, go, or be others."""
 
 
-def is_named(change: Change, value: Written, new: Snapshot, old: Snapshot) -> bool:
-    """Whether names alone tell that the value stands behind the change."""
-    section = value.path[0]
-    if section == "nodes":
-        return _of_the_nodes(change, value, new, old)
-    if section == "node_types":
-        return _of_the_type(change, value, new, old)
-    if section == "storage":
-        return len(value.path) > 1 and change.kind == "file" and _word(str(value.path[1]), change.file)
-    if value.path[:2] == ("slurm", "partitions"):
-        return _of_the_partition(change, value)
-    if change.kind in ("switch", "block"):
-        return section == "networks" and f"[{change.name}]" in value.label
-    return change.kind == "key" and _of_the_key(change, value)
+class Names:
+    """Changed values by what they are about, so that each change is held against few of them."""
+
+    def __init__(self, written: Sequence[Written], new: Snapshot, old: Snapshot) -> None:
+        self._written = written
+        self._new, self._old = new, old
+        # All that follows: → the places in `written`.
+        self._of_host: dict[str, list[int]] = {}
+        self._of_type: dict[str, list[int]] = {}
+        self._of_partition: dict[str, list[int]] = {}
+        self._of_section: dict[str, list[int]] = {}
+        for index, value in enumerate(written):
+            section = str(value.path[0])
+            if section == "nodes":
+                for host in self._hosts(value):
+                    self._of_host.setdefault(host, []).append(index)
+            elif section == "node_types" and len(value.path) > 1:
+                group = "type_" + re.sub(r"\W", "_", str(value.path[1]))
+                self._of_type.setdefault(group, []).append(index)
+            elif value.path[:2] == ("slurm", "partitions") and len(value.path) > 2:
+                self._of_partition.setdefault(str(value.path[2]), []).append(index)
+            else:
+                self._of_section.setdefault(section, []).append(index)
+        self._types: dict[str, list[str]] = {}
+        for group in self._of_type:
+            for host in {*new.groups.get(group, ()), *old.groups.get(group, ())}:
+                self._types.setdefault(host, []).append(group)
+
+    def behind(self, change: Change) -> tuple[Written, ...]:
+        """The values that names alone tell to stand behind the change, in the manifest's order."""
+        return tuple(self._written[index] for index in sorted(set(self._found(change))))
+
+    def _found(self, change: Change) -> Iterator[int]:
+        if change.kind == "key":
+            sections = (values for section, values in self._of_section.items() if section != "storage")
+            yield from self._those(chain.from_iterable(sections), change, _of_the_key)
+        elif change.kind == "file":
+            yield from self._those(self._of_section.get("storage", ()), change, _of_the_storage)
+        elif change.kind in ("switch", "block"):
+            yield from self._those(self._of_section.get("networks", ()), change, _of_the_switch)
+        elif change.kind == "partition":
+            yield from self._those(self._of_partition.get(change.name, ()), change, _of_the_partition)
+        if change.nodes is not None and change.kind not in ("key", "file") and (self._of_host or self._types):
+            hosts = hosts_of(change.nodes)
+            entries = {index for host in hosts for index in self._of_host.get(host, ())}
+            yield from self._those(entries, change, _of_the_node)
+            if change.kind in ("node", "gres"):
+                for group in {group for host in hosts for group in self._types.get(host, ())}:
+                    yield from self._those(self._of_type[group], change, _of_the_type)
+
+    def _those(self, indexes: Iterable[int], change: Change, fits: Callable[[Change, Written], bool]) -> Iterator[int]:
+        return (index for index in indexes if fits(change, self._written[index]))
+
+    def _hosts(self, value: Written) -> set[str]:
+        """The nodes of the entry; where it or its name is what changed, those of one side only."""
+        sides: list[set[str]] = []
+        paths = ((self._new.source, value.path if value.new is not None else None), (self._old.source, value.old_path))
+        for source, path in paths:
+            entry = value_at(source.data, path[:2]) if source is not None and path is not None else None
+            sides.append(set(hosts_of(str(entry.get("name", "")))) if isinstance(entry, dict) else set())
+        return sides[0] ^ sides[1] if len(value.path) == 2 or value.path[2] == "name" else sides[0] | sides[1]
 
 
 def _word(name: str, text: str) -> bool:
@@ -47,40 +97,32 @@ def _of_the_key(change: Change, value: Written) -> bool:
 
 
 def _of_the_partition(change: Change, value: Written) -> bool:
-    if change.kind != "partition" or len(value.path) < 3 or value.path[2] != change.name:
-        return False
     if len(value.path) == 3 or not change.key:
         return True
     field = _field(change)
     return str(value.path[-1]).lower() in (change.key.lower(), field and field.split(",")[0])
 
 
-def _of_the_nodes(change: Change, value: Written, new: Snapshot, old: Snapshot) -> bool:
-    """An entry of `nodes` that came or went, or whose names did."""
-    if change.nodes is None or change.kind in ("key", "file"):
-        return False
-    if len(value.path) > 2 and value.path[2] not in ("name", "type", "roles"):
-        return change.key == "NodeAddr" and value.path[2] == "address"
-    return bool(set(_moved(value, new, old)) & set(hosts_of(change.nodes)))
+def _of_the_storage(change: Change, value: Written) -> bool:
+    return len(value.path) > 1 and _word(str(value.path[1]), change.file)
 
 
-def _moved(value: Written, new: Snapshot, old: Snapshot) -> Iterator[str]:
-    """Names that stand in the entry on one side only."""
-    names: list[set[str]] = []
-    for source, path in ((new.source, value.path if value.new is not None else None), (old.source, value.old_path)):
-        entry = value_at(source.data, path[:2]) if source is not None and path is not None else None
-        names.append(set(hosts_of(str(entry.get("name", "")))) if isinstance(entry, dict) else set())
-    yield from names[0] ^ names[1] if len(value.path) == 2 or value.path[2] == "name" else names[0] | names[1]
+def _of_the_switch(change: Change, value: Written) -> bool:
+    return f"[{change.name}]" in value.label
 
 
-def _of_the_type(change: Change, value: Written, new: Snapshot, old: Snapshot) -> bool:
-    """A field of the type that the nodes are of."""
-    if change.nodes is None or change.kind not in ("node", "gres") or len(value.path) < 2:
-        return False
+def _of_the_node(change: Change, value: Written) -> bool:
+    """By the field that says the key: `address of the nodes`, `weight`; or the key itself in the options."""
+    if len(value.path) < 3 or value.path[2] in _MEMBERSHIP:
+        return True
+    word = str(value.path[-1]).lower()
+    return word == change.key.lower() or (_field(change) or "").split(" ")[0] == str(value.path[2])
+
+
+def _of_the_type(change: Change, value: Written) -> bool:
+    """A field of the type that the nodes are of; where whole nodes or devices come or go, any of its fields."""
     field = _field(change) if change.key else None
     section = (field or ("gpus" if change.kind == "gres" else "")).split(".")[0]
     if change.key and len(value.path) > 2 and value.path[2] not in (section, "system"):
         return str(value.path[-1]).lower() == change.key.lower()
-    group = "type_" + re.sub(r"\W", "_", str(value.path[1]))
-    members = {*new.groups.get(group, ()), *old.groups.get(group, ())}
-    return bool(members & set(hosts_of(change.nodes)))
+    return True

@@ -49,6 +49,12 @@ class Plan:
         """Whether nothing changes on any node, whatever the manifests say."""
         return not (self.changes or self.added or self.removed or self.groups)
 
+    @property
+    def silent(self) -> tuple[Written, ...]:
+        """Changed values of the manifest that no change is known to follow from."""
+        told = {value for values in self.causes.values() for value in values}
+        return tuple(value for value in self.written if value not in told)
+
 
 def plan(old: Snapshot, new: Snapshot) -> Plan:
     comparison = Comparison(old, new)

@@ -7,38 +7,63 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from clustergen.plan.change import Change, folded
+from clustergen.plan.families import Family, families
 from clustergen.plan.plan import Plan
-from clustergen.plan.show_text import cut
-from clustergen.plan.words import count, grouped, reason, subject, verdict
+from clustergen.plan.values import hosts_of
+from clustergen.plan.words import count, cut, grouped, reason, subject, verdict
 from clustergen.plan.written import Written
+from clustergen.records import record
 
 LIMIT = 65_536
 """Characters that GitHub takes in one comment."""
 MARK = "<!-- clustergen diff -->"
 """By which a later run finds the comment."""
-_ROOM = 500  # for what is said of rows left out
+_ROOM = 500  # for what is said of clusters left out
 _SHORT = 60
-_ROWS = 400
+_LONGEST_COMMAND = 500
+_PLACES = 3
+
+
+@record
+class Room:
+    """How much of a plan is shown."""
+
+    rows: int
+    """Of the tables, for all changes of one plan."""
+    more: int
+    """Changes of one family that are folded away beneath its table, and values of the manifest at the end."""
+    value: int
+    """Characters of one value."""
+    hosts: int = 4000
+    """Characters of a folded list of hosts."""
+
+
+_ROOMS = (
+    Room(400, 400, 200),
+    Room(400, 150, 120),
+    Room(200, 60, 80, 1000),
+    Room(100, 20, 60, 300),
+    Room(50, 5, 40, 100),
+    Room(10, 0, 40, 60),
+    Room(0, 0, 40, 60),
+)
 
 
 def markdown(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str]) -> str:
-    """One comment, never longer than LIMIT: with too many rows, those that matter least are left out and counted."""
-    rows, longest = _ROWS, 200
-    while True:
-        text = _text(plans, added, removed, rows, longest)
-        if len(text) <= LIMIT - _ROOM or rows == 0:
-            break
-        rows, longest = rows // 2, max(40, longest // 2)
-    if len(text) > LIMIT - _ROOM:  # thousands of clusters
-        lines = text[: LIMIT - _ROOM].rpartition("\n")[0]
-        text = f"{lines}\n\n…and more: `clustergen diff` shows all of it.\n"
-    return text
+    """One comment, never longer than LIMIT: what matters least is left out first, and counted."""
+    for room in _ROOMS:
+        text = _text(plans, added, removed, room)
+        if len(text) <= LIMIT - _ROOM:
+            return text
+    lines = text[: LIMIT - _ROOM].rpartition("\n")[0]  # hundreds of clusters
+    closed = "\n</details>" * (lines.count("<details>") - lines.count("</details>"))
+    return f"{lines}{closed}\n\n…and more: `clustergen diff` shows all of it.\n"
 
 
-def _text(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str], rows: int, longest: int) -> str:
+def _text(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str], room: Room) -> str:
     lines = [MARK]
     for plan in plans:
-        lines += _plan(plan, rows, longest)
+        lines += _plan(plan, room)
     lines += [f"**{code(name)}**: a new cluster" for name in added]
     lines += [f"**{code(name)}**: this cluster is gone" for name in removed]
     if not (plans or added or removed):
@@ -63,22 +88,18 @@ def code(text: str, longest: int = 200) -> str:
     return f"<code>{shown}</code>"
 
 
-def _fold(text: str, what: str) -> str:
+def _fold(text: str, what: str, room: Room) -> str:
     """A long list behind a word that opens it."""
     if len(text) <= _SHORT:
         return code(text)
-    return f"<details><summary>{what}</summary>{code(text, 4000)}</details>"
+    return f"<details><summary>{what}</summary>{code(text, room.hosts)}</details>"
 
 
-def _hosts(text: str | None) -> str:
-    if text is None:
-        return "all"
-    from clustergen.plan.values import hosts_of
-
-    return _fold(text, count(len(hosts_of(text)), "node"))
+def _hosts(text: str | None, room: Room) -> str:
+    return "all" if text is None else _fold(text, count(len(hosts_of(text)), "node"), room)
 
 
-def _plan(plan: Plan, rows: int, longest: int) -> Iterator[str]:
+def _plan(plan: Plan, room: Room) -> Iterator[str]:
     yield f"### {plain(plan.cluster)}: {plain(verdict(plan))}"
     yield ""
     if plan.empty and not plan.written:
@@ -87,47 +108,83 @@ def _plan(plan: Plan, rows: int, longest: int) -> Iterator[str]:
     yield f"{code(plan.old)} → {code(plan.new)}, Slurm {release}"
     loud = [change for change in plan.changes if change.effect.kind != "none"]
     quiet = [change for change in plan.changes if change.effect.kind == "none"]
-    shown = loud[:rows]
-    for heading, changes in grouped(shown).items():
+    rows = room.rows
+    left_out = 0
+    for heading, changes in grouped(loud).items():
+        found = families(changes)
+        shown = found[:rows]
+        rows -= len(shown)
+        left_out += sum(len(family.changes) for family in found[len(shown) :])
+        left_out += sum(max(0, len(family.more) - room.more) for family in shown)
+        if shown:
+            yield from _table(plan, heading, shown, room)
+    if left_out:
         yield ""
-        yield f"**{plain(heading)}**"
-        yield ""
-        yield "| what | old | new | nodes | manifest | why |"
-        yield "|---|---|---|---|---|---|"
-        for change in changes:
-            yield _row(plan, change, longest)
-    if len(loud) > len(shown):
-        yield ""
-        yield f"…and {len(loud) - len(shown)} more changes that take something: `clustergen diff` shows them."
+        said = f"{left_out:,} of {count(len(loud), 'change')} that take something are not shown here:"
+        yield f"{said} `clustergen diff --format json` has all of them."
     if quiet:
-        yield ""
-        yield f"<details><summary>{count(len(quiet), 'file')} with nothing to do</summary>"
-        yield ""
-        yield from (f"- {code(subject(change))} {_hosts(change.nodes)}" for change in quiet[:rows])
-        if len(quiet) > rows:
-            yield f"- …and {len(quiet) - rows} more"
-        yield ""
-        yield "</details>"
-    yield from _inventory(plan)
-    yield from _silent(plan, rows)
+        yield from _quiet(quiet, room)
+    yield from _inventory(plan, room)
+    yield from _silent(plan, room)
     if plan.steps:
         yield ""
         yield "**What applying it does**"
         yield ""
         for number, step in enumerate(plan.steps, 1):
-            by = f" ({plain(step.by)})" if step.by else ""
-            yield f"{number}. {plain(step.text)}" + (f": {_hosts(step.hosts)}" if step.hosts else "") + by
+            by = f" ({plain(cut(step.by, _LONGEST_COMMAND))})" if step.by else ""
+            yield f"{number}. {plain(step.text)}" + (f": {_hosts(step.hosts, room)}" if step.hosts else "") + by
     yield ""
 
 
-def _row(plan: Plan, change: Change, longest: int) -> str:
-    values = ["" if side is None else code(side, longest) for side in (change.old, change.new)]
-    causes = plan.causes.get(change, ())
-    places = "<br>".join(_place(value) for value in causes[:3]) + ("<br>…" if len(causes) > 3 else "")
-    why = plain(reason(change)) + (f" ({plain(change.source)})" if change.source else "")
-    return (
-        f"| {code(subject(change), longest)} | {values[0]} | {values[1]} | {_hosts(change.nodes)} | {places} | {why} |"
-    )
+def _table(plan: Plan, heading: str, found: Sequence[Family], room: Room) -> Iterator[str]:
+    yield from ("", f"**{plain(heading)}**", "")
+    yield "| what | old | new | nodes | manifest | why |"
+    yield "|---|---|---|---|---|---|"
+    for family in found:
+        why = plain(reason(family.first)) + (f" ({plain(family.first.source)})" if family.first.source else "")
+        if family.large:
+            cells = _cells(family.old, family.new, family.nodes, family.causes(plan), room)
+            yield f"| **{code(family.what, room.value)}** | {cells} | {why} |"
+        for change in family.shown:
+            cells = _cells(change.old, change.new, change.nodes, plan.causes.get(change, ()), room)
+            yield f"| {code(subject(change), room.value)} | {cells} | {'as above' if family.large else why} |"
+    for family in found:
+        if family.more and room.more:
+            yield from _folded_away(f"the other {len(family.more):,} of {code(family.what)}", family.more, room)
+
+
+def _cells(old: str | None, new: str | None, nodes: str | None, causes: Sequence[Written], room: Room) -> str:
+    sides = ["" if side is None else code(side, room.value) for side in (old, new)]
+    more = f"<br>…and {len(causes) - _PLACES:,} more" if len(causes) > _PLACES else ""
+    places = "<br>".join(_place(value) for value in causes[:_PLACES]) + more
+    return f"{sides[0]} | {sides[1]} | {_hosts(nodes, room)} | {places}"
+
+
+def _folded_away(title: str, changes: Sequence[Change], room: Room) -> Iterator[str]:
+    """Changes a line each, behind a title that opens them."""
+    yield from ("", f"<details><summary>{title}</summary>", "")
+    for change in changes[: room.more]:
+        sides = [code(side, room.value) for side in (change.old, change.new) if side is not None]
+        values = f": {' → '.join(sides)}" if sides and change.kind != "file" else ""
+        nodes = f" {_hosts(change.nodes, room)}" if change.nodes is None or change.nodes != change.name else ""
+        yield f"- {code(subject(change), room.value)}{values}{nodes}"
+    if len(changes) > room.more:
+        yield f"- …and {len(changes) - room.more:,} more"
+    yield from ("", "</details>")
+
+
+def _quiet(changes: Sequence[Change], room: Room) -> Iterator[str]:
+    """Files of a kind that differ by node type are one line."""
+    yield from ("", f"<details><summary>{count(len(changes), 'change')} with nothing to do</summary>", "")
+    found = families(changes)
+    for family in found[: room.rows]:
+        if family.large:
+            yield f"- {code(family.what)} {_hosts(family.nodes, room)}"
+        else:
+            yield from (f"- {code(subject(change))} {_hosts(change.nodes, room)}" for change in family.shown)
+    if len(found) > room.rows:
+        yield f"- …and {len(found) - room.rows:,} more"
+    yield from ("", "</details>")
 
 
 def _place(value: Written) -> str:
@@ -135,28 +192,28 @@ def _place(value: Written) -> str:
     return code(f"{value.label}{line}", 100)
 
 
-def _inventory(plan: Plan) -> Iterator[str]:
+def _inventory(plan: Plan, room: Room) -> Iterator[str]:
     lines = []
     if plan.added:
-        lines.append(f"- hosts that join: {_fold(folded(plan.added), count(len(plan.added), 'host'))}")
+        lines.append(f"- hosts that join: {_fold(folded(plan.added), count(len(plan.added), 'host'), room)}")
     if plan.removed:
-        lines.append(f"- hosts that leave: {_fold(folded(plan.removed), count(len(plan.removed), 'host'))}")
+        lines.append(f"- hosts that leave: {_fold(folded(plan.removed), count(len(plan.removed), 'host'), room)}")
     if plan.groups:
         names = ", ".join(group.name for group in plan.groups)
-        lines.append(f"- groups with other members: {_fold(names, count(len(plan.groups), 'group'))}")
+        lines.append(f"- groups with other members: {_fold(names, count(len(plan.groups), 'group'), room)}")
     if lines:
         yield ""
         yield from lines
 
 
-def _silent(plan: Plan, rows: int) -> Iterator[str]:
-    silent = [value for value in plan.written if not any(value in values for values in plan.causes.values())]
-    if silent:
-        yield ""
-        yield f"<details><summary>{count(len(silent), 'value')} of the manifest beside these</summary>"
-        yield ""
-        for value in silent[:rows]:
-            sides = [code(side, 60) if side is not None else "" for side in (value.old, value.new)]
-            yield f"- {_place(value)} {sides[0]} → {sides[1]}"
-        yield ""
-        yield "</details>"
+def _silent(plan: Plan, room: Room) -> Iterator[str]:
+    silent = plan.silent
+    if not silent:
+        return
+    yield from ("", f"<details><summary>{count(len(silent), 'value')} of the manifest beside these</summary>", "")
+    for value in silent[: room.more]:
+        sides = [code(side, 60) if side is not None else "" for side in (value.old, value.new)]
+        yield f"- {_place(value)} {sides[0]} → {sides[1]}"
+    if len(silent) > room.more:
+        yield f"- …and {len(silent) - room.more:,} more"
+    yield from ("", "</details>")

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from clustergen.plan.change import Change, folded
+from clustergen.plan.families import Family, families
 from clustergen.plan.plan import Plan
-from clustergen.plan.words import grouped, reason, subject, verdict
+from clustergen.plan.words import count, cut, grouped, reason, subject, verdict
 from clustergen.plan.written import Written
 
 _LONGEST = 100
+_LONGEST_COMMAND = 2000
+_CAUSES, _SILENT = 3, 10  # values of the manifest that are named
 _BOLD, _PLAIN = "\033[1m", "\033[0m"
 
 
 def text(plan: Plan, *, colour: bool = False) -> str:
-    """All of it, the verdict first."""
+    """The verdict first; of changes that are alike only the first few, as of all that may be hundreds."""
     return "".join(f"{line}\n" for line in _lines(plan, colour))
-
-
-def cut(value: str, longest: int = _LONGEST) -> str:
-    value = " ".join(value.split())
-    return value if len(value) <= longest else value[: longest - 1] + "…"
 
 
 def _lines(plan: Plan, colour: bool) -> Iterator[str]:
@@ -32,60 +31,87 @@ def _lines(plan: Plan, colour: bool) -> Iterator[str]:
     if plan.old_release != plan.release:
         release = f"{plan.old_release} → {release}"
     yield f"{plan.old} → {plan.new}, Slurm {release}"
-    quiet: list[Change] = []
+    quiet: list[Family] = []
+    left_out = 0
     for heading, changes in grouped(plan.changes).items():
+        found = families(changes)
+        left_out += sum(len(family.more) for family in found)
         if changes[0].effect.kind == "none":
-            quiet = changes
+            quiet = found
             continue
         yield ""
         yield f"{bold}{heading}{plain}"
-        for index, change in enumerate(changes):
-            yield f"  {_change(change)}"
-            if index + 1 < len(changes) and _why(plan, changes[index + 1]) == _why(plan, change):
-                continue  # one word for all of them
-            yield from (f"      {place(value)}" for value in plan.causes.get(change, ()))
-            yield f"      {reason(change)}" + (f" [{change.source}]" if change.source else "")
+        yield from _changes(plan, found)
     if quiet:
         yield ""
         yield f"{bold}nothing to do for{plain}"
-        for change in quiet:
-            yield f"  {_change(change)}" + (f": {change.reason}" if change.reason else "")
+        for family in quiet:
+            why = f": {family.first.reason}" if family.first.reason else ""
+            yield from (line if line.startswith("    ") else f"{line}{why}" for line in _family(family))
     yield from _hosts(plan, bold, plain)
-    silent = [value for value in plan.written if not any(value in values for values in plan.causes.values())]
+    silent = plan.silent
     if silent:
         yield ""
         title = "changed in the manifest" if len(silent) == len(plan.written) else "also changed in the manifest"
         yield f"{bold}{title}{plain}"
-        yield from (f"  {place(value)}" for value in silent)
+        yield from _places(silent, "  ", _SILENT)
     if plan.steps:
         yield ""
         yield f"{bold}what applying it does{plain}"
         for number, step in enumerate(plan.steps, 1):
-            by = f" ({step.by})" if step.by else ""
-            yield f"  {number}. {step.text}" + (f": {cut(step.hosts)}" if step.hosts else "") + by
+            by = f" ({cut(step.by, _LONGEST_COMMAND)})" if step.by else ""
+            yield f"  {number}. {step.text}" + (f": {cut(step.hosts, _LONGEST)}" if step.hosts else "") + by
+    if left_out:
+        yield ""
+        yield f"{left_out:,} of {count(len(plan.changes), 'change')} are not shown here: --format json has all of them"
 
 
-def _why(plan: Plan, change: Change) -> tuple[object, ...]:
-    return plan.causes.get(change), reason(change), change.source
+def _changes(plan: Plan, found: Sequence[Family]) -> Iterator[str]:
+    """What takes the same; reasons stand once for neighbours that have them in common."""
+    whys = [(family.causes(plan), reason(family.first), family.first.source) for family in found]
+    for family, why, following in zip_longest(found, whys, whys[1:]):
+        yield from _family(family)
+        if why == following:
+            continue
+        causes, because, source = why
+        yield from _places(causes, "      ", _CAUSES)
+        yield f"      {because}" + (f" [{source}]" if source else "")
+
+
+def _family(family: Family) -> Iterator[str]:
+    indent = "  "
+    if family.large:
+        yield f"  {family.what}{_sides(family.first, family.old, family.new)}{_nodes(family.nodes)}"
+        indent = "    "
+    yield from (f"{indent}{_change(change)}" for change in family.shown)
+    if family.more:
+        yield f"{indent}… and {len(family.more):,} more"
+
+
+def _places(values: Sequence[Written], indent: str, most: int) -> Iterator[str]:
+    shown = values[:most] if len(values) > most + 1 else values
+    yield from (f"{indent}{place(value)}" for value in shown)
+    if len(values) > len(shown):
+        yield f"{indent}… and {len(values) - len(shown):,} more values"
 
 
 def _change(change: Change) -> str:
-    words = subject(change)
-    if change.kind == "file" and change.old is None and change.new is None:
-        return words + _nodes(change)
+    nodes = "" if change.nodes == change.name else _nodes(change.nodes)
+    return f"{subject(change)}{_sides(change, change.old, change.new)}{nodes}"
+
+
+def _sides(change: Change, old: str | None, new: str | None) -> str:
+    if old is None and new is None:
+        return ""
     if change.kind == "file":
-        words += f": new, {change.new}" if change.old is None else f": {change.new or 'goes'}"
-    elif change.old is None:
-        words += f": + {cut(change.new or '')}"
-    elif change.new is None:
-        words += f": - {cut(change.old)}"
-    else:
-        words += f": {cut(change.old)} → {cut(change.new)}"
-    return words + _nodes(change)
+        return f": new, {new}" if old is None else f": {new or 'goes'}"
+    if old is None:
+        return f": + {cut(new or '', _LONGEST)}"
+    return f": - {cut(old, _LONGEST)}" if new is None else f": {cut(old, _LONGEST)} → {cut(new, _LONGEST)}"
 
 
-def _nodes(change: Change) -> str:
-    return f"  ({cut(change.nodes)})" if change.nodes and change.nodes != change.name else ""
+def _nodes(nodes: str | None) -> str:
+    return f"  ({cut(nodes, _LONGEST)})" if nodes else ""
 
 
 def place(value: Written) -> str:
@@ -103,9 +129,9 @@ def _hosts(plan: Plan, bold: str, plain: str) -> Iterator[str]:
     yield ""
     yield f"{bold}hosts{plain}"
     if plan.added:
-        yield f"  + {cut(folded(plan.added))}"
+        yield f"  + {cut(folded(plan.added), _LONGEST)}"
     if plan.removed:
-        yield f"  - {cut(folded(plan.removed))}"
+        yield f"  - {cut(folded(plan.removed), _LONGEST)}"
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for group in plan.groups:
         alike.setdefault((group.joined, group.left), []).append(group.name)

@@ -21,6 +21,7 @@ PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, TURNS)
 """Names of plays of site.yml, in its order."""
 REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
 """Playbooks of their own, run before site.yml."""
+_MOST_PARTITIONS = 4
 
 
 @record
@@ -72,6 +73,14 @@ class Work:
         return folded(names)
 
 
+def partitions(changes: Sequence[Change]) -> str:
+    """`partition a, partition b`; of many, the first of them and how many they are."""
+    names = [change.name for change in changes]
+    if len(names) <= _MOST_PARTITIONS:
+        return ", ".join(f"partition {name}" for name in names)
+    return f"{len(names):,} partitions ({', '.join(names[: _MOST_PARTITIONS - 1])} …)"
+
+
 def _people(work: Work) -> Iterable[Step]:
     gone = set(work.removed)
     for change in work.changes:
@@ -108,8 +117,9 @@ def _upgrade(work: Work, change: Change) -> Iterable[Step]:
 def _gate(work: Work) -> Iterable[Step]:
     if work.with_kind("refuse"):
         yield Step("wait until no job is running or pending, or say cluster_jobs_may_be_lost=true", None, GATE)
-    for change in work.with_kind("cancel-jobs"):
-        text = f"wait until partition {change.name} has no jobs, or say cluster_jobs_may_be_lost=true"
+    if gone := work.with_kind("cancel-jobs"):
+        has = "has" if len(gone) == 1 else "have"
+        text = f"wait until {partitions(gone)} {has} no jobs, or say cluster_jobs_may_be_lost=true"
         yield Step(text, None, GATE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from clustergen.plan.change import Change, folded
 from clustergen.plan.plan import Plan
+from clustergen.plan.steps import partitions
 from clustergen.plan.values import hosts_of
 from clustergen.render.effects import Effect, Kind
 
@@ -54,6 +55,9 @@ REASONS: dict[Kind, str] = {
 """Why, where the catalogue has no more to say of a change."""
 
 
+_LONGEST_NAME = 60
+
+
 def title(effect: Effect) -> str:
     text = TITLES[effect.kind]
     if effect.unit is None:
@@ -78,18 +82,24 @@ def reason(change: Change) -> str:
     return change.reason or REASONS[change.effect.kind]
 
 
+def cut(text: str, longest: int) -> str:
+    """On one line, and no longer than that."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def subject(change: Change) -> str:
     """`partition debug MaxTime`, `node n[1-4]`, `/etc/hosts`."""
     if change.kind == "release":
         return "Slurm"
     if change.kind == "file":
         return change.file
-    words = [change.kind, change.name, change.key] if change.kind != "key" else [change.key]
+    words = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
     return " ".join(word for word in words if word)
 
 
 def count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _hosts(changes: Iterable[Change], plan: Plan) -> str:
@@ -97,7 +107,7 @@ def _hosts(changes: Iterable[Change], plan: Plan) -> str:
     for change in changes:
         names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
     text = folded(names)
-    return f"{count(len(names), 'node')} ({text if len(text) <= 60 else text[:59] + '…'})"
+    return f"{count(len(names), 'node')} ({cut(text, _LONGEST_NAME)})"
 
 
 def verdict(plan: Plan) -> str:
@@ -110,7 +120,7 @@ def verdict(plan: Plan) -> str:
         return f"not while jobs run: {subject(worst[0])}: {reason(worst[0])}"
     told: list[str] = []
     if found := by_kind.get("cancel-jobs"):
-        told.append("cancels the jobs of " + ", ".join(f"partition {change.name}" for change in found))
+        told.append("cancels the jobs of " + partitions(found))
     emptied = [change for kind in ("drain", "remount", "reboot") for change in by_kind.get(kind, ())]
     if emptied:
         reboots = " and reboots" if "reboot" in by_kind else ""
