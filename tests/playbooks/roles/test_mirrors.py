@@ -1,0 +1,153 @@
+"""Vendors' packages by real apt and dnf, from the signed repositories of a mirror that is laid out as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.lab.work import Work
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+ROOT = Path(__file__).resolve().parents[3]
+ROCKY = ROOT / "inventories/midrange-weka/rendered/inventory/group_vars/os_rocky_9.yml"
+DEBIAN = ROOT / "inventories/ml-training/rendered/inventory/group_vars/os_debian_13.yml"
+MANIFEST = """\
+name: test-mirrors
+os: debian-13
+networks:
+  management: {cidr: 10.89.203.0/29, domain: lab.example.org}
+node_types:
+  h100: {system: dgx-h100}
+nodes:
+  - {name: solo, type: h100, address: 10.89.203.1, roles: [slurm-controller, slurm-compute]}
+slurm: {version: "24.11"}
+host: {ssh_adopt: false}
+"""
+PURPOSES = ["dcgm_4", "nvidia_container_toolkit", "beegfs_8"]
+
+
+def variables(place: Path) -> dict[str, Any]:
+    """What a system's group variables say, with packages of three vendors as all that a host is to have."""
+    found: dict[str, Any] = yaml.safe_load(place.read_text(encoding="utf-8"))
+    return {
+        **{name: found[name] for name in ("os_facts", "os_packages", "os_repositories")},
+        "cluster_packages": {"all": PURPOSES},
+        "cluster_without_packages": [],
+        "repositories_beegfs_release": "8.4",
+        "repositories_mirror": "http://127.0.0.1:8000",
+    }
+
+
+def names(said: dict[str, Any]) -> list[str]:
+    return sorted(name for purpose in PURPOSES for name in said["os_packages"][purpose])
+
+
+class Solo:
+    """A bare node that is the mirror and its client."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "manifest.yaml"
+        self.file.write_text(MANIFEST, encoding="utf-8")
+        self.work = Work("test-mirrors")
+
+    def verb(self, *arguments: str, stdin: str = "") -> str:
+        command = [sys.executable, "-m", "clustergen", "lab", arguments[0], str(self.file), *arguments[1:]]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=400, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def on(self, script: str) -> str:
+        return self.verb("shell", "solo", "--", "sh", "-c", script)
+
+    def install(self, said: dict[str, Any], fails: bool = False) -> str:
+        """Both roles, as `install` calls them; what Ansible printed."""
+        tasks: list[dict[str, Any]] = []
+        if said["os_facts"]["family"] == "rhel":
+            tasks += [{"ansible.builtin.set_fact": {"pkg_mgr": "dnf", "cacheable": True}}]  # this node is a Debian
+        for role in ("repositories", "packages"):
+            tasks += [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}]
+        play = [{"hosts": "solo", "gather_facts": False, "vars": said, "tasks": tasks}]
+        (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("ansible-playbook")), str(self.folder / "play.yml")],
+            env=self.work.environment(), capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert bool(done.returncode) == fails, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
+    node = Solo(tmp_path_factory.mktemp("mirrors"))
+    wanted = []
+    for said in (variables(DEBIAN), variables(ROCKY)):
+        places = said["os_repositories"]
+        wanted.append(" ".join(f"{places[p]}:{name}" for p in PURPOSES for name in said["os_packages"][p]))
+    script = (Path(__file__).parent / "vendors.sh").read_text(encoding="utf-8")
+    try:
+        node.verb("up")
+        node.verb("shell", "solo", "--", "sh", "-c", "cat > /root/vendors.sh", stdin=script)
+        node.on(f"bash /root/vendors.sh '{wanted[0]}' '{wanted[1]}'")
+        yield node
+    finally:
+        node.verb("down")
+
+
+def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
+    said = variables(DEBIAN)
+    solo.install(said)
+    installed = solo.on("dpkg-query -W -f '${Package} ${Maintainer}\\n' | sed -n 's/ vendor$//p'").split()
+    assert sorted(installed) == names(said)
+    assert re.search(r"solo .* changed=0 ", solo.install(said))
+    # Each key counts for its own repository alone.
+    assert solo.on("ls /etc/apt/trusted.gpg.d | grep -vc debian-archive || true").strip() == "0"
+    assert solo.on("grep -c '^Signed-By: /etc/apt/keyrings/' /etc/apt/sources.list.d/clustergen-*").count(":1") == 3
+
+
+def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:
+    said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8001"}
+    name = said["os_packages"]["dcgm_4"][0]
+    solo.on(f"apt-get -qq purge -y {name} && rm -rf /var/lib/apt/lists/127*")
+    why = solo.install(said, fails=True)
+    assert "unreachable mirror: http://127.0.0.1:8001/developer.download.nvidia.com" in why
+    assert name in why
+    assert solo.on(f"dpkg -l {name} | grep -c ^ii || true").strip() == "0"
+
+
+def test_a_key_that_is_nowhere_is_said(solo: Solo) -> None:
+    solo.on("rm /etc/apt/keyrings/clustergen-*")
+    said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8000/old"}
+    why = solo.install(said, fails=True)
+    assert "the key of beegfs, http://127.0.0.1:8000/old/www.beegfs.io/release/beegfs_8.4/gpg/GPG-KEY-beegfs" in why
+    assert "repositories_beegfs_key, repositories_keys or repositories_mirror" in why
+
+
+def test_dnf_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
+    said = variables(ROCKY)
+    solo.install(said)
+    assert sorted(solo.on("rpm -qa --qf '%{NAME}\\n' | grep -v gpg-pubkey").split()) == names(said)
+    assert re.search(r"solo .* changed=0 ", solo.install(said))
+
+
+def test_dnf_takes_a_key_from_a_file_and_nothing_that_another_one_signed(solo: Solo) -> None:
+    for signer in ("stranger", "vendor"):
+        key = solo.on(f"GNUPGHOME=/srv/keys gpg --armor --export {signer}")
+        (solo.folder / f"{signer}.asc").write_text(key, encoding="utf-8")
+    solo.on("rpm -e --allmatches nvidia-container-toolkit gpg-pubkey && dnf -q clean all")
+    said = variables(ROCKY)
+    keys = {"nvidia_container": str(solo.folder / "stranger.asc")}
+    why = solo.install(said | {"repositories_keys": keys}, fails=True)
+    assert "nvidia-container-toolkit" in why
+    keys = {"nvidia_container": str(solo.folder / "vendor.asc")}
+    solo.install(said | {"repositories_keys": keys})
+    assert solo.on("rpm -q nvidia-container-toolkit").startswith("nvidia-container-toolkit-1.0")
