@@ -11,6 +11,7 @@ from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import ClustergenError
+from clustergen.lab import mig
 from clustergen.lab.confine import boot, confined
 from clustergen.lab.engine import Engine
 from clustergen.lab.scale import Document
@@ -188,6 +189,7 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
         "GPUS": str(gpus.count if gpus else 0),
         "GPU_MODEL": gpus.model.nvml_name if gpus else "",
         "NVLINKS": str(links or 0),
+        "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }
     settings = [word for name, value in told.items() for word in ("--env", f"{name}={value}")]
     done = engine.run("exec", "-i", *settings, container(work, node.host), "sh", "-s", stdin=script.encode())

@@ -96,10 +96,6 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     """Writes the lab's manifest, its tree and its settings. Raises ClustergenError where that manifest has errors."""
     cluster = compiled.cluster
     assert cluster is not None
-    if any(kind.gpus and kind.gpus.mig for kind in cluster.gpu_types):
-        raise ClustergenError(
-            "a lab has no MIG: its instances are found by NVML, which asks the GPUs themselves", exit_code=2
-        )
     work = Work(name or cluster.name)
     work.make()
     machine = substitutions.Machine(hybrid=namespace.hybrid())
@@ -110,7 +106,7 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     if wish.subnet:
         document = moved(document, network(wish.subnet, f"--subnet {wish.subnet}"))
     for item in chosen:
-        item.edit(document)
+        item.edit(document, cluster)
     work.write_manifest(document, manifest)
     made = compiler.validate(work.manifest)
     tree, told = compiler.render(made, work.manifest) if made.ok else (None, made.diagnostics)

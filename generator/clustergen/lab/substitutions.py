@@ -8,6 +8,7 @@ from typing import Any
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.storage import serves
+from clustergen.lab import mig
 from clustergen.manifest.storage import Local, Nfs
 from clustergen.records import record
 
@@ -23,12 +24,12 @@ class Machine:
 
 @record
 class Substitution:
-    """One row of the list. `edit` changes the manifest's document; `variables` go to Ansible."""
+    """One row of the list. `edit` changes the manifest's document, of that cluster; `variables` go to Ansible."""
 
     what: str
     why: str
     applies: Callable[[Cluster, Machine], bool]
-    edit: Callable[[Document], None] = lambda _: None
+    edit: Callable[[Document, Cluster], None] = lambda _, __: None
     variables: Callable[[Cluster], Mapping[str, list[str] | bool | int]] = lambda _: {}
 
 
@@ -37,13 +38,15 @@ def _slurm(document: Document, section: str) -> dict[str, Any]:
     return found
 
 
-def _any_hardware(document: Document) -> None:
+def _any_hardware(document: Document, cluster: Cluster) -> None:
     options = _slurm(document, "options")
-    given = str(options.get("SlurmdParameters", ""))
+    # The manifest's own value takes the place of what the tree would say.
+    ours = "numa_node_as_socket" if any(group.type.numa_as_socket for group in cluster.compute) else ""
+    given = str(options.get("SlurmdParameters", ours))
     options["SlurmdParameters"] = ",".join(filter(None, [given, "config_overrides"]))
 
 
-def _devices_only(document: Document) -> None:
+def _devices_only(document: Document, _: Cluster) -> None:
     _slurm(document, "cgroup_options").update(
         ConstrainCores="no", ConstrainRAMSpace="no", ConstrainSwapSpace="no", ConstrainDevices="yes"
     )
@@ -52,6 +55,10 @@ def _devices_only(document: Document) -> None:
 
 def _has_gpus(cluster: Cluster, _: Machine) -> bool:
     return bool(cluster.gpu_types)
+
+
+def _has_mig(cluster: Cluster, _: Machine) -> bool:
+    return cluster.manifest.slurm.gres_lines is None and any(any(k.gpus.mig) for k in cluster.gpu_types if k.gpus)
 
 
 def file_systems(cluster: Cluster) -> dict[str, str]:
@@ -85,7 +92,7 @@ def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
     }
 
 
-def _no_pyxis(document: Document) -> None:
+def _no_pyxis(document: Document, _: Cluster) -> None:
     document["slurm"]["pyxis"] = {"enabled": False}
 
 
@@ -115,6 +122,14 @@ LIST: tuple[Substitution, ...] = (
             "cluster_without_packages": ["nvidia_*", "dcgm*", "kernel_headers", "gpu_nvml", "mig_manager"],
             "cluster_without_files": ["/etc/modprobe.d/*", "/etc/modules-load.d/*"],
         },
+    ),
+    Substitution(
+        "MIG instances by device files /dev/nvidia-caps/*, named in gres.conf in the place of AutoDetect=nvml",
+        "NVML asks the GPUs themselves; types, counts and constraints are real, and jobs are told no MIG-… names",
+        _has_mig,
+        edit=mig.by_device_file,
+        # slurmd would wait for the program that divides the GPUs.
+        variables=lambda _: {"cluster_without_files": ["/etc/systemd/system/slurmd.service.d/60-clustergen-gpu.conf"]},
     ),
     Substitution(
         "a folder that the containers share, in the place of every file system; one of its own for a local disk",
@@ -155,12 +170,12 @@ LIST: tuple[Substitution, ...] = (
 def asked(cluster: Cluster, system: str | None, slurm: str | None) -> list[Substitution]:
     """What the user wants to be otherwise than in the manifest."""
 
-    def another_system(document: Document) -> None:
+    def another_system(document: Document, _: Cluster) -> None:
         document["os"] = system
         for kind in (document.get("node_types") or {}).values():
             kind.pop("os", None)
 
-    def another_slurm(document: Document) -> None:
+    def another_slurm(document: Document, _: Cluster) -> None:
         document["slurm"].update(version=slurm, build="distribution")
 
     found = []

@@ -20,6 +20,7 @@ done
 if [ "$GPUS" -gt 0 ]; then
   echo "$GPU_MODEL" >/etc/clustergen-lab-gpu
   echo "$NVLINKS" >/etc/clustergen-lab-nvlinks
+  printf '%s\n' "$MIG" | tr ' ' '\n' >/etc/clustergen-lab-mig
   {
     echo "c /dev/nvidiactl 0666 root root - 195:255"
     echo "c /dev/nvidia-uvm 0666 root root - 510:0"
@@ -27,6 +28,11 @@ if [ "$GPUS" -gt 0 ]; then
     while [ "$gpu" -lt "$GPUS" ]; do
       echo "c /dev/nvidia$gpu 0666 root root - 195:$gpu"
       gpu=$((gpu + 1))
+    done
+    for part in $MIG; do # GPU:PROFILE:MINOR, the compute part's number is the next
+      minor=${part##*:}
+      echo "c /dev/nvidia-caps/nvidia-cap$minor 0666 root root - 510:$minor"
+      echo "c /dev/nvidia-caps/nvidia-cap$((minor + 1)) 0666 root root - 510:$((minor + 1))"
     done
   } >/etc/tmpfiles.d/lab-gpus.conf
   systemd-tmpfiles --create /etc/tmpfiles.d/lab-gpus.conf

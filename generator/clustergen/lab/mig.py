@@ -1,0 +1,72 @@
+"""MIG instances without a driver: device files in their places, and the lines of gres.conf that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clustergen.catalogue.mig import mig_slurm_type
+from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.hostlist import expand, fold
+from clustergen.lab.scale import Document
+from clustergen.records import record
+from clustergen.render.views.slurm.gres import gres_conf
+
+# The driver's numbering: 3 is access to the first instance of the first GPU; an instance has room for eight parts.
+_FIRST, _OF_A_GPU, _OF_AN_INSTANCE = 3, 135, 9
+
+
+@record
+class Instance:
+    """One MIG instance. `minors`: of the two files that give access to it and to its compute part."""
+
+    gpu: int
+    profile: str
+    minors: tuple[int, int]
+
+    @property
+    def files(self) -> str:
+        return ",".join([f"/dev/nvidia{self.gpu}", *(f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in self.minors)])
+
+
+def instances(gpus: GpuSet | None) -> Iterator[Instance]:
+    """The MIG instances of a node, GPU by GPU."""
+    for gpu, layout in enumerate(gpus.mig if gpus else ()):
+        profiles = [name for name, count in layout.profiles.items() for _ in range(count)] if layout else []
+        for number, profile in enumerate(profiles):
+            access = _FIRST + gpu * _OF_A_GPU + number * _OF_AN_INSTANCE
+            yield Instance(gpu, profile, (access, access + 1))
+
+
+def by_device_file(document: Document, cluster: Cluster) -> None:
+    """Puts a line for every instance where NVML would find it; the other node types keep theirs."""
+    hosts: dict[str, list[str]] = {}
+    for entry in document["nodes"]:
+        hosts.setdefault(entry["type"], []).extend(expand(entry["name"]))
+    made = gres_conf(cluster)
+    lines: list[dict[str, Any]] = []
+    for kind, rendered in zip(cluster.gpu_types, made.types if made else (), strict=True):
+        if kind.name not in hosts:
+            continue
+        found = list(_lines(kind)) if any(kind.gpus.mig if kind.gpus else ()) else _words(rendered.lines)
+        lines += [{**line, "NodeName": fold(hosts[kind.name])} for line in found]
+    document["slurm"]["gres_lines"] = [{"NodeName": line.pop("NodeName"), **line} for line in lines]
+
+
+def _words(lines: Sequence[str]) -> list[dict[str, str]]:
+    return [dict(word.split("=", 1) for word in line.split()) for line in lines]
+
+
+def _lines(kind: NodeType) -> Iterator[Mapping[str, str]]:
+    gpus = kind.gpus
+    assert gpus is not None
+    parts = list(instances(gpus))
+    for gpu in range(gpus.count):
+        near = {"Cores": gpus.cores[gpu]} if gpus.cores else {}
+        both = {**near, "Flags": "nvidia_gpu_env"}
+        if not gpus.mig[gpu]:
+            yield {"Name": "gpu", "Type": gpus.gres_type, "File": f"/dev/nvidia{gpu}", **both}
+        for part in parts:
+            if part.gpu == gpu:
+                named = mig_slurm_type(gpus.model.slurm_type, part.profile)
+                yield {"Name": "gpu", "Type": named, "MultipleFiles": part.files, **both}

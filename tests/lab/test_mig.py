@@ -1,0 +1,55 @@
+"""MIG without a driver: every instance of the manifest has device files, and Slurm counts what slurm.conf says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clustergen.compile import validate
+from clustergen.hostlist import expand
+from clustergen.lab.mig import instances
+from clustergen.lab.run import Lab, Wish, prepare
+
+MANIFEST = Path(__file__).parents[2] / "inventories/dgx-a100-mig/manifest.yaml"
+
+
+@pytest.fixture(params=[[], ["1"]], ids=["whole", "small"])
+def lab(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path / "labs-of-this-test"))
+    return prepare(validate(MANIFEST), MANIFEST, None, Wish(request.param))
+
+
+def lines(lab: Lab, name: str) -> Iterator[dict[str, str]]:
+    text = (lab.work.tree / "overlays/slurm_node/etc/slurm" / name).read_text()
+    for line in re.findall(r"^NodeName=.*$", text, re.MULTILINE):
+        yield dict(word.split("=", 1) for word in line.split())
+
+
+def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
+    wanted = {
+        host: dict(re.findall(r"gpu:([\w.]+):(\d+)", line["Gres"]))
+        for line in lines(lab, "slurm.conf")
+        if "Gres" in line
+        for host in expand(line["NodeName"])
+    }
+    found: dict[str, Counter[str]] = {host: Counter() for host in wanted}
+    for line in lines(lab, "gres.conf"):
+        assert "AutoDetect" not in line
+        for host in expand(line["NodeName"]):
+            found[host][line["Type"]] += len(expand(line["File"].removeprefix("/dev/"))) if "File" in line else 1
+    assert {h: {t: int(n) for t, n in types.items()} for h, types in wanted.items()} == found
+    assert any("1g" in kind for types in found.values() for kind in types)
+
+
+def test_each_instance_has_its_gpu_and_two_files_of_its_own(lab: Lab) -> None:
+    kind = next(kind for kind in lab.cluster.gpu_types if kind.gpus and any(kind.gpus.mig))
+    made = list(instances(kind.gpus))
+    minors = [minor for part in made for minor in part.minors]
+    assert len(minors) == len(set(minors)) == 2 * 34
+    files = [line["MultipleFiles"].split(",") for line in lines(lab, "gres.conf") if "MultipleFiles" in line]
+    assert sorted(files) == sorted(part.files.split(",") for part in made)
+    assert {names[0] for names in files} == {f"/dev/nvidia{gpu}" for gpu in range(8)}
