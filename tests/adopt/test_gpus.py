@@ -46,7 +46,7 @@ def test_shards_that_differ_by_gpu_stay_a_plain_gres(imported: Imported) -> None
         (
             f"gpu:h100:6,{_MIG}1g.10gb:8,{_MIG}3g.40gb:2",
             8,
-            {"0": "mig-4x1g-10gb-1x3g-40gb", "1": "mig-4x1g-10gb-1x3g-40gb"},
+            {"6": "mig-4x1g-10gb-1x3g-40gb", "7": "mig-4x1g-10gb-1x3g-40gb"},
             {"mig-4x1g-10gb-1x3g-40gb": {"1g.10gb": 4, "3g.40gb": 1}},
         ),
         (

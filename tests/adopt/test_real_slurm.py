@@ -9,7 +9,7 @@ import pytest
 
 from clustergen.adopt.adopt import adopt
 from clustergen.compile import render, validate
-from clustergen.verify import sandbox
+from clustergen.verify import sandbox, slurm_roots
 from clustergen.verify.slurm_daemons import read_config
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import invented_hosts, of_folder, own_addresses
@@ -39,9 +39,30 @@ done
 """
 _OF_THE_MOMENT = re.compile(
     r"^(Configuration data as of|BOOT_TIME|NEXT_JOB_ID|Slurmctld\(|MULTIFACTOR|.*HASH_VAL).*\n|"
-    r" (BootTime|SlurmdStartTime|LastBusyTime|ResumeAfterTime)=\S+| \[\S+@\S+\]",
+    r" (BootTime|SlurmdStartTime|LastBusyTime|ResumeAfterTime)=\S+| \[\S+@\S+\]"
+    r"| LinkSpeed=\d+",  # which it reads, shows, and uses for nothing
     re.MULTILINE,
 )
+_CONF = """\
+ClusterName=c
+SlurmctldHost=head
+SlurmUser=slurm
+StateSaveLocation=/srv/slurm/state
+KillWait=30
+NodeName=n[1-8] CPUs=4 RealMemory=4000
+PartitionName=p Nodes=ALL OverSubscribe=NO
+"""
+_BLOCKS = "BlockName=b2 Nodes=n[5-8]\nBlockName=b1 Nodes=n[1-4]\nBlockSizes=4,8\n"
+_YAML_BLOCKS = """\
+- topology: hall
+  cluster_default: true
+  block: {block_sizes: [4, 8], blocks: [{block: b2, nodes: "n[5-8]"}, {block: b1, nodes: "n[1-4]"}]}
+"""
+_YAML_TREE = """\
+- topology: hall
+  tree:
+    switches: [{switch: top, children: "a[1-2]"}, {switch: a1, nodes: "n[1-4]"}, {switch: a2, nodes: "n[5-8]"}]
+"""
 
 
 def _rendered(source: Path, folder: Path, version: str) -> Path:
@@ -61,12 +82,12 @@ def _rendered(source: Path, folder: Path, version: str) -> Path:
     return out
 
 
-def _shown(install: SlurmInstall, source: Path, out: Path, folder: Path) -> list[list[str]]:
-    """What scontrol shows of both sides, without what time it is."""
+def _shown(install: SlurmInstall, source: Path, out: Path, folder: Path, names: tuple[str, ...]) -> list[list[str]]:
+    """What scontrol shows of both sides, without what time it is; `names` have to be among it."""
     sides = folder / "sides"
     for name, where in (("old", source), ("new", out)):
         (sides / name).mkdir(parents=True)
-        for file in where.glob("*.conf"):
+        for file in (*where.glob("*.conf"), *where.glob("*.yaml")):
             (sides / name / file.name).write_bytes(file.read_bytes())
     around = of_folder(source, ())
     hosts = invented_hosts([*around.names, "head2"])
@@ -83,25 +104,59 @@ def _shown(install: SlurmInstall, source: Path, out: Path, folder: Path) -> list
     for side in ("old", "new"):
         assert "fatal" not in done.files[f"{side}.log"], done.files[f"{side}.log"]
         text = "".join(done.files[f"{side}.{what}"] for what in ("config", "node", "partition", "topology"))
-        assert "NodeName=neu4 " in text
-        assert "PartitionName=gpu " in text
-        found.append(_OF_THE_MOMENT.sub("", text).splitlines())
+        for name in names:
+            assert f"{name} " in text
+        lines = _OF_THE_MOMENT.sub("", text).splitlines()
+        switches = sorted(line for line in lines if line.startswith("SwitchName="))  # their order means nothing
+        found.append([line for line in lines if line not in switches] + switches)
     return found
 
 
-def test_what_slurm_shows_is_the_same(slurm: SlurmInstall, tmp_path: Path) -> None:
+def _release(install: SlurmInstall) -> str:
+    return ".".join(install.version.split(".")[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("university", ("NodeName=neu4", "PartitionName=gpu", "SwitchName=opa2")),
+        ("hall", ("NodeName=g3", "PartitionName=batch", "SwitchName=rowb")),
+    ],
+)
+def test_what_slurm_shows_is_the_same(slurm: SlurmInstall, tmp_path: Path, name: str, names: tuple[str, ...]) -> None:
     source = tmp_path / "slurm"
     source.mkdir()
-    for file in (FOLDERS / "university").iterdir():
+    for file in (FOLDERS / name).iterdir():
         (source / file.name).write_bytes(file.read_bytes())
-    out = _rendered(source, tmp_path, ".".join(slurm.version.split(".")[:2]))
-    old, new = _shown(slurm, source, out, tmp_path)
+    out = _rendered(source, tmp_path, _release(slurm))
+    old, new = _shown(slurm, source, out, tmp_path, names)
     assert old == new
 
 
-def test_slurm_accepts_the_rendered_files(slurm: SlurmInstall, tmp_path: Path) -> None:
-    version = ".".join(slurm.version.split(".")[:2])
-    out = _rendered(FOLDERS / "university", tmp_path, version)
+@pytest.mark.parametrize(
+    ("release", "plugin", "file", "text", "name"),
+    [
+        ("24.11", "TopologyPlugin=topology/block\n", "topology.conf", _BLOCKS, "BlockName=b2"),
+        ("26.05", "TopologyPlugin=topology/block\n", "topology.conf", _BLOCKS, "BlockName=b2"),
+        ("26.05", "", "topology.yaml", _YAML_BLOCKS, "BlockName=b2"),
+        ("26.05", "", "topology.yaml", _YAML_TREE, "SwitchName=a2"),
+    ],
+)
+def test_blocks_and_topology_yaml(tmp_path: Path, release: str, plugin: str, file: str, text: str, name: str) -> None:
+    source = tmp_path / "slurm"
+    source.mkdir()
+    (source / "slurm.conf").write_text(plugin + _CONF, encoding="utf-8")
+    (source / file).write_text(text, encoding="utf-8")
+    out = _rendered(source, tmp_path, release)
+    install = slurm_roots.for_release(release)
+    assert install is not None, f"no Slurm {release}: run tools/setup-parsers"
+    old, new = _shown(install, source, out, tmp_path, ("NodeName=n8", name))
+    assert old == new
+
+
+@pytest.mark.parametrize("name", ["university", "hall"])
+def test_slurm_accepts_the_rendered_files(slurm: SlurmInstall, tmp_path: Path, name: str) -> None:
+    out = _rendered(FOLDERS / name, tmp_path, _release(slurm))
     report = read_config(slurm, out)
     assert report.started, report.complaints
     assert [words for words in report.complaints if "fatal" in words] == []

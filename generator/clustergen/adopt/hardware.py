@@ -29,6 +29,8 @@ class Gpus:
     shards: int = 0
     """Of all GPUs together; so is `mps`."""
     mps: int = 0
+    whole_first: bool = True
+    """Whether the whole ones are named before those that are split."""
     told: bool = True
     """Whether this is all that the value says."""
 
@@ -55,13 +57,14 @@ def gpus_of(gres: str) -> Gpus | None:
     kind, count = next(iter(whole.items())) if whole else ("", 0)
     model, certain = _gpu(kind)
     if not split:
-        return Gpus(kind, count, model, certain, None, shards, mps, told)
+        return Gpus(kind, count, model, certain, None, shards, mps, told=told)
     instances = instances_of(split)
     if instances is None or (whole and (not kind or not any(kind in found.slurm_type for found in instances.models))):
         return Gpus(kind, count, model, certain, told=False) if whole else None
     fitting = [found for found in instances.models if kind in found.slurm_type]
     model = model if model in fitting else fitting[0]
-    return Gpus(kind, count, model, len(fitting) < 2, Instances(tuple(fitting), instances.profiles), 0, 0, told)
+    there = Instances(tuple(fitting), instances.profiles)
+    return Gpus(kind, count, model, len(fitting) < 2, there, 0, 0, kind == next(iter(types)), told)
 
 
 @cache

@@ -122,7 +122,7 @@ class Types:
         if fits and each:
             self._put((*here, "shards" if gpus.shards else "mps"), each[0], origins, hatch=raw)
         if fits and layouts:
-            self._split(name, layouts, count, origins, raw)
+            self._split(name, gpus, layouts, origins, raw)
         return fits
 
     def _model(self, name: str, gpus: Gpus, origins: list[Origin]) -> None:
@@ -140,19 +140,20 @@ class Types:
     def _split(
         self,
         name: str,
+        gpus: Gpus,
         layouts: tuple[Layout, ...],
-        count: int,
         origins: list[Origin],
         raw: list[tuple[ManifestPath, Value]],
     ) -> None:
         plans = [plan_name(layout) for layout in layouts]
         for plan, layout in zip(plans, layouts, strict=True):
             self._draft.set(("gpu", "mig_plans", plan, "profiles"), dict(layout), claim=False)
-        same = len(set(plans)) == 1 and len(plans) == count
+        same = len(set(plans)) == 1 and not gpus.count
+        first = gpus.count if gpus.whole_first else 0
         words = "Slurm's files do not say which GPU is split how, and the nodes will be split as it stands here"
         self._put(
             ("node_types", name, "gpus", "mig"),
-            plans[0] if same else dict(enumerate(plans)),
+            plans[0] if same else dict(enumerate(plans, first)),
             origins,
             hatch=raw,
             comments=[f"CHECK: {words}."],
