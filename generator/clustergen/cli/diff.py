@@ -35,8 +35,8 @@ def command(old: str, new: str, form: str) -> None:
             if before is None or after is None:
                 (came if before is None else gone).append(key)
                 continue
-            called = after.path.name if after.path.is_file() else None
-            one, other = _read(before, called), _read(after, None)
+            tree = before if before.path.is_dir() else after
+            one, other = (_read(side, tree.manifest_name) for side in (before, after))
             status = max(status, *(exit_code(side.diagnostics) for side in (one, other)))
             if one.snapshot is not None and other.snapshot is not None:
                 found = make_plan(one.snapshot, other.snapshot)

@@ -84,7 +84,7 @@ def _changes_of(old: Snapshot, new: Snapshot, data: Any) -> frozenset[Change] | 
     if made is None:
         return None
     cluster, tree = made
-    snapshot = of_tree(new.name, tree, cluster.release, cluster.name, new.source)
+    snapshot = of_tree(new.name, tree, cluster, new.source)
     return frozenset(Comparison(old, snapshot).changes())
 
 

@@ -17,6 +17,7 @@ Groups = tuple[str, ...]
 Files = dict[str, NodeFile]
 
 _SLURM = "/etc/slurm/"
+_ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
 _SAME = "means the same to Slurm for the nodes that stay"
 
 
@@ -57,8 +58,19 @@ class Comparison:
 
     def changes(self) -> list[Change]:
         """The worst first; of equals Slurm's own first, then by file."""
-        found = [*self._slurm(), *self._files()]
+        found = [*self._systems(), *self._slurm(), *self._files()]
         return sorted(found, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
+
+    def _systems(self) -> Iterator[Change]:
+        """Other operating systems, of which the tree's files may show nothing."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for host, now in self.new.systems.items():
+            was = self.old.systems.get(host, now)
+            if was != now:
+                found.setdefault((was, now), []).append(host)
+        for (was, now), hosts in found.items():
+            nodes = folded(hosts)
+            yield Change("", "system", "", "", was, now, nodes, (Effect("drain"),), False, _ANEW, "")
 
     # -- Slurm's files ----------------------------------------------------------------------------------------------
 

@@ -24,17 +24,46 @@ def unpack(revision: str, path: str, into: Path) -> Path:
     `path` is as git has it: from the top of the repository, or from here with `./`; where the top has no such path, the
     one from here is taken. ClustergenError (exit code 3) where git cannot give it.
     """
-    _git("rev-parse", "--git-dir")  # says so where this is no repository
+    if not _git("rev-parse", "--git-dir", quiet=True):
+        raise ClustergenError(
+            f"{revision}:{path}: not a git repository (or git does not trust it)",
+            "REV:path is read from the repository that you stand in: cd into it; `git status` there says what is wrong",
+        )
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     if not commit:
-        raise ClustergenError(f"git knows no commit {revision!r}", "`git log --oneline` lists them")
+        raise ClustergenError(f"git knows no commit {revision!r}", _where_commits_are())
     prefix = _git("rev-parse", "--show-prefix").decode().strip()
     for place in _places(path, prefix):
         found = dict(_listed(commit, place))
         if found:
             _write(found, into)
             return into / place
-    raise ClustergenError(f"{revision}:{path}: this commit has no such file")
+    for place in _places(path, prefix):
+        if module := _module(commit, place):
+            raise ClustergenError(
+                f"{revision}:{path}: {module} is a submodule, whose files are in a repository of its own",
+                f"cd {module}, and name a commit of that repository",
+            )
+    raise ClustergenError(
+        f"{revision}:{path}: this commit has no such file",
+        f"`git ls-tree -r --name-only --full-tree {revision}` lists those that it has; ./ begins a path from here",
+    )
+
+
+def _where_commits_are() -> str:
+    if _git("rev-parse", "--is-shallow-repository").strip() == b"true":
+        return "this clone is shallow: `git fetch --unshallow` (fetch-depth: 0 of actions/checkout) brings the rest"
+    return "`git log --oneline --all` lists them; `git fetch` brings those of others"
+
+
+def _module(commit: str, place: str) -> str | None:
+    """The submodule that the path is in, if it is in one."""
+    parts = place.split("/")
+    for depth in range(1, len(parts) + 1):
+        above = "/".join(parts[:depth])
+        if _git("ls-tree", "--full-tree", commit, "--", above).startswith(_MODULE.encode()):
+            return above
+    return None
 
 
 def _places(path: str, prefix: str) -> Iterator[str]:
@@ -50,7 +79,9 @@ def _normal(path: str) -> str:
     for part in PurePosixPath(path.rstrip("/") or ".").parts:
         if part == "..":
             if not parts:
-                raise ClustergenError(f"{path}: outside the repository")
+                raise ClustergenError(
+                    f"{path}: outside the repository", "a path of REV:path begins at its top, or with ./ from here"
+                )
             parts.pop()
         elif part != ".":
             parts.append(part)
@@ -87,8 +118,13 @@ def _write(found: dict[str, tuple[str, str]], into: Path) -> None:
     answer = _git("cat-file", "--batch", given=wanted)
     pos = 0
     for path, (mode, _) in found.items():
-        end = answer.index(b"\n", pos)
-        size = int(answer[pos:end].split()[2])
+        end = answer.find(b"\n", pos)
+        about = answer[pos : max(end, pos)].split()
+        if len(about) != 3 or not about[2].isdigit():  # `missing`: a clone without all objects, or a broken one
+            raise ClustergenError(
+                f"git cannot read {path} of this commit", "`git fsck` says what is broken; `git fetch` may bring it"
+            )
+        size = int(about[2])
         content = answer[end + 1 : end + 1 + size]
         pos = end + size + 2
         target = into / path

@@ -53,6 +53,8 @@ class Names:
         if change.kind == "key":
             sections = (values for section, values in self._of_section.items() if section != "storage")
             yield from self._those(chain.from_iterable(sections), change, _of_the_key)
+        elif change.kind == "system":
+            yield from (index for index, value in enumerate(self._written) if value.path[-1] in ("os", "type"))
         elif change.kind == "file":
             yield from self._those(self._of_section.get("storage", ()), change, _of_the_storage)
         elif change.kind in ("switch", "block"):

@@ -69,7 +69,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     if release is not None:
         found[release] = tuple(value for value in written if value.path == ("slurm", "version"))
     work = Work(
-        changes=changes,
+        changes=[change for change in changes if change.kind != "system"],
+        systems=[change for change in changes if change.kind == "system"],
         added=comparison.added,
         removed=comparison.removed,
         controllers=new.groups.get("slurm_controller", ()),

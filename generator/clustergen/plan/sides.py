@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.plan import git
-from clustergen.plan.snapshot import Snapshot, is_fresh, of_folder
+from clustergen.plan.snapshot import Snapshot, is_fresh, manifest_name, of_folder
 from clustergen.plan.snapshot import of_tree as snapshot_of_tree
 from clustergen.records import record
 from clustergen.render.tree import LOCK
@@ -25,6 +25,11 @@ class Side:
     key: str
     """By which it finds its like on the other side: the cluster's folder in a folder of clusters."""
     path: Path
+
+    @property
+    def manifest_name(self) -> str | None:
+        """As the headers of the files call the manifest."""
+        return manifest_name(self.path) if self.path.is_dir() else self.path.name
 
 
 @record
@@ -55,11 +60,15 @@ class Argument(AbstractContextManager["Argument"]):
         return any(side.key for side in self.sides)
 
     def _found(self) -> tuple[str | None, Path]:
+        if not self.given:
+            raise ClustergenError("OLD and NEW may not be empty", "a manifest, a folder, or REV:path; . is this folder")
         inside = git.split(self.given)
         if inside is None:
             path = Path(self.given)
             if not path.exists():
-                raise ClustergenError(f"{self.given}: there is no such file or folder", "REV:path names one in git")
+                raise ClustergenError(
+                    f"{self.given}: there is no such file or folder", "main:path names one of a commit or branch of git"
+                )
             return None, path
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
@@ -83,11 +92,19 @@ class Argument(AbstractContextManager["Argument"]):
                 found = True
                 yield Side(self._called(inside), folder.name, inside)
         if not found:
+            hint = self._deeper() or f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}"
             self._stack.close()
             raise ClustergenError(
-                f"{self.given}: neither a manifest, nor a rendered tree, nor a folder of clusters",
-                f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}",
+                f"{self.given}: neither a manifest, nor a rendered tree, nor a folder of clusters", hint
             )
+
+    def _deeper(self) -> str | None:
+        """Where there is one, not far below."""
+        for pattern in (f"*/*/{MANIFEST}", f"*/*/*/{MANIFEST}"):
+            if found := next(iter(sorted(self.path.glob(pattern))), None):
+                inside = found.parent.parent.relative_to(self.path).as_posix()
+                return f"did you mean {self.given.rstrip('/')}{'' if self.given.endswith(':') else '/'}{inside}?"
+        return None
 
     def _cluster_in(self, folder: Path) -> Path | None:
         """A tree, or a cluster's own: what is applied is the tree, as long as it is the manifest's."""
@@ -118,8 +135,7 @@ def read(side: Side, called: str | None = None) -> Read:
     told = (*compiled.diagnostics, *found)
     if tree is None:
         return Read(None, told, compiled.source.text)
-    cluster = compiled.cluster
-    snapshot = snapshot_of_tree(side.name, tree, cluster.release, cluster.name, compiled.source)
+    snapshot = snapshot_of_tree(side.name, tree, compiled.cluster, compiled.source)
     return Read(snapshot, told, compiled.source.text)
 
 
@@ -129,7 +145,11 @@ def pairs(old: Argument, new: Argument) -> Iterator[tuple[str, Side | None, Side
         yield "", old.sides[0], new.sides[0]
         return
     if old.many != new.many:
-        raise ClustergenError(f"{old.given} and {new.given} are not of a kind: one is a folder of clusters")
+        one, other = (old, new) if old.many else (new, old)
+        raise ClustergenError(
+            f"{one.given} is a folder of clusters, {other.given} is one cluster: they are not of a kind",
+            f"name one of its clusters, as {one.given.rstrip('/')}/{one.sides[0].key}",
+        )
     before, after = ({side.key: side for side in argument.sides} for argument in (old, new))
     for key in sorted({*before, *after}):
         yield key, before.get(key), after.get(key)

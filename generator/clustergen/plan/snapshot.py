@@ -10,7 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.groups import group_name
+from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
 from clustergen.manifest.source import Source, load
 from clustergen.records import record
@@ -51,6 +54,7 @@ class Snapshot:
         release: SlurmRelease,
         cluster: str,
         source: Source | None,
+        systems: Mapping[str, str],
     ) -> None:
         self.name = name
         self.files = files  # by path in the tree
@@ -58,6 +62,7 @@ class Snapshot:
         self.release = release
         self.cluster = cluster
         self.source = source
+        self.systems = systems  # host → operating system
 
     @cached_property
     def by_group(self) -> dict[str, tuple[NodeFile, ...]]:
@@ -81,7 +86,7 @@ class Snapshot:
         return {file.target: file for group in groups for file in self.by_group.get(group, ())}
 
 
-def of_tree(name: str, tree: Tree, release: SlurmRelease, cluster: str, source: Source) -> Snapshot:
+def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot:
     files = {
         file.path: NodeFile(
             file.target,
@@ -95,7 +100,8 @@ def of_tree(name: str, tree: Tree, release: SlurmRelease, cluster: str, source: 
         for file in tree
         if file.group is not None and file.target is not None
     }
-    return Snapshot(name, files, tree.groups, release, cluster, source)
+    systems = {host: group.type.os.id for group in cluster.groups for host in group.hosts}
+    return Snapshot(name, files, tree.groups, cluster.release, cluster.name, source, systems)
 
 
 def of_folder(name: str, folder: Path) -> Snapshot:
@@ -109,21 +115,39 @@ def of_folder(name: str, folder: Path) -> Snapshot:
                 entry["mode"],
                 entry["owner"],
                 read(entry["effect"]),
-                _hash(folder / path),
+                _hash(_inside(folder, path)),
                 (folder / path).read_bytes,
             )
             for path, entry in lock["files"].items()
             if "group" in entry
         }
-        groups = _groups((folder / "inventory/hosts.ini").read_text(encoding="utf-8"))
+        groups, systems = _groups((folder / _HOSTS).read_text(encoding="utf-8"))
         facts = _facts((folder / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
         release, cluster = SlurmRelease(facts["slurm_release"]), facts["cluster_name"]
-    except (KeyError, TypeError, AttributeError, ValueError) as err:
-        raise ClustergenError(f"{name}: {LOCK} or the inventory is not as clustergen writes it: {err}") from None
+        lost = next((path for path, file in files.items() if file.group not in groups), None)
+        if lost is not None:
+            raise ValueError(f"{lost} is for a group that {_HOSTS} lacks")
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
+        what = f"{LOCK} or the inventory is not as clustergen writes it"
+        raise ClustergenError(f"{name}: {what}: {_said(err)}", "render the tree again") from None
     except OSError as err:
         where = err.filename and Path(err.filename).relative_to(folder)
         raise ClustergenError(f"{name}: {where}: {(err.strerror or '').lower()}", "render the tree again") from None
-    return Snapshot(name, files, groups, release, cluster, _manifest(name, folder, lock))
+    return Snapshot(name, files, groups, release, cluster, _manifest(name, folder, lock), systems)
+
+
+def _said(err: Exception) -> str:
+    if isinstance(err, KeyError):
+        return f"there is no {err.args[0]!r}"
+    if isinstance(err, UnicodeDecodeError):
+        return "there is something that is no text"
+    return str(err) if isinstance(err, ValueError) else "something of it has another form"
+
+
+def _inside(folder: Path, path: str) -> Path:
+    if ".." in Path(path).parts or Path(path).is_absolute():
+        raise ValueError(f"{path} is outside the tree")
+    return folder / path
 
 
 def _lock(name: str, folder: Path) -> dict[str, Any]:
@@ -131,9 +155,11 @@ def _lock(name: str, folder: Path) -> dict[str, Any]:
         lock = json.loads((folder / LOCK).read_bytes())
         known = lock["format"] == LOCK_FORMAT and isinstance(lock["files"], dict)
     except (OSError, ValueError, KeyError, TypeError) as err:
-        raise ClustergenError(f"{name}: {LOCK} cannot be read: {err}", "render the tree again") from None
+        why = (err.strerror or "").lower() if isinstance(err, OSError) else "it is not as clustergen writes it"
+        raise ClustergenError(f"{name}: {LOCK} cannot be read: {why}", "render the tree again") from None
     if not known:
-        raise ClustergenError(f"{name}: {LOCK} is of another version of clustergen", "render the tree again")
+        hint = f"this clustergen reads format {LOCK_FORMAT}: render the tree again with it, or name the manifest"
+        raise ClustergenError(f"{name}: {LOCK} is of another version of clustergen", hint)
     found: dict[str, Any] = lock
     return found
 
@@ -152,6 +178,14 @@ def _hash(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
 
+def manifest_name(folder: Path) -> str | None:
+    """As the headers of a tree's files call its manifest."""
+    try:
+        return Path(json.loads((folder / LOCK).read_bytes())["manifest"]["name"]).name
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _manifest(name: str, folder: Path, lock: Mapping[str, Any]) -> Source | None:
     """The manifest beside a tree, if it is the one that the tree was made from."""
     stated = lock.get("manifest")
@@ -165,11 +199,12 @@ def _manifest(name: str, folder: Path, lock: Mapping[str, Any]) -> Source | None
     return source if source.sha256 == stated.get("sha256") and source.data is not None else None
 
 
+_HOSTS = "inventory/hosts.ini"
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
 
 
-def _groups(text: str) -> dict[str, tuple[str, ...]]:
-    """Group → hosts of an inventory as clustergen writes it."""
+def _groups(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Group → hosts, and host → operating system, of an inventory as clustergen writes it."""
     direct: dict[str, list[str]] = {"all": []}
     children: dict[str, list[str]] = {}
     here: list[str] = direct["all"]
@@ -188,8 +223,10 @@ def _groups(text: str) -> dict[str, tuple[str, ...]]:
         for child in children.get(group, ()):
             yield from hosts(child)
 
+    ids = {"os_" + group_name(name): name for name in operating_systems()}
     names = [group for group in {**direct, **children} if not group.startswith("os_")]
-    return {group: tuple(sorted(set(hosts(group)), key=order.__getitem__)) for group in names}
+    systems = {host: ids.get(group, group) for group in children if group.startswith("os_") for host in hosts(group)}
+    return {group: tuple(sorted(set(hosts(group)), key=order.__getitem__)) for group in names}, systems
 
 
 def _expanded(pattern: str) -> list[str]:
@@ -206,5 +243,8 @@ def _facts(text: str) -> dict[str, str]:
     """The plain values of group_vars/all.yml."""
     import yaml
 
-    found = yaml.safe_load(text)
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ValueError("group_vars/all.yml is no YAML") from None
     return {key: str(value) for key, value in found.items() if isinstance(value, str | int)}

@@ -54,6 +54,8 @@ class Work:
     controllers: Sequence[str]
     accounting: Sequence[str]
     compute: Sequence[str]
+    systems: Sequence[Change]
+    """Hosts that get another operating system; not among `changes` either."""
     release: Change | None
     """That of the release of Slurm, which is not among `changes`."""
 
@@ -92,6 +94,8 @@ def _people(work: Work) -> Iterable[Step]:
         elif change.key == "ClusterName" and Effect("refuse") in change.effects:
             text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
             yield Step(text, folded(work.controllers), "")
+    for change in work.systems:
+        yield from _anew(work, change)
     if work.release:
         yield from _upgrade(work, work.release)
     drained = [
@@ -100,6 +104,17 @@ def _people(work: Work) -> Iterable[Step]:
     if drained and gone:
         text = "drain and stop the nodes that leave, while the old tree still has them"
         yield Step(text, work.hosts(drained), REMOVE)
+
+
+def _anew(work: Work, change: Change) -> Iterable[Step]:
+    hosts = set(hosts_of(change.nodes or ""))
+    for kept, those in (("StateSaveLocation", work.controllers), ("the accounting database", work.accounting)):
+        if here := hosts.intersection(those):
+            yield Step(f"back up {kept}, and bring it to the new system", folded(here), "")
+    if nodes := hosts.intersection(work.compute):
+        yield Step(f"drain, and install {change.new}; then clustergen.cluster.replace", folded(nodes), "")
+    if others := hosts.difference(work.compute):
+        yield Step(f"install {change.new}", folded(others), "")
 
 
 def _upgrade(work: Work, change: Change) -> Iterable[Step]:

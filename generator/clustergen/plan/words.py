@@ -74,6 +74,8 @@ def heading(change: Change) -> str:
     """What the change takes, as the heading of all that take the same."""
     if change.effect.kind == "refuse":
         return TITLES["refuse"]
+    if change.kind == "system":
+        return "install anew"
     text = titles(change.effects)
     return text if change.everywhere is False or change.effect.kind != "restart-slurm" else f"{text}, on all nodes"
 
@@ -92,6 +94,8 @@ def subject(change: Change) -> str:
     """`partition debug MaxTime`, `node n[1-4]`, `/etc/hosts`."""
     if change.kind == "release":
         return "Slurm"
+    if change.kind == "system":
+        return "operating system"
     if change.kind == "file":
         return change.file
     words = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
@@ -121,7 +125,11 @@ def verdict(plan: Plan) -> str:
     told: list[str] = []
     if found := by_kind.get("cancel-jobs"):
         told.append("cancels the jobs of " + partitions(found))
-    emptied = [change for kind in ("drain", "remount", "reboot") for change in by_kind.get(kind, ())]
+    if anew := [change for change in plan.changes if change.kind == "system"]:
+        told.append(f"{_hosts(anew, plan)} to be installed anew")
+    emptied = [
+        change for kind in ("drain", "remount", "reboot") for change in by_kind.get(kind, ()) if change not in anew
+    ]
     if emptied:
         reboots = " and reboots" if "reboot" in by_kind else ""
         told.append(f"drains{reboots} {_hosts(emptied, plan)}")
@@ -132,7 +140,7 @@ def verdict(plan: Plan) -> str:
         told.append("scontrol reconfigure")
     others = [kind for kind in ("restart", "reload", "run", "sysctl", "create", "load-accounts") if kind in by_kind]
     if told:
-        return "; ".join(told) + ("" if "cancel-jobs" in by_kind else "; no job is lost")
+        return "; ".join(told) + ("" if "cancel-jobs" in by_kind or anew else "; no job is lost")
     if others:
         return "services and settings beside Slurm; jobs do not notice"
     if plan.added or plan.removed:
