@@ -10,6 +10,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import unpack
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import effects
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
     Tree,
     packages_of,
@@ -80,10 +81,10 @@ class ActionModule(ActionBase):
         )
         absent_secrets = [path for path, found in state["secrets"].items() if not found]
         behind = [
-            *(f"{len(state['packages'])} packages" for _ in state["packages"][:1]),
+            *(counted(len(state["packages"]), "package") for _ in state["packages"][:1]),
             *(f"{path} is not there" for path in [*state["paths"], *absent_secrets]),
-            *(f"{len(state['differs'])} files" for _ in state["differs"][:1]),
-            *(f"{len(state['leftovers'])} files of an earlier tree" for _ in state["leftovers"][:1]),
+            *(counted(len(state["differs"]), "file") for _ in state["differs"][:1]),
+            *(counted(len(state["leftovers"]), "file") + " of an earlier tree" for _ in state["leftovers"][:1]),
             *(
                 f"{unit} is not {'running' if not found['active'] else 'enabled'}"
                 for unit, found in state["units"].items()
@@ -103,6 +104,7 @@ class ActionModule(ActionBase):
             "cancels": verdict.cancels,
             "reasons": verdict.reasons,
             "elsewhere": self._elsewhere(task_vars, contents),
+            "empties": self._empties(task_vars, contents),
             "units": units,
             "without": without,
             "start": sorted(state["units"]),
@@ -112,6 +114,7 @@ class ActionModule(ActionBase):
             "serving": "slurmd.service" in state["running"],
             "controlling": "slurmctld.service" in state["running"],
             "host": state["host"],
+            "last_run": state["last_run"],
         }
         result.update(
             changed=bool(behind) and self._task.check_mode,
@@ -136,6 +139,12 @@ class ActionModule(ActionBase):
         if not task_vars.get("slurm_configless") or task_vars["inventory_hostname"] not in controllers[:1]:
             return {}
         return effects.elsewhere(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
+
+    def _empties(self, task_vars, contents):
+        """Nodes that have to be without jobs when this controller reads its new files, whether they are of this run or not."""
+        if task_vars["inventory_hostname"] not in (task_vars.get("slurm_controllers") or []):
+            return []
+        return effects.emptied_by(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
 
 
 def _never(unit):
@@ -167,6 +176,7 @@ def _unfit(state, task_vars, offset):
     tolerance = float(task_vars.get("cluster_clock_tolerance", 300))
     if abs(offset) > tolerance:
         yield f"its clock is {abs(offset):.0f} s {'ahead' if offset > 0 else 'behind'}; munge and TLS stop working at {tolerance:.0f} s"
+    yield from (f"{path} is mounted read-only" for path in state["read_only"])
     if state["unwritable"]:
         yield f"/var/lib/clustergen cannot be written: {state['unwritable']}"
     needed = _MIB_FOR_PACKAGES if state["packages"] else _MIB_FOR_FILES

@@ -6,6 +6,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import pack
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import EMPTYING, SLURM_KINDS, kind
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
 
@@ -20,7 +21,7 @@ class ActionModule(ActionBase):
         task_vars = settled(self._templar, task_vars)
         phase = self._task.args["phase"]
         tree = Tree(self._task.args["tree"])
-        fact = task_vars["clustergen"]
+        fact = task_vars["ansible_facts"]["clustergen"]
         files = {file["target"]: file for file in tree.of_host(task_vars)}
         withheld = set(fact["withheld"])
         chosen = [target for target in fact["files"] if (target in withheld) == (phase == "emptied")]
@@ -71,10 +72,7 @@ class ActionModule(ActionBase):
         if phase == "emptied":
             return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
         told = [*fact["effects"], *_from_afar(task_vars)]
-        if (
-            task_vars["hostvars"]["localhost"]["clustergen_plan"]["reconfigures"]
-            and "slurm_controller" not in task_vars["group_names"]
-        ):
+        if _plan(task_vars)["reconfigures"] and "slurm_controller" not in task_vars["group_names"]:
             told = [effect for effect in told if effect != "reconfigure"]  # slurmctld tells all nodes at once
         return told
 
@@ -82,21 +80,24 @@ class ActionModule(ActionBase):
         groups = set(task_vars["group_names"])
         others = {"slurm_compute": "slurmd", "slurm_accounting": "slurmdbd"}
         left = [trial for group, trial in others.items() if group not in groups]
-        controllers = task_vars.get("slurm_controllers") or []
-        if task_vars["inventory_hostname"] not in controllers[:1]:
+        if task_vars["inventory_hostname"] != _plan(task_vars)["tries"]:
             left.append("slurmctld")
         return left
 
 
+def _plan(task_vars):
+    return task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
+
+
 def _from_afar(task_vars):
     """What a controller's changes take here, where the configuration comes from it."""
-    return task_vars["hostvars"]["localhost"]["clustergen_plan"]["from_afar"].get(task_vars["inventory_hostname"], [])
+    return _plan(task_vars)["from_afar"].get(task_vars["inventory_hostname"], [])
 
 
 def _summary(done):
     told = []
     if done.get("put"):
-        told.append(f"{len(done['put'])} files")
+        told.append(f"{counted(len(done['put']), 'file')}")
     if done.get("removed"):
         told.append(f"{len(done['removed'])} removed")
     told += [effect for effect in done["done"] if kind(effect) not in SLURM_KINDS]

@@ -15,8 +15,8 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
-        fact = task_vars["clustergen"]
-        plan = task_vars["hostvars"]["localhost"]["clustergen_plan"]
+        fact = task_vars["ansible_facts"]["clustergen"]
+        plan = task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
         turn = [unit for unit in self._task.args.get("units", SLURM_UNITS) if unit in fact["units"]]
         stop = bool(self._task.args.get("stop"))
         told = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]

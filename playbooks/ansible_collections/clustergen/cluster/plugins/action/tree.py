@@ -1,16 +1,18 @@
-"""Looks at the tree before anything is touched: is it as it was rendered, and by this version?"""
+"""Looks at the command and at the tree before anything is touched: is it as it was rendered, and by this version?"""
 
 from __future__ import annotations
 
 from ansible.plugins.action import ActionBase
+from ansible.utils.vars import load_extra_vars
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import settings
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, version
 
 _MOST = 5
 
 
 class ActionModule(ActionBase):
-    """`tree: folder`. With `edited_by_hand: true` or `other_version: true` in the variables it only warns."""
+    """`folder`. With `edited_ok` or `version_ok` it only warns of that."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
@@ -19,6 +21,14 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         result["changed"] = False
+        if not self._task.args["folder"]:
+            return dict(
+                result,
+                failed=True,
+                msg="there is no inventory: run this in the tree's folder, where its ansible.cfg is",
+            )
+        if wrong := list(self._command(task_vars)):
+            return dict(result, failed=True, msg="; ".join(wrong))
         tree = Tree(self._task.args["folder"])
         wrong, warnings = [], []
         damage = list(tree.damage())
@@ -38,3 +48,11 @@ class ActionModule(ActionBase):
             return dict(result, failed=True, msg=". ".join(wrong))
         hosts = {entry["group"] for entry in tree.files.values() if "group" in entry}
         return dict(result, msg=f"{len(tree.files)} files in {len(hosts)} groups, as they were rendered")
+
+    def _command(self, task_vars):
+        """What is wrong with the options of ansible-playbook and with the site's variables."""
+        if task_vars["ansible_run_tags"] not in (["all"], ("all",)) or task_vars["ansible_skip_tags"]:
+            yield "these playbooks are one piece and have no tags: leave out --tags and --skip-tags (--limit chooses hosts)"
+        there = {name: task_vars[name] for name in settings.KINDS if name in task_vars}
+        yield from settings.wrong_with({name: self._templar.template(value) for name, value in there.items()})
+        yield from settings.slips(load_extra_vars(self._loader))

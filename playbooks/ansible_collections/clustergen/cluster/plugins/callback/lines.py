@@ -14,6 +14,7 @@ extends_documentation_fragment:
   - result_format_callback
 """
 
+import re
 import time
 
 from ansible import constants as C
@@ -59,7 +60,7 @@ class CallbackModule(CallbackBase):
         self._diffs = {}
 
     def _add(self, result, outcome, color, text=""):
-        self._same.setdefault((outcome, text, color), []).append(result.host.get_name())
+        self._same.setdefault((outcome, text, color), []).append(_host(result))
 
     # -- what happens -------------------------------------------------------------------------------------------------
 
@@ -74,34 +75,35 @@ class CallbackModule(CallbackBase):
     v2_playbook_on_handler_task_start = v2_playbook_on_cleanup_task_start = v2_playbook_on_task_start
 
     def v2_runner_on_ok(self, result):
-        found = result.result
+        found = _found(result)
         if found.get("warnings"):
             for warning in found["warnings"]:
-                self._line(result.host.get_name(), "warning", str(warning), C.COLOR_WARN)
+                self._line(_host(result), "warning", str(warning), C.COLOR_WARN)
         if found.get("changed"):
             self._add(result, "changed", C.COLOR_CHANGED, _text(found))
-        elif found.get("msg") and result.task.action.startswith(("clustergen.", "ansible.builtin.debug")):
+        elif found.get("msg") and _task(result).action.startswith(("clustergen.", "ansible.builtin.debug")):
             self._add(result, "ok", C.COLOR_OK, _text(found))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         if not ignore_errors:
-            self._line(result.host.get_name(), "failed", _text(result.result), C.COLOR_ERROR)
+            self._line(_host(result), "failed", _text(_found(result)), C.COLOR_ERROR)
 
     def v2_runner_on_unreachable(self, result):
-        self._line(result.host.get_name(), "unreachable", _text(result.result), C.COLOR_UNREACHABLE)
+        self._line(_host(result), "unreachable", _unreachable(_text(_found(result))), C.COLOR_UNREACHABLE)
 
     def v2_runner_item_on_failed(self, result):
-        item = self._get_item_label(result.result)
-        self._line(result.host.get_name(), "failed", f"{item}: {_text(result.result)}", C.COLOR_ERROR)
+        item = self._get_item_label(_found(result))
+        self._line(_host(result), "failed", f"{item}: {_text(_found(result))}", C.COLOR_ERROR)
 
     def v2_on_file_diff(self, result):
-        found = result.result
+        found = _found(result)
         for one in found.get("results", [found]):
             # The question knows what will change before anything does.
-            if one.get("diff") and (one.get("changed") or result.task.action == "clustergen.cluster.ask"):
-                diff = self._get_diff(one["diff"])
-                if diff:
-                    self._diffs.setdefault(diff, []).append(result.host.get_name())
+            if one.get("diff") and (one.get("changed") or _task(result).action == "clustergen.cluster.ask"):
+                # Each file by itself: hosts that differ in one file share the others.
+                for diff in one["diff"] if isinstance(one["diff"], list) else [one["diff"]]:
+                    if text := self._get_diff(diff):
+                        self._diffs.setdefault(text, []).append(_host(result))
 
     def v2_playbook_on_stats(self, stats):
         self._flush()
@@ -124,6 +126,30 @@ class CallbackModule(CallbackBase):
             )
             line = "  ".join(f"{name}={found[key]:<3}" for name, key in columns.items())
             self._display.display(f"{host:<26} : {line}".rstrip(), color=color)
+
+
+# What a callback is given has other names from ansible-core 2.19 on.
+def _host(result):
+    return (result.host if hasattr(result, "host") else result._host).get_name()
+
+
+def _task(result):
+    return result.task if hasattr(result, "task") else result._task
+
+
+def _found(result):
+    return result.result if hasattr(result, "result") else result._result
+
+
+def _unreachable(text):
+    """What ssh says in the end, without its banner of a key that has changed."""
+    if "REMOTE HOST IDENTIFICATION HAS CHANGED" in text:
+        remove = re.search(r"ssh-keygen -f \S+ -R \S+", text)
+        return "its host key is another one than known_hosts has" + (
+            f". If that is as it should be: {remove.group(0)}, and ssh-keyscan it anew" if remove else ""
+        )
+    text = re.sub(r"^Data could not be sent to remote host .*? can be reached over ssh: ", "", text)
+    return text.removeprefix("Failed to connect to the host via ssh: ")
 
 
 def _text(result):

@@ -58,8 +58,15 @@ class Controller:
         return {name: version for name, _, _, version in parsed(self.run(*_SHOW))}
 
     def jobs_on(self, nodes):
+        return self._jobs(nodes, "%i").split()
+
+    def places_of_jobs(self, nodes):
+        """`17 on compute[01-02]`, job by job."""
+        return self._jobs(nodes, "%i on %N").splitlines()
+
+    def _jobs(self, nodes, form):
         where = "--nodelist=" + ",".join(nodes)
-        return self.run("squeue", "--noheader", "--all", "--states=" + _ON_NODES, "--format=%i", where).split()
+        return self.run("squeue", "--noheader", "--all", "--states=" + _ON_NODES, "--format=" + form, where)
 
 
 _SHOW = ("scontrol", "--oneliner", "show", "node")

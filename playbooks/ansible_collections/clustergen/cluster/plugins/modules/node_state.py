@@ -59,7 +59,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal, overlay
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, overlay, run_mark
 
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 
@@ -180,6 +180,7 @@ def main():
         effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in wanted},
         pending=state["pending"],
         applied=state["tree"],
+        last_run=(run_mark.read() or {"id": "none"})["id"],
         packages=missing_packages(module, asked["packages"]),
         paths=[path for path in asked["paths"] if not os.path.exists(path)],
         units=unit_states(module, asked["units"]),
@@ -195,6 +196,7 @@ def main():
         host=socket.gethostname(),
         clock=time.time(),
         free=free_space(),
+        read_only=[path for path in ("/etc",) if os.statvfs(path).f_flag & os.ST_RDONLY],
         unwritable=writable(journal.FOLDER) if root and not module.check_mode else None,
         systemd=os.path.isdir("/run/systemd/system"),
     )

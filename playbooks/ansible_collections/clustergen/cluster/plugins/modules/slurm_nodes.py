@@ -71,13 +71,13 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import run_mark
 from ansible_collections.clustergen.cluster.plugins.module_utils.controller import (
     DRAINED,
     HEALTH,
     OURS,
     Controller,
 )
-
 
 SILENT = frozenset(("not_responding", "unknown"))
 
@@ -95,13 +95,18 @@ def drain(module, slurm):
     while jobs and asked["wait"]:
         if time.monotonic() > until:
             module.fail_json(
-                msg="%s: still %d jobs after %d s (%s); the drain stays, run again to carry on"
-                % (", ".join(there), len(jobs), asked["timeout"], ", ".join(jobs[:5]))
+                msg="after %d s still %d job%s: %s; the drain stays: run again to carry on, or give up with clustergen.cluster.resume"
+                % (asked["timeout"], len(jobs), "" if len(jobs) == 1 else "s", told(slurm.places_of_jobs(there)))
             )
         time.sleep(2)
+        run_mark.sign()
         jobs = slurm.jobs_on(there)
     others = {name: known[name][1] for name in there if name not in todo and not known[name][1].startswith(OURS)}
     module.exit_json(changed=bool(todo), drained=todo, others=others, jobs_left=jobs)
+
+
+def told(places):
+    return ", ".join(places[:5]) + (" and %d more" % (len(places) - 5) if len(places) > 5 else "")
 
 
 def resumable(states, reason, any_reason):
@@ -151,6 +156,7 @@ def main():
         },
     )
     slurm = Controller(module)
+    run_mark.sign()
     if module.params["state"] == "jobs":
         some = ["--partition=" + ",".join(module.params["partitions"])] if module.params["partitions"] else []
         out = slurm.run("squeue", "--noheader", "--all", "--format=%i", *some)

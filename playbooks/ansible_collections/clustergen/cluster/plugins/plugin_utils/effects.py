@@ -134,6 +134,22 @@ def elsewhere(hosts, release, contents):
     return found
 
 
+def emptied_by(hosts, release, contents):
+    """Nodes without jobs is what a controller's changes take, of `hosts` and of those that leave: names, in their order."""
+    from clustergen.hostlist import HostlistError, expand
+
+    if all(before is None or before == after for before, after in contents.values()):
+        return []
+    found = {}
+    for change in _changes(contents, release):
+        if any(effect.kind == "drain" for effect in change.effects):
+            try:
+                found.update(dict.fromkeys(hosts if change.nodes is None else expand(change.nodes)))
+            except HostlistError:  # a name that is no host's in a file that Slurm refuses
+                found[change.nodes] = None
+    return list(found)
+
+
 def _slurm(verdict, host, roles, release, contents, serving):
     from clustergen.plan.slurm import effects_on
 

@@ -1,4 +1,4 @@
-"""Nodes as people write them, `compute[01-08],login1`, against those of the inventory."""
+"""Nodes and counts as people write them, `compute[01-08],login1`, `1 file`; nodes against those of the inventory."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ def folded(names):
         return fold(ordered)
     except HostlistError:
         return ",".join(ordered)
+
+
+def counted(number, thing):
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def after_adding(release):

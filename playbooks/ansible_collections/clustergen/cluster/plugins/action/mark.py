@@ -1,0 +1,77 @@
+"""One run at a time applies to a cluster: the controller has a note of who does."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import time
+from pathlib import Path
+
+from ansible.plugins.action import ActionBase
+
+
+class ActionModule(ActionBase):
+    """`state`: begun or over. To be delegated to a controller. `anyway: true` goes on beside another run."""
+
+    TRANSFERS_FILES = False
+    _VALID_ARGS = frozenset(("state", "after", "anyway"))
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        result["changed"] = False
+        asked = {
+            "state": self._task.args["state"],
+            "run": this_run(),
+            "after": self._task.args.get("after") or "",
+            "dead": [],
+        }
+        done = self._execute_module("clustergen.cluster.run_mark", asked, task_vars=task_vars)
+        other = done.get("other")
+        if other and other["open"] and (self._task.args.get("anyway") or over(other)):
+            asked.update(dead=[other["id"]])
+            done = self._execute_module("clustergen.cluster.run_mark", asked, task_vars=task_vars)
+            other = done.get("other")
+        if done.get("failed") or done.get("unreachable") or "other" not in done:
+            return dict(result, **done)
+        return dict(result, failed=True, msg=words(other)) if other else result
+
+
+def this_run():
+    """The ansible-playbook that this is part of."""
+    pid = os.getppid()
+    host = socket.gethostname()
+    who = os.environ.get("SUDO_USER") or getpass.getuser()
+    return {"id": f"{who}@{host}:{pid}:{started(pid)}", "who": who, "host": host, "pid": pid}
+
+
+def started(pid):
+    """When a process began, in words of this kernel; empty where there is no such process, or no /proc."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
+
+
+def over(other):
+    """Whether a run of this machine ended without a word."""
+    if other["host"] != socket.gethostname():
+        return False
+    if Path("/proc/self").is_dir():
+        return other["id"].rpartition(":")[2] != started(other["pid"])
+    try:
+        os.kill(other["pid"], 0)
+    except OSError as err:
+        return isinstance(err, ProcessLookupError)
+    return False
+
+
+def words(other):
+    who = f"{other['who']} on {other['host']}"
+    if not other["open"]:
+        return f"since this run asked, a run of {who} has changed the cluster: run this again, which asks anew. Nothing of the tree was put"
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(other["began"]))
+    return (
+        f"a run of {who} (process {other['pid']}) applies to this cluster since {began}: wait until it is over. "
+        "Nothing of the tree was put. If it is dead, say -e cluster_other_run_ok=true"
+    )

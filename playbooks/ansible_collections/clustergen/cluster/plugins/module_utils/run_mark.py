@@ -1,0 +1,58 @@
+"""Who is applying to this cluster: /run/clustergen/run.json on the controller that is asked, gone with the next boot."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+
+FOLDER = "/run/clustergen"
+PLACE = FOLDER + "/run.json"
+# A run that was killed gives no sign any more, and does not keep others away for longer.
+SILENT_S = 900
+
+
+def read():
+    """{"id", "who", "host", "pid", "began", "open"} and `silent`, the seconds since its last sign; None where nobody ever applied."""
+    try:
+        with open(PLACE, encoding="utf-8") as file:
+            found = json.load(file)
+        return dict(found, silent=max(0.0, time.time() - os.stat(PLACE).st_mtime))
+    except (OSError, ValueError):
+        return None
+
+
+def in_the_way(run, over=()):
+    """The run that is not over yet, if it is another one than `run` and none of `over`."""
+    found = read()
+    if found and found["open"] and found["id"] not in (run, *over) and found["silent"] < SILENT_S:
+        return found
+    return None
+
+
+def write(record):
+    beside = PLACE + ".new"
+    with open(beside, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+        file.write("\n")
+    os.replace(beside, PLACE)
+
+
+class Alone:
+    """Nobody else reads and writes in between."""
+
+    def __enter__(self):
+        os.makedirs(FOLDER, mode=0o755, exist_ok=True)
+        self.file = open(FOLDER + "/lock", "w", encoding="utf-8")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def sign():
+    """A run that waits is not a dead one."""
+    with contextlib.suppress(OSError):
+        os.utime(PLACE)

@@ -1,0 +1,120 @@
+"""From the answers of all hosts to who is emptied, who is asked about jobs, and what is not done at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import emptied_by
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import NOBODY, Asked, drawn
+
+HOSTS = ("head", "n1", "n2")
+CONF = "/etc/slurm/slurm.conf"
+SLURM = """ClusterName=c
+SlurmctldHost=head
+GresTypes=gpu
+NodeName=n[1-2] CPUs=4 RealMemory=1000 Gres=gpu:8
+PartitionName=all Nodes=n[1-2] MaxTime=60
+"""
+
+
+def answer(host: str, **more: Any) -> dict[str, Any]:
+    """A host that differs in something harmless."""
+    units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
+    empty: dict[str, Any] = {key: [] for key in ("refuse", "reasons", "effects", "later", "empties")}
+    return {
+        **empty,
+        "behind": True,
+        "cancels": {},
+        "elsewhere": {},
+        "secrets": {},
+        "together": False,
+        "serving": host != "head",
+        "controlling": host == "head",
+        "units": units,
+        "host": host,
+        "last_run": "none",
+        **more,
+    }
+
+
+def plan(
+    answers: dict[str, dict[str, Any]], hosts: Iterable[str] = HOSTS, **more: Any
+) -> tuple[dict[str, Any], str, list[str]]:
+    drew: tuple[dict[str, Any], str, list[str]] = drawn(answers, Asked(["head"], hosts, HOSTS, **more))
+    return drew
+
+
+def cluster(**more: Any) -> dict[str, dict[str, Any]]:
+    return {"head": answer("head", empties=["n1", "n2"]), **{name: answer(name, **more) for name in ("n1", "n2")}}
+
+
+def test_nodes_that_only_slurmctld_sees_changed_are_emptied_too() -> None:
+    answers = cluster(together=True)
+    answers["n2"] |= {"together": False, "behind": False}
+    drew, told, wrong = plan(answers)
+    assert wrong == []
+    assert drew["emptied"] == ["n1", "n2"]
+    assert drew["together"] == "n1,n2"
+    assert "emptied first: n[1-2]" in told
+
+
+def test_a_node_that_cannot_be_reached_is_drained_and_not_resumed() -> None:
+    answers = cluster(together=True)
+    del answers["n2"]
+    drew, _, wrong = plan(answers)
+    assert wrong == []
+    assert drew["emptied"] == ["n1", "n2"]
+    assert drew["together"] == "n1"
+
+
+def test_a_node_that_leaves_the_manifest_is_drained() -> None:
+    answers = cluster()
+    answers["head"]["empties"] = ["n3"]
+    drew, _, wrong = plan(answers)
+    assert (drew["emptied"], wrong) == (["n3"], [])
+
+
+def test_a_limit_that_leaves_out_what_has_to_be_emptied_is_refused() -> None:
+    _, _, wrong = plan({"head": answer("head", empties=["n1", "n2"])}, ["head"])
+    assert len(wrong) == 1
+    assert "no job runs on n[1-2], and this run is not for them" in wrong[0]
+
+
+def test_the_controller_is_asked_about_jobs_where_the_limit_leaves_it_out() -> None:
+    drew, _, wrong = plan({"n1": answer("n1", refuse=["SelectType"], together=True)}, ["n1"])
+    assert wrong == []
+    assert (drew["gate"], drew["emptying"], drew["controller"]) == ("n1", "n1", "head")
+
+
+def test_no_slurmctld_anywhere_means_that_nobody_knows_of_jobs() -> None:
+    answers = cluster(together=True)
+    answers["head"] |= {"controlling": False, "empties": []}
+    assert "nobody knows whether there are any" in plan(answers)[2][0]
+    assert plan(answers, changes=False)[2] == []
+    drew, _, wrong = plan(answers, lost_ok=True)
+    assert wrong == []
+    assert (drew["emptied"], drew["emptying"], drew["behind"]) == ([], NOBODY, "head,n1,n2")
+
+
+def test_looking_gives_no_play_any_host() -> None:
+    drew, _, _ = plan(cluster(together=True, later=["reboot"], refuse=["x"]), changes=False)
+    plays = ("behind", "controllers", "gate", "emptying", "together", "rolling", "empty", "stop", "marks")
+    assert {drew[name] for name in plays} == {NOBODY}
+
+
+def test_the_first_controller_that_answers_tries_out_the_files() -> None:
+    answers = {name: answer(name, controlling=name == "head2", units=["slurmctld.service"]) for name in ("head2", "n1")}
+    drew, _, _ = drawn(answers, Asked(["head", "head2"], ["head", "head2", "n1"], HOSTS))
+    assert (drew["tries"], drew["controller"], drew["marked"]) == ("head2", "head2", "head2")
+
+
+def test_which_nodes_a_controllers_files_want_empty() -> None:
+    def told(new: str) -> list[str]:
+        found: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})
+        return found
+
+    assert told(SLURM.replace("gpu:8", "gpu:4")) == ["n1", "n2"]
+    assert told(SLURM.replace("n[1-2]", "n1")) == ["n2"]
+    assert told(SLURM.replace("MaxTime=60", "MaxTime=90")) == []
+    assert emptied_by(["n1", "n2"], "24.11", {CONF: (None, SLURM)}) == []
