@@ -47,7 +47,7 @@ def test_keys_that_never_existed(name: str) -> None:
 def test_a_block_has_its_own_keys() -> None:
     assert slurm.key("slurm.conf", "RealMemory") is None
     assert slurm.key("slurm.conf", "RealMemory", "NodeName") is not None
-    assert set(slurm.files()["slurm.conf"]) == {"DownNodes", "NodeName", "NodeSet", "PartitionName"}
+    assert set(slurm.files()["slurm.conf"]) == {"DownNodes", "NodeName", "NodeSet", "PartitionName", "PowerAction"}
     assert len(slurm.keys("slurm.conf")) > 250
 
 

@@ -16,8 +16,8 @@ class SlurmToken(NamedTuple):
     takes_value: bool
     """Whether it is written `token=value`."""
     documented: bool
-    unknown_is_fatal: bool
-    """Whether daemons stop on a word of this key that they do not know; else they ignore it without a sound."""
+    unknown: str
+    """What daemons do with a word of this key that they do not know: fatal, logged or ignored."""
     since: SlurmRelease | None
     defunct: SlurmRelease | None
     removed: SlurmRelease | None
@@ -67,7 +67,7 @@ def _token(key: str, word: str) -> SlurmToken | None:
         token=r["token"],
         takes_value=r["value"] == "yes",
         documented=r["documented"] == "yes",
-        unknown_is_fatal=r["unknown"] == "fatal",
+        unknown=r["unknown"],
         since=release_or_none(r["since"]),
         defunct=release_or_none(r["defunct"]),
         removed=release_or_none(r["removed"]),
@@ -97,9 +97,26 @@ def keys_with_token(word: str) -> tuple[str, ...]:
     return tuple(next(iter(words.values()))[0] for words in index.values() if word.lower() in words)
 
 
+def unknown_token(key: str) -> str:
+    """What daemons do with a word that they do not know: `stops`, `logs` or `silent`."""
+    does = next((known.unknown for known in tokens(key)), "ignored")
+    return {"fatal": "stops", "logged": "logs"}.get(does, "silent")
+
+
 def unknown_token_is_fatal(key: str) -> bool:
-    """Whether daemons stop on a word they do not know; of other keys they ignore it without a sound."""
-    return any(known.unknown_is_fatal for known in tokens(key)[:1])
+    """Whether daemons stop on a word they do not know."""
+    return unknown_token(key) == "stops"
+
+
+@cache
+def _unknown_plugins() -> dict[str, tuple[SlurmRelease | None, str]]:
+    return {r["key"].lower(): (release_or_none(r["until"]), r["does"]) for r in rows("slurm_unknown_plugins.tsv")}
+
+
+def unknown_plugin(key: str, release: SlurmRelease) -> str:
+    """What daemons do with a plugin that is not there: `stops`, or `logs`."""
+    until, does = _unknown_plugins().get(key.lower(), (None, "stops"))
+    return does if until is None or release < until else "stops"
 
 
 @cache
@@ -157,6 +174,14 @@ def needs_family(key: str, value: str, release: SlurmRelease) -> str | None:
     if value.lower() in row["bare"].split() and since is not None and release >= since:
         return None
     return f"{row['family']}/{value}"
+
+
+def takes_any_none(key: str, release: SlurmRelease) -> bool:
+    """Whether the release takes any plugin that is called none, in any case and of any family, for none at all."""
+    row = _families().get(key.lower())
+    # auth/none and cred/none are plugins like any other
+    since = release_or_none(row["since"]) if row and row["bare"] == "none" else None
+    return since is not None and release >= since
 
 
 @cache

@@ -173,6 +173,9 @@ def ports(site: Site) -> Iterator[Found]:
     low, _, high = site.text("SlurmctldPort").partition("-")
     mine = integer(site.text("SlurmdPort"))
     first, last = integer(low), integer(high or low)
+    user = site.text("SlurmUser").lower() or "root"
+    if ctld and first is not None and 0 < first < 1024 and user not in ("root", "0"):
+        yield site.error("slurm-value-wrong", ctld, f"only root may listen on port {first}; slurmctld runs as {user}")
     place = slurmd or ctld
     if place and mine is not None and first is not None and last is not None and first <= mine <= last:
         yield site.warning(

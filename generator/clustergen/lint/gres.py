@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clustergen.diagnostics import Severity
 from clustergen.lint.found import Found
-from clustergen.lint.gres_conf import SHARED, Record, read_records
+from clustergen.lint.gres_conf import SHARED, Record, read_records, undeclared_hint
 from clustergen.lint.site import TRUE, Site
+from clustergen.slurmconf.folder import Entry, Setting
 
 _ITEM = re.compile(
     r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
@@ -44,13 +45,13 @@ def items(text: str) -> list[Item | None]:
             continue
         number = match["count"] or "1"
         amount = int(number.rstrip("kKmMgGtTpP")) * _FACTORS.get(number[-1].lower(), 1)
-        found.append(Item(match["name"].lower(), (match["type"] or "").lower(), amount, offset, len(word)))
+        found.append(Item(match["name"], match["type"] or "", amount, offset, len(word)))
     return found
 
 
 def declared(site: Site) -> Iterator[Found]:
     """Gres of NodeName lines."""
-    types = site.words("GresTypes")
+    types = site.gres_types
     told: set[str] = set()
     for node in site.nodes:
         found = node.value("Gres")
@@ -69,12 +70,8 @@ def declared(site: Site) -> Iterator[Found]:
             if item.name not in types and item.name not in told:
                 told.add(item.name)
                 where = site.part(found, item.offset, item.length)
-                yield site.warning(
-                    "gres-undeclared",
-                    where,
-                    f"'{item.name}' is not among GresTypes, so Slurm ignores it",
-                    f"GresTypes={','.join([*types, item.name])}",
-                )
+                message = f"'{item.name}' is not among GresTypes, so Slurm ignores it"
+                yield site.warning("gres-undeclared", where, message, undeclared_hint(site, item.name))
         kinds: dict[str, set[bool]] = {}
         for item in known:
             kinds.setdefault(item.name, set()).add(bool(item.type))
@@ -98,7 +95,6 @@ def agreement(site: Site) -> Iterator[Found]:
         yield from _no_file(site)
         return
     records, everywhere = read_records(site.folder.config("gres.conf"))
-    wanted_types = site.words("GresTypes")
     by_host: dict[str, list[Record]] = {}
     general = [record for record in records if record.hosts is None]
     for record in records:
@@ -109,54 +105,80 @@ def agreement(site: Site) -> Iterator[Found]:
         mine = [*by_host.get(host, ()), *general]
         if (everywhere and not any(_off(record) for record in mine)) or any(record.auto for record in mine):
             continue
-        found = node.value("Gres")
-        read = [item for item in items(found.text) if item] if found else []
-        has: dict[str, int] = {}
-        for record in mine:
-            if record.name:
-                has[record.name] = has.get(record.name, 0) + record.number
-        want: dict[str, int] = {}
-        for item in read:
-            want[item.name] = want.get(item.name, 0) + item.number
-        for name, number in want.items():
-            mark = (node.line.number, name)
-            if (
-                name in wanted_types
-                and has.get(name, 0) < number
-                and mark not in told
-                and found
-                and (has.get(name) or name == "gpu")
-            ):
-                told.add(mark)
-                yield site.warning(
-                    "gres-mismatch",
-                    found,
-                    f"'{host}' has {number} {name} here and {has.get(name, 0)} in gres.conf; it registers as invalid",
-                    "the same number in both files",
+        for name, found in _differences(site, host, node, mine, own=host in by_host):
+            if (node.line.number, name) not in told:
+                told.add((node.line.number, name))
+                yield found
+
+
+_Counts = dict[str, dict[str, int]]
+"""Name → type, empty for none → number."""
+
+
+def _counts(parts: Iterable[Item | Record]) -> _Counts:
+    found: _Counts = {}
+    for part in parts:
+        if part.name:
+            types = found.setdefault(part.name, {})
+            types[part.type] = types.get(part.type, 0) + part.number
+    return found
+
+
+def _differences(site: Site, host: str, node: Entry, mine: list[Record], *, own: bool) -> Iterator[tuple[str, Found]]:
+    """What one node has otherwise in the two files, by name of the GRES. `own`: lines of gres.conf name the node."""
+    setting = node.value("Gres")
+    wanted = _counts(item for item in items(setting.text) if item) if setting else {}
+    given = _counts(mine)
+    for name in site.gres_types:
+        here, there = wanted.get(name, {}), given.get(name, {})
+        if setting and here and there and name not in SHARED and any(here) != any(there):
+            yield name, _type_on_one_side(site, setting, host, name, here, there)
+            continue
+        for kind in _kinds(here, there):
+            what = f"{name}:{kind}" if kind else name
+            want = here.get(kind, 0) if kind else sum(here.values())
+            has = there.get(kind, 0) if kind else sum(there.values())
+            if setting and has < want and (there or name == "gpu"):
+                yield (
+                    name,
+                    _too_few(site, setting, host, (what, want, has), [other for other in there if other != kind]),
                 )
-        for name, number in has.items():
-            mark = (node.line.number, name)
-            if name in wanted_types and want.get(name, 0) < number and mark not in told and by_host.get(host):
-                told.add(mark)
-                yield site.warning(
-                    "gres-mismatch",
-                    found or node.name,
-                    f"'{host}' has {number} {name} in gres.conf and {want.get(name, 0)} here; jobs get no more",
-                    "the same number in both files",
+            elif want < has and own:
+                message = f"'{host}' has {has} {what} in gres.conf and {want} here; jobs get no more"
+                yield (
+                    name,
+                    site.warning("gres-mismatch", setting or node.name, message, "the same number in both files"),
                 )
-        types = {(item.name, item.type) for item in read if item.type}
-        given = {(record.name, record.type) for record in mine if record.type}
-        for name, kind in sorted(types):
-            mark = (node.line.number, f"{name}:{kind}")
-            there = [other for what, other in given if what == name]
-            if there and kind not in there and mark not in told and found:
-                told.add(mark)
-                yield site.warning(
-                    "gres-mismatch",
-                    found,
-                    f"'{host}' has {name} of type '{kind}' here, and of type '{there[0]}' in gres.conf",
-                    "one type in both files",
-                )
+
+
+def _type_on_one_side(
+    site: Site, setting: Setting, host: str, name: str, here: dict[str, int], there: dict[str, int]
+) -> Found:
+    if any(here):
+        message = f"'{host}' has {name} with a type here, and without one in gres.conf; it registers as invalid"
+        return site.warning("gres-mismatch", setting, message, f"Type={max(here)} in gres.conf")
+    message = f"'{host}' has {name} without a type here: slurmd drops the one of gres.conf, and warns"
+    return site.warning("gres-mismatch", setting, message, f"Gres={name}:{max(there)}:{sum(there.values())}")
+
+
+def _kinds(here: dict[str, int], there: dict[str, int]) -> list[str]:
+    """The types to compare one by one; the empty one stands for all together where a file names no types."""
+    typed = here and there and "" not in here and "" not in there
+    return sorted({*here, *there}, key=lambda kind: (kind not in here, kind)) if typed else [""]
+
+
+def _too_few(site: Site, setting: Setting, host: str, which: tuple[str, int, int], others: list[str]) -> Found:
+    what, want, has = which
+    unless = "" if has else ", unless it has a gres.conf of its own"
+    message = f"'{host}' has {want} {what} here and {has} in gres.conf; it registers as invalid{unless}"
+    hint = "the same number in both files"
+    kind = what.partition(":")[2]
+    same = next((other for other in others if other.lower() == kind.lower()), None)
+    if same:
+        hint = f"write '{same}' in both files: the case of a type counts"
+    elif others and not has:
+        hint = f"one type in both files; gres.conf has '{others[0]}'"
+    return site.warning("gres-mismatch", setting, message, hint)
 
 
 def _off(record: Record) -> bool:
@@ -166,7 +188,7 @@ def _off(record: Record) -> bool:
 
 def _no_file(site: Site) -> Iterator[Found]:
     """GPUs in slurm.conf, and no gres.conf that says where they are."""
-    if site.slurm is None or site.folder.has("gres.conf") or "gpu" not in site.words("GresTypes"):
+    if site.slurm is None or site.folder.has("gres.conf") or "gpu" not in site.gres_types:
         return
     for node in site.nodes:
         found = node.value("Gres")

@@ -12,9 +12,12 @@ from clustergen.lint.found import Found
 from clustergen.lint.site import Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Config, Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
+from clustergen.slurmrules.forms import FORMS
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""
+_CALLED = {"File": ("File", "Files", "MultipleFiles"), "Cores": ("Cores", "CPUs")}
+CORES = FORMS["cores"]
 _MOST_HOSTS = 64
 
 
@@ -46,7 +49,7 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
         listed = _files(files.text) if files else None
         number = (given or 1) * (listed or 1) if name.lower() in SHARED else listed or given or 1
         found = auto is not None and auto.text.lower() != "off"
-        records.append(Record(entry, hosts, name.lower(), (entry.text("Type") or "").lower(), number, found))
+        records.append(Record(entry, hosts, name, entry.text("Type") or "", number, found))
     return records, everywhere
 
 
@@ -60,70 +63,67 @@ def _files(text: str) -> int | None:
     return total
 
 
-def conf(site: Site) -> Iterator[Found]:
-    """gres.conf for itself."""
-    config = site.folder.config("gres.conf")
-    if config is None:
-        return
-    types = site.words("GresTypes")
-    detect: dict[str, tuple[str, Setting]] = {}
+def undeclared_hint(site: Site, name: str) -> str:
+    """What to write for a GRES that GresTypes does not name."""
+    types = site.gres_types
+    if name.lower() in types:
+        return f"write {name.lower()}: the case counts"
+    return f"GresTypes={','.join([*types, name])}"
+
+
+def lines(site: Site) -> Iterator[Found]:
+    """Every line for itself, and its names against slurm.conf."""
+    records, _ = read_records(site.folder.config("gres.conf"))
     files: dict[tuple[str, str, str], Entry] = {}
     told: set[str] = set()
-    for setting in config.settings("AutoDetect"):
-        yield from _autodetect(site, setting)
-    records, _ = read_records(config)
     yield from _half(site, records)
     for record in records:
         entry = record.entry
-        auto = entry.own("AutoDetect")
-        if auto is not None:
-            yield from _autodetect(site, auto)
-            if record.hosts is None:
-                yield site.warning(
-                    "slurm-key-ignored",
-                    auto,
-                    "AutoDetect behind Name counts only with NodeName; slurmd logs an error",
-                    key=True,
-                )
-            for host in record.hosts or ():
-                before = detect.setdefault(host, (auto.text.lower(), auto))
-                if before[0] != auto.text.lower():
-                    yield site.error(
-                        "slurm-value-wrong",
-                        auto,
-                        f"'{host}' has AutoDetect={before[0]} already, and slurmd does not start with two",
-                    )
-                    break
         if not record.name:
-            if auto is None:
-                yield site.warning(
-                    "slurm-key-ignored",
-                    entry,
-                    "a line without Name names no GRES; slurmd ignores it",
-                    "Name=gpu",
-                    key=True,
-                )
+            if entry.own("AutoDetect") is None:
+                message = "a line without Name names no GRES; slurmd ignores it"
+                yield site.warning("slurm-key-ignored", entry, message, "Name=gpu", key=True)
             continue
-        if site.slurm is not None and record.name not in types and record.name not in told:
+        if site.slurm is not None and record.name not in site.gres_types and record.name not in told:
             told.add(record.name)
-            yield site.warning(
-                "gres-undeclared",
-                entry.own("Name") or entry.name,
-                f"'{record.name}' is not among GresTypes of slurm.conf, so slurmd ignores it",
-                f"GresTypes={','.join([*types, record.name])}",
-            )
+            message = f"'{record.name}' is not among GresTypes of slurm.conf, so slurmd ignores it"
+            place = entry.own("Name") or entry.name
+            yield site.warning("gres-undeclared", place, message, undeclared_hint(site, record.name))
         yield from _line(site, record)
+        yield from _cores_of(site, record)
         yield from _devices(site, record, files)
-        if record.hosts is not None and site.slurm is not None and site.complete and site.nodes:
-            missing = sorted(host for host in record.hosts if host not in site.hosts)
-            if missing:
-                yield site.warning(
-                    "node-unknown",
-                    entry,
-                    f"slurm.conf has no node '{missing[0]}'"
-                    + (f" nor {len(missing) - 1} more of these" if len(missing) > 1 else ""),
-                    did_you_mean(missing[0], list(site.hosts)[:2000]),
-                )
+        yield from _unknown_nodes(site, record)
+
+
+def detection(site: Site) -> Iterator[Found]:
+    """AutoDetect, for all nodes and for some."""
+    config = site.folder.config("gres.conf")
+    for setting in config.settings("AutoDetect") if config else ():
+        yield from _autodetect(site, setting)
+    first: dict[str, str] = {}
+    for record in read_records(config)[0]:
+        auto = record.entry.own("AutoDetect")
+        if auto is None:
+            continue
+        yield from _autodetect(site, auto)
+        if record.hosts is None:
+            message = "AutoDetect behind Name counts only with NodeName; slurmd logs an error"
+            yield site.warning("slurm-key-ignored", auto, message, key=True)
+        way = auto.text.lower()
+        other = next((host for host in record.hosts or () if first.setdefault(host, way) != way), None)
+        if other is not None:
+            message = f"'{other}' has AutoDetect={first[other]} already, and slurmd does not start with two"
+            yield site.error("slurm-value-wrong", auto, message)
+
+
+def _unknown_nodes(site: Site, record: Record) -> Iterator[Found]:
+    if record.hosts is None or site.slurm is None or not site.complete or not site.nodes:
+        return
+    missing = sorted(host for host in record.hosts if host not in site.hosts)
+    if missing:
+        more = f" nor {len(missing) - 1} more of these" if len(missing) > 1 else ""
+        hint = did_you_mean(missing[0], list(site.hosts)[:2000])
+        yield site.warning("node-unknown", record.entry, f"slurm.conf has no node '{missing[0]}'{more}", hint)
 
 
 def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
@@ -166,18 +166,45 @@ def _line(site: Site, record: Record) -> Iterator[Found]:
         yield site.error(
             "slurm-value-wrong", flags, "no_gpu_env excludes the other flags of its kind, and slurmd does not start"
         )
-    cores = entry.own("Cores", "CPUs")
-    if cores and record.hosts and site.nodes:
-        host = next((host for host in sorted(record.hosts) if host in site.hosts), None)
-        total = _cores(site.hosts[host]) if host else None
-        highest = max((integer(part.rpartition("-")[2].strip()) or 0 for part in cores.text.split(",")), default=0)
-        if total and highest >= total:
-            yield site.warning(
-                "gres-mismatch",
-                cores,
-                f"there is no core {highest} among the {total} of '{host}'; {cores.key} counts cores, not threads",
-                "the numbers of cores, from 0, as lstopo -l shows them",
-            )
+
+
+def _cores_of(site: Site, record: Record) -> Iterator[Found]:
+    """The cores that a line names: they are there, and from 24.11 on whole sockets of them."""
+    cores = record.entry.own("Cores", "CPUs")
+    host = _one_host(site, record)
+    if cores is None or host is None or not CORES.reads(cores.text):
+        return
+    total, socket = _cores(site.hosts[host]), integer(site.hosts[host].text("CoresPerSocket")) or 0
+    ranges = [part.partition("-") for part in cores.text.rstrip(",").split(",")]
+    bounds = [(int(low), int(high or low)) for low, _, high in ranges]
+    highest = max(high for _, high in bounds)
+    if total and highest >= total:
+        yield site.warning(
+            "gres-mismatch",
+            cores,
+            f"there is no core {highest} among the {total} of '{host}'; {cores.key} counts cores, not threads",
+            "the numbers of cores, from 0, as lstopo -l shows them",
+        )
+    elif total and socket and site.since("24.11"):
+        named = {core for low, high in bounds for core in range(low, high + 1)}
+        first = next((core - core % socket for core in sorted(named) if not _whole(named, core, socket)), None)
+        if first is not None:
+            last = first + socket - 1
+            message = f"only some of the cores {first}-{last}, one socket of '{host}': slurmctld sets the node invalid"
+            yield site.warning("gres-mismatch", cores, message, f"all of a socket's cores: {first}-{last}")
+
+
+def _whole(named: set[int], core: int, socket: int) -> bool:
+    first = core - core % socket
+    return named.issuperset(range(first, first + socket))
+
+
+def _one_host(site: Site, record: Record) -> str | None:
+    """A node that the line is about."""
+    if record.hosts is not None:
+        return next((host for host in sorted(record.hosts) if host in site.hosts), None)
+    wanted = f"{record.name}:"
+    return next((host for host, node in site.hosts.items() if wanted in f"{node.text('Gres') or ''}:"), None)
 
 
 def _cores(node: Entry) -> int | None:
@@ -220,6 +247,11 @@ def _half(site: Site, records: list[Record]) -> Iterator[Found]:
             continue
         for host in sorted(record.hosts) if record.hosts is not None else ("",):
             first = seen.setdefault((host, record.name), record)
+            if _has(first, "Cores") and not _has(record, "Cores") and record.name not in SHARED:
+                message = (
+                    f"{record.name} has Cores on line {first.entry.line.number} and none here; Slurm logs an error"
+                )
+                yield site.warning("gres-mismatch", record.entry, message, "Cores on all of these lines, or on none")
             what = next((key for key in ("Type", "File") if bool(_has(first, key)) != bool(_has(record, key))), None)
             if what is not None:
                 where = f"line {first.entry.line.number}"
@@ -231,8 +263,7 @@ def _half(site: Site, records: list[Record]) -> Iterator[Found]:
 
 
 def _has(record: Record, key: str) -> bool:
-    keys = ("File", "Files", "MultipleFiles") if key == "File" else (key,)
-    return record.entry.own(*keys) is not None
+    return record.entry.own(*_CALLED.get(key, (key,))) is not None
 
 
-CHECKS = (conf,)
+CHECKS = (detection, lines)

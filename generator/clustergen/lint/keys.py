@@ -64,8 +64,7 @@ def keys(site: Site, name: str) -> Iterator[Found]:
                 remarks = tuple(_judge(site.release, name, *cell, pair.key))
                 judged[cell] = remarks
             if remarks:
-                mild = lower in _NOT_SLURMCTLD or (index > 0 and _by_form(remarks) and _unused(config, line, pair))
-                most = Severity.WARNING if mild else None
+                most = Severity.WARNING if _mild(site, config, line, index, remarks) else None
                 if lower in _RENAMED and not _safe(config, line, lower):
                     remarks = tuple(replace(one, instead=None) if one.on_key else one for one in remarks)
                 yield from site.remarks(Setting(line.file, pair), remarks, most=most)
@@ -76,6 +75,17 @@ def keys(site: Site, name: str) -> Iterator[Found]:
                 message = f"{pair.key} stands twice in this line; Slurm takes the last one, and logs an error"
                 yield site.warning("slurm-key-twice", Setting(line.file, pair), message, key=True)
             seen[lower] = Setting(line.file, pair)
+
+
+def _mild(site: Site, config: Config, line: Line, index: int, remarks: tuple[Remark, ...]) -> bool:
+    """Whether slurmctld starts with a value that stops it elsewhere."""
+    pair = line.pairs[index]
+    lower = pair.key.lower()
+    if lower == "propagateresourcelimits":  # the other key wins, and nobody reads this one
+        return config.value("PropagateResourceLimitsExcept") is not None
+    if lower == "preemptmode" and index:
+        return site.since("24.11")
+    return lower in _NOT_SLURMCTLD or (index > 0 and _by_form(remarks) and _unused(config, line, pair))
 
 
 def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, written: str) -> Iterator[Remark]:
@@ -111,15 +121,20 @@ def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, 
     if text.upper() == "DEFAULT" and lower in ("nodename", "partitionname"):
         return
     caught = [
-        (trap, *_span(trap.pattern, text)) for trap in slurm_traps.traps(file, lower, block) if trap.fits(release, text)
+        (trap.outcome, *_span(trap.pattern, text))
+        for trap in slurm_traps.traps(file, lower, block)
+        if trap.fits(release, text)
     ]
     told = list(values.traps(known, release, text))
     yield from told
     for remark in (*values.value(release, known, text), *values.form(known, text)):
-        if remark.code == "slurm-value-unprintable":
-            continue  # the grammar has told how Slurm reads the quote
         start, length = remark.at or (0, len(text))
-        if not any(low <= start and start + length <= high for _, low, high in caught):
+        # a trap knows better, unless it warns of what starts and this release does not start with it
+        if not any(
+            low <= start and start + length <= high
+            for outcome, low, high in caught
+            if not (outcome == Outcome.SILENT and remark.outcome is Outcome.STOPS)
+        ):
             told.append(remark)
             yield remark
     if not told and known.type == "boolean" and text.lower() in ("up", "down"):

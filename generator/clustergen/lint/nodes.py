@@ -76,6 +76,9 @@ def _unreadable(site: Site, names: Setting) -> Found | None:
         validate_for_slurm(names.text, str(site.release))
     except HostlistError as err:
         spot = site.part(names, err.offset, err.length)
+        if "different widths" in err.message:
+            hint = "the same number of digits on both sides of the dash"
+            return site.warning("hostlist-syntax", spot, f"{err.message}; Slurm takes the width of the first", hint)
         if "padded" in err.message:
             return site.note("hostlist-not-for-slurm", spot, err.message, err.hint)
         if "comma" in err.message:
@@ -192,10 +195,14 @@ def hardware(site: Site) -> Iterator[Found]:
 
 
 def _zeros(site: Site, node: Entry) -> Iterator[Found]:
-    for key in ("CPUs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore"):
+    for key in ("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore"):
         found = node.own(key)
         if found is not None and integer(found.text) == 0:
             yield site.warning("node-cpus-mismatch", found, f"{key}=0: Slurm takes 1, and logs an error")
+    memory = node.own("RealMemory")
+    if memory is not None and integer(memory.text) == 0:
+        message = "RealMemory=0: no job that asks for memory starts here, and Slurm logs an error"
+        yield site.warning("node-memory-missing", memory, message, "slurmd -C on the node prints it")
 
 
 def _cpus(site: Site, node: Entry, it: _Cpus) -> Iterator[Found]:
@@ -279,6 +286,20 @@ def _reserved(site: Site, node: Entry, it: _Cpus) -> Iterator[Found]:
 
 
 CHECKS = (there, default_lines, names, counts, addresses, hardware)
+
+
+def unreadable(site: Site, setting: Setting, message: str, severity: Severity = Severity.ERROR) -> Found:
+    """A host list that nobody can read here; Slurm reads one of numbers of different widths."""
+    try:
+        expand(setting.text)
+    except HostlistError as err:
+        spot = site.part(setting, err.offset, err.length)
+        if "different widths" in err.message:
+            message, severity = f"{err.message}; Slurm takes the width of the first", Severity.WARNING
+        elif severity is Severity.ERROR:
+            message = f"{message}, and slurmctld does not start"
+        return site.found("hostlist-syntax", severity, spot, message, err.hint)
+    return site.found("hostlist-syntax", severity, setting, message)
 
 
 def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:

@@ -9,7 +9,7 @@ from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
 from clustergen.lint.accounting import _BASIC
 from clustergen.lint.found import Found
-from clustergen.lint.nodes import spot_of
+from clustergen.lint.nodes import spot_of, unreadable
 from clustergen.lint.site import TRUE, Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmrules.forms import seconds_of
@@ -138,22 +138,25 @@ def _has_feature(node: Entry, feature: str) -> bool:
 
 def _list(site: Site, found: Setting, inside: set[str], complete: bool, of: str, severity: Severity) -> Iterator[Found]:
     text = ",".join(re.split(r"[\s,]+", found.text.strip()))
-    if not text or text.startswith("-"):
+    if not text:
         return
     wanted = expanded(text.strip(","))
     if wanted is None:
-        yield site.found("hostlist-syntax", severity, found, f"the nodes of {of} are no host list")
+        yield unreadable(site, found, f"the nodes of {of} are no host list", severity)
         return
-    missing = [
-        name for name in wanted if name not in site.hosts and name not in site.node_sets and name.upper() != "ALL"
-    ]
+    missing = [name for name in wanted if name not in site.hosts and name not in site.node_sets]
+    if len(wanted) == 1 and wanted[0].upper() == "ALL":
+        missing = []
     inside.update(wanted)
     if missing and complete:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         does = "; slurmctld does not start" if severity is Severity.ERROR else ""
         spot = spot_of(site, found, missing[0])
         message = f"{of}: no node is called '{missing[0]}'{more}{does}"
-        yield site.found("node-unknown", severity, spot, message, did_you_mean(missing[0], list(site.hosts)[:2000]))
+        hint = did_you_mean(missing[0], list(site.hosts)[:2000])
+        if missing[0].upper() == "ALL":
+            hint = "ALL stands alone, or not at all"
+        yield site.found("node-unknown", severity, spot, message, hint)
 
 
 def values(site: Site) -> Iterator[Found]:
@@ -248,6 +251,7 @@ def weights(site: Site) -> Iterator[Found]:
     if any(word.startswith("gres/gpu") for word in counted) and site.since("23.02"):
         counted.update(_ADDED)
     settings = [found for part in site.partitions if (found := part.own("TRESBillingWeights"))]
+    settings += [found for node in site.nodes if (found := node.own("TRESWeights"))]
     total = site.setting("PriorityWeightTRES")
     if total and site.plugin("PriorityType") == "multifactor":
         settings.append(total)

@@ -15,7 +15,7 @@ from clustergen.lint.found import Fix, Found
 from clustergen.slurmconf.folder import Config, Entry, Folder, Setting
 from clustergen.slurmconf.grammar import Line, Span
 from clustergen.slurmrules import Outcome, Remark
-from clustergen.slurmrules.values import number
+from clustergen.slurmrules.values import HIGHEST, NO_LIMIT, number
 
 _LONGEST = 600
 SECRET = re.compile(
@@ -70,6 +70,11 @@ class Site:
     def words(self, key: str) -> list[str]:
         """The words of a list, in lower case, without their values and without the plugin's family before a slash."""
         return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",") if part.strip()]
+
+    @cached_property
+    def gres_types(self) -> list[str]:
+        """The names among GresTypes; their case counts."""
+        return [word.strip() for word in self.text("GresTypes").split(",") if word.strip()]
 
     def plugin(self, key: str) -> str:
         """The bare name of a plugin, in lower case: `cons_tres`."""
@@ -217,5 +222,7 @@ def bare(word: str) -> str:
 
 
 def integer(text: str | None) -> int | None:
-    """A whole number as Slurm reads it; None for what is none."""
+    """A whole number as Slurm reads it, the highest for INFINITE; None for what is none."""
+    if text is not None and text.lower() in NO_LIMIT:
+        return HIGHEST["uint64"]
     return number(text, "uint64") if text is not None else None

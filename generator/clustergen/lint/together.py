@@ -1,4 +1,4 @@
-"""Keys of slurm.conf that need or exclude one another: times, numbers, plugins, lists."""
+"""Keys of slurm.conf that need or exclude one another: times, numbers, lists, names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.lint.found import Found
-from clustergen.lint.site import Site, bare, expanded, integer
+from clustergen.lint.site import Site, expanded, integer
 from clustergen.slurmrules import Remark
 from clustergen.slurmrules import combinations as rules
 
@@ -78,16 +78,23 @@ def timeouts(site: Site) -> Iterator[Found]:
                 f"a check may take {limit} s (HealthCheckTimeout), and the next one begins after {interval} s",
                 "a longer interval, or a shorter HealthCheckTimeout",
             )
-    suspend = site.setting("SuspendTime")
-    saving = suspend and suspend.text.lower() not in ("-1", "infinite", "unlimited")
-    if saving and suspend and site.setting("SuspendProgram") is None:
-        yield site.warning(
-            "slurm-key-ignored",
-            suspend,
-            "without SuspendProgram and ResumeProgram no node is ever suspended",
-            "delete it, or name both programs",
-            key=True,
-        )
+
+
+def suspending(site: Site) -> Iterator[Found]:
+    """Power saving that is asked for and has no program."""
+    if site.slurm is None or site.setting("SuspendProgram") is not None or site.slurm.settings("PowerAction"):
+        return
+    times = [site.setting("SuspendTime"), *(part.own("SuspendTime") for part in site.partitions)]
+    for suspend in times:
+        if suspend and suspend.text.lower() not in ("-1", "infinite"):
+            yield site.warning(
+                "slurm-key-ignored",
+                suspend,
+                "without SuspendProgram and ResumeProgram no node is ever suspended",
+                "delete it, or name both programs",
+                key=True,
+            )
+            return
 
 
 def numbers(site: Site) -> Iterator[Found]:
@@ -108,112 +115,11 @@ def numbers(site: Site) -> Iterator[Found]:
             )
     most = site.setting("MaxNodeCount")
     count = integer(most.text) if most else None
-    if most and count is not None and site.complete and len(site.hosts) > count:
+    if most and count and site.complete and len(site.hosts) > count:
         yield site.error(
             "slurm-value-wrong",
             most,
             f"there are {len(site.hosts)} nodes, and slurmctld does not start with more than this",
-        )
-
-
-def plugins(site: Site) -> Iterator[Found]:
-    """Plugins that need a key, or exclude one."""
-    select, parameters = site.setting("SelectType"), site.setting("SelectTypeParameters")
-    kind = site.plugin("SelectType")
-    if kind.startswith("cons") and parameters and parameters.text:
-        words = site.words("SelectTypeParameters")
-        if any(word in rules.UNITS for word in words) and not any(
-            word in rules.UNITS and word != "cr_memory" for word in words
-        ):
-            yield site.error(
-                "slurm-value-wrong",
-                parameters,
-                f"select/{kind} hands out CPUs, cores or sockets, and slurmctld does not start without one",
-                "CR_Core_Memory",
-            )
-    if kind == "linear" and select and site.plugin("TopologyPlugin") == "tree" and site.since("24.05"):
-        yield site.error(
-            "slurm-value-wrong",
-            select,
-            "select/linear does not go with topology/tree, and no daemon starts",
-            "select/cons_tres",
-        )
-    if kind != "cons_tres" and (most := site.setting("MaxNodeCount")) and site.since("24.05"):
-        yield site.error(
-            "slurm-value-wrong", most, "MaxNodeCount goes with select/cons_tres only, and no daemon starts", key=True
-        )
-    gather = site.setting("JobAcctGatherType")
-    if gather and site.plugin("JobAcctGatherType") == "linux" and site.plugin("ProctrackType") == "pgid":
-        message = "with proctrack/pgid the use of jobs is measured by a much slower way; Slurm warns of it"
-        yield site.warning("slurm-value-harmful", gather, message, "ProctrackType=proctrack/cgroup")
-    mcs = site.setting("MCSPlugin")
-    if mcs and site.plugin("MCSPlugin") == "group" and site.setting("MCSParameters") is None:
-        yield site.error(
-            "slurm-value-wrong",
-            mcs,
-            "mcs/group needs MCSParameters, and no daemon starts without",
-            "MCSParameters=enforced:group1|group2",
-        )
-    flags = site.words("PrologFlags")
-    given = site.setting("PrologFlags")
-    contains = {"contain", "x11"} & set(flags)
-    track = site.plugin("ProctrackType")
-    if given and "x11" in flags and track == "linuxproc":
-        yield site.error(
-            "slurm-value-wrong",
-            given,
-            "X11 does not go with proctrack/linuxproc, and no daemon starts",
-            "proctrack/cgroup",
-        )
-    elif given and contains and track != "cgroup":
-        yield site.warning(
-            "slurm-value-harmful",
-            given,
-            "pam_slurm_adopt needs proctrack/cgroup for what Contain does; Slurm logs an error",
-            "ProctrackType=proctrack/cgroup",
-        )
-    for key in ("JobContainerType", "NamespaceType"):
-        spaces = site.setting(key)
-        if spaces and site.plugin(key) not in ("", "none") and not contains:
-            yield site.error(
-                "slurm-value-wrong",
-                spaces,
-                f"{key} needs PrologFlags=Contain, and no daemon starts without",
-                "PrologFlags=Contain",
-            )
-    stepmgr = site.setting("SlurmctldParameters")
-    if stepmgr and "enable_stepmgr" in site.words("SlurmctldParameters") and not contains and site.since("24.05"):
-        yield site.error(
-            "slurm-value-wrong",
-            stepmgr,
-            "enable_stepmgr needs PrologFlags=Contain, and slurmctld does not start without",
-            "PrologFlags=Contain",
-        )
-    tasks = [bare(word) for word in site.words("TaskPlugin")]
-    params = site.setting("TaskPluginParam")
-    for word in ("oomkillstep", "slurmdspecoverride"):
-        if params and word in site.words("TaskPluginParam") and "cgroup" not in tasks and site.since("23.11"):
-            yield site.error(
-                "slurm-value-wrong",
-                params,
-                f"{word} needs task/cgroup, and no daemon starts without",
-                "TaskPlugin=task/cgroup,task/affinity",
-            )
-    types = site.words("GresTypes")
-    gres = site.setting("GresTypes")
-    if gres and {"mps", "shard"} & set(types) and "gpu" not in types:
-        yield site.error(
-            "slurm-value-wrong",
-            gres,
-            "what shares GPUs needs gpu among the types, and slurmctld does not start without",
-            f"GresTypes=gpu,{','.join(types)}",
-        )
-    elif gres and {"mps", "shard"} & set(types) and kind != "cons_tres":
-        yield site.error(
-            "slurm-value-wrong",
-            gres,
-            "mps and shard need select/cons_tres, and slurmctld does not start without",
-            "SelectType=select/cons_tres",
         )
 
 
@@ -257,10 +163,18 @@ def exclusions(site: Site) -> Iterator[Found]:
             )
 
 
-def requeue(site: Site) -> Iterator[Found]:
-    """Where root's jobs and reboots are meant and not told how."""
-    reboot = any((node.text("State") or "").upper().startswith("CLOUD") for node in site.nodes)
-    if reboot and site.setting("ResumeProgram") is None:
+def limits(site: Site) -> Iterator[Found]:
+    """The limits that go along with a job: a list of those, or of all others."""
+    given, others = site.setting("PropagateResourceLimits"), site.setting("PropagateResourceLimitsExcept")
+    if given and others:
+        message = "PropagateResourceLimits is ignored, since PropagateResourceLimitsExcept is there"
+        yield site.warning("slurm-key-ignored", given, message, "one of them", key=True)
+
+
+def cloud(site: Site) -> Iterator[Found]:
+    """Nodes that something has to start."""
+    elsewhere = any((node.text("State") or "").upper().startswith("CLOUD") for node in site.nodes)
+    if elsewhere and site.setting("ResumeProgram") is None:
         yield site.warning(
             "slurm-key-lacking",
             site.folder.main,
@@ -269,4 +183,4 @@ def requeue(site: Site) -> Iterator[Found]:
         )
 
 
-CHECKS = (combinations, timeouts, numbers, plugins, lists, exclusions, requeue)
+CHECKS = (combinations, timeouts, suspending, numbers, lists, exclusions, limits, cloud)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
 from clustergen.lint.found import Found
-from clustergen.lint.nodes import spot_of
+from clustergen.lint.nodes import spot_of, unreadable
 from clustergen.lint.site import Site, expanded, integer
 from clustergen.slurmconf.folder import Config, Entry, Setting
 
@@ -53,6 +53,11 @@ def conf(site: Site) -> Iterator[Found]:
 
 def _tree(site: Site, config: Config) -> Iterator[Found]:
     switches: dict[str, Entry] = {}
+    blocks = config.entries("BlockName")
+    if blocks and not config.entries("SwitchName"):
+        message = "these are blocks, and TopologyPlugin is topology/tree; slurmctld does not start"
+        yield site.error("topology-without-switches", blocks[0], message, "TopologyPlugin=topology/block", key=True)
+        return
     for entry in config.entries("SwitchName"):
         if entry.names in switches:
             yield site.error(
@@ -101,6 +106,8 @@ def _tree(site: Site, config: Config) -> Iterator[Found]:
             )
         if nodes:
             yield from _members(site, nodes, name, leaf)
+        if children and expanded(children.text) is None:
+            yield unreadable(site, children, f"the switches below '{name}' are no host list")
         for child in expanded(children.text) or () if children else ():
             below.setdefault(name, []).append(child)
             if children and child not in switches:
@@ -116,9 +123,7 @@ def _tree(site: Site, config: Config) -> Iterator[Found]:
 def _members(site: Site, nodes: Setting, name: str, leaf: dict[str, str]) -> Iterator[Found]:
     hosts = expanded(nodes.text)
     if hosts is None:
-        yield site.error(
-            "hostlist-syntax", nodes, f"the nodes of '{name}' are no host list, and slurmctld does not start"
-        )
+        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
         return
     unknown = [host for host in hosts if site.slurm and site.complete and host not in site.hosts]
     if unknown:

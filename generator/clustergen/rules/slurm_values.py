@@ -20,7 +20,8 @@ def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]
 
 def value(release: SlurmRelease, path: ManifestPath, known: slurm.SlurmKey, given: OptionValue) -> Iterator[Finding]:
     """What is wrong with the value of a key that the release knows."""
-    return findings(path, values.value(release, known, str(given)))
+    text = str(given)
+    return findings(path, [*values.unprintable(text)] or values.value(release, known, text))
 
 
 def word_lists(cluster: Cluster) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from clustergen.hostlist import HostlistError, expand
+
 _SPEC = re.compile(r"[0-9:-]+")
 _LONGEST = 2**31 - 1  # Slurm counts seconds in an int
 
@@ -27,6 +29,8 @@ def seconds_of(text: str) -> int | None:
     if not _SPEC.fullmatch(text):
         return None
     numbers = re.findall("[0-9]+", text)
+    if text.startswith("-"):
+        return None
     dashes, colons = text.count("-"), text.count(":")
     needed = colons + 1 + (1 if dashes and colons else 0)
     if not numbers or dashes > 1 or colons > 2 or len(numbers) < needed or "-" in text[text.find(":") :][colons < 1 :]:
@@ -51,11 +55,26 @@ def _pattern(regex: str) -> Callable[[str], bool]:
     return lambda text: compiled.fullmatch(text) is not None
 
 
+def _is_period(text: str) -> bool:
+    return (seconds_of(text) or 0) > 0
+
+
 def _is_port_range(text: str) -> bool:
     low, dash, high = text.partition("-")
     if not low.isdigit() or (dash and not high.isdigit()):
         return False
     return 0 < int(low) <= int(high or low) and (not dash or int(low) <= 65535)
+
+
+def _is_port_list(text: str) -> bool:
+    """A host list of numbers; of others, Slurm reads the digits that they begin with."""
+    if not text:
+        return True
+    try:
+        ranges = [re.match("([0-9]+)(?:-([0-9]+)$)?", item) for item in expand(text)]
+    except HostlistError:
+        return False
+    return all(found and 0 < int(found[1]) <= int(found[2] or found[1]) <= 65535 for found in ranges)
 
 
 _NODE_STATES = (
@@ -72,26 +91,29 @@ FORMS: dict[str, Form] = {
     "seconds": Form(_pattern(r"-?[0-9]+|infinite|unlimited"), "a number of seconds, or INFINITE"),
     "minutes": Form(_pattern(r"[0-9]+.*|infinite|unlimited"), "a number of minutes, or UNLIMITED"),
     "ports": Form(_is_port_range, "a port, or a range such as 6817-6820"),
-    "port-list": Form(_pattern(r"[0-9]+|[0-9,\[\]-]+"), "a port, or one for each node: [7001-7004]"),
+    "port-list": Form(_is_port_list, "a port from 1 to 65535, or one for each node: [7001-7004]"),
+    "period": Form(_is_period, "minutes, hours:minutes:seconds or days-hours, and more than 0"),
+    "path": Form(_pattern(r"/.*"), "a whole path, from / on"),
+    "paths": Form(_pattern(r"none|/[^,]*(?:,/[^,]*)*"), "whole paths with commas between, or none"),
+    "gres-count": Form(_pattern(r"[0-9]+[kmgtp]?"), "a number, or one with K, M, G, T or P"),
+    "links": Form(_pattern(r"-?[0-9]+(?:,-?[0-9]+)*"), "numbers of links, -1 for itself: -1,16,16,16"),
+    "cores": Form(_pattern(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*,?"), "cores and ranges of them: 0-15,32"),
     "host-with-address": Form(_pattern(r"[^()]+(?:\([^()]+\))?"), "a host name, and its address in parentheses"),
-    "node-state": Form(
-        _pattern(rf"(?:{_NODE_STATES})(?:[+*].*)?"), "UNKNOWN, FUTURE, CLOUD, DOWN, DRAIN, FAIL, FAILING or IDLE"
-    ),
+    "node-state": Form(_pattern(_NODE_STATES), "UNKNOWN, FUTURE, CLOUD, DOWN, DRAIN, FAIL, FAILING or IDLE"),
     "partition-state": Form(_pattern(r"(?:up|down|drain|inactive).*"), "UP, DOWN, DRAIN or INACTIVE"),
     "oversubscribe": Form(
         _pattern(r"no|exclusive|yes(?::.*)?|force(?::.*)?"), "NO, EXCLUSIVE, YES, YES:n, FORCE or FORCE:n"
     ),
     "exclusive": Form(_pattern("no|none|node|user|topo"), "NO, NODE, USER or TOPO"),
     "partition-unit": Form(_pattern(r"cr_(?:core|socket).*"), "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory"),
-    "tres-weights": Form(_pattern(rf"{_WEIGHT}(?:,{_WEIGHT})*,?"), "TRES=weight pairs: CPU=1.0,Mem=0.25G,GRES/gpu=8"),
+    "tres-weights": Form(_pattern(rf"|{_WEIGHT}(?:,{_WEIGHT})*,?"), "TRES=weight pairs: CPU=1.0,Mem=0.25G,GRES/gpu=8"),
     "licenses": Form(_pattern(rf"{_LICENSE}(?:[,;]{_LICENSE})*[,;]?"), "names with counts: matlab:4,ansys:10"),
     "exit-codes": Form(_pattern(rf"{_EXIT}(?:,{_EXIT})*"), "exit codes and ranges of them: 1,10-20"),
     "cpu-bind": Form(
         _pattern(r"(?:none|board|socket|ldom|core|thread|off)"), "none, socket, ldom, core, thread or off"
     ),
-    "cpu-frequency": Form(
-        _pattern(rf"{_GOVERNOR}|low|medium|high|highm1|[0-9]+"), "a governor such as Performance, or a frequency"
-    ),
+    "cpu-frequency": Form(_pattern(_GOVERNOR), "a governor: OnDemand, Performance, PowerSave …"),
+    "user": Form(_pattern(r"[a-z_][a-z0-9_.@-]*[$]?|[0-9]+"), "the name of one user"),
     "cpu-governors": Form(
         _pattern(rf"{_GOVERNOR}(?:[,:]{_GOVERNOR})*"), "governors: OnDemand,Performance,PowerSave,UserSpace …"
     ),

@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from clustergen.catalogue import slurm, slurm_traps, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import did_you_mean
+from clustergen.records import replace
 from clustergen.slurmrules.forms import FORMS
 from clustergen.slurmrules.remarks import Outcome, Remark
 from clustergen.units import Duration, UnitError
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
-_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_FLOAT = re.compile(r"[ \t]*[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+)")
 _AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
 _SECONDS = re.compile(r"([0-9]+) ?s(?:ec|ecs|econds?)?", re.IGNORECASE)
-_NO_LIMIT = ("unlimited", "infinite")
+NO_LIMIT = ("unlimited", "infinite")
 BOOLEANS = ("yes", "up", "true", "1", "no", "down", "false", "0")
-_HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
+HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
 _KIB = ("uint32", "uint64")  # these take a `k` for 1024
 _LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
 _OPEN = ("GresTypes",)  # any name is a GRES of one's own
+_ANY_CASE = ("AutoDetect",)
 LEVEL_KEYS = (
     "SlurmctldDebug",
     "SlurmctldSyslogDebug",
@@ -32,8 +34,8 @@ LEVEL_KEYS = (
 )
 
 
-def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
-    """What is wrong with the value of a key that the release knows."""
+def unprintable(text: str) -> Iterator[Remark]:
+    """What cannot be written into a file of Slurm's."""
     if '"' in text:
         yield Remark(
             "slurm-value-unprintable",
@@ -41,7 +43,10 @@ def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[R
             "single quotes, or a script of its own",
             at=(text.index('"'), 1),
         )
-        return
+
+
+def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+    """What is wrong with the value of a key that the release knows."""
     if refused := _refused(known, release, text):
         wanted, outcome = refused
         hint, instead = _meant(known, text)
@@ -54,27 +59,29 @@ def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[R
         elif slurm_values.has_plugins(known.key) and text:
             yield from plugins(release, known.key, text)
         elif whole := slurm_values.needs_family(known.key, text, release):
-            message = f"{known.key} takes the whole name of a plugin; no daemon starts with '{text}'"
-            yield Remark("slurm-plugin-unknown", message, f"write {whole}", instead=whole)
+            does = Outcome(slurm_values.unknown_plugin(known.key, release))
+            instead = whole if text else None
+            hint = f"write {whole}" if text else "leave it out, or name a plugin"
+            yield Remark("slurm-plugin-unknown", _lacks_family(known.key, text), hint, does, instead=instead)
 
 
 def _refused(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str, Outcome] | None:
     """What the parser wants in place of a text, and what it does without; None where it takes it."""
-    if known.type in _HIGHEST:
+    if known.type in HIGHEST:
         bounds = slurm_values.bounds(known.key)
-        low, high = (bounds.low, bounds.high) if bounds else (0, _HIGHEST[known.type])
-        found = number(text, known.type)
-        if (found is not None and low <= found <= high) or text.lower() in _NO_LIMIT:
-            return None
+        low, high = (bounds.low, bounds.high) if bounds else (0, HIGHEST[known.type])
+        found = HIGHEST[known.type] if text.lower() in NO_LIMIT else number(text, known.type)
+        if found is not None and low <= found <= high:
+            return None if text else ("a number; Slurm reads 0", Outcome.SILENT)
         unit = f" of {known.unit}" if known.unit else ""
         wanted = f"a whole number{unit} from {low} to {high}" if known.type != "uint64" else f"a whole number{unit}"
-        readable = found is not None and found <= _HIGHEST[known.type]
+        readable = found is not None and found <= HIGHEST[known.type]
         if not bounds or not readable:
             return wanted, Outcome.STOPS
         return wanted, Outcome(bounds.beyond) if not bounds.since or release >= bounds.since else Outcome.SILENT
     if known.type == "boolean" and text.lower() not in BOOLEANS:
         return "yes or no", Outcome.STOPS
-    if known.type in ("float", "long") and not _FLOAT.fullmatch(text) and text.lower() not in _NO_LIMIT:
+    if known.type in ("float", "long") and text and not _FLOAT.fullmatch(text) and text.lower() not in NO_LIMIT:
         return "a number", Outcome.STOPS
     if known.key in LEVEL_KEYS and text.lower() not in _LEVELS and not text.isdigit():
         return f"one of {', '.join(_LEVELS)}", Outcome.STOPS
@@ -95,7 +102,9 @@ def _meant(known: slurm.SlurmKey, text: str) -> tuple[str | None, str | None]:
 
 def number(text: str, kind: str) -> int | None:
     """As strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0."""
-    factor = 1
+    text, factor = text.lstrip(" \t").removeprefix("+"), 1
+    if not text:
+        return 0
     if kind in _KIB and text[-1:] in ("k", "K"):
         text, factor = text[:-1], 1024
     if not _NUMBER.fullmatch(text):
@@ -109,9 +118,10 @@ def number(text: str, kind: str) -> int | None:
 
 def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
     """Words of a comma-separated list that the release does not know, or that lack their value or have a wrong one."""
+    if key == "AuthInfo" and "=" not in text:
+        return  # all of it is a path
     start = 0
-    fatal = slurm_values.unknown_token_is_fatal(key)
-    outcome = Outcome.STOPS if fatal else Outcome.SILENT
+    outcome = Outcome(slurm_values.unknown_token(key))
     for part in text.split(","):
         word = part.strip()
         at = (start + part.find(word), len(word.partition("=")[0]))
@@ -121,7 +131,7 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         known = slurm_values.token(key, word)
         if known is None:
             hint, instead = _near_word(key, word)
-            yield Remark("slurm-word-unknown", _unknown_word(key, word, fatal), hint, outcome, at, instead=instead)
+            yield Remark("slurm-word-unknown", _unknown_word(key, word, outcome), hint, outcome, at, instead=instead)
         elif (state := known.state(release)) != "known":
             message = _other_release(key, known, release, state)
             does = Outcome.LOGS if state == "defunct" else outcome
@@ -146,8 +156,11 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
                 )
 
 
-def _unknown_word(key: str, word: str, fatal: bool) -> str:
-    what = "no daemon starts with it" if fatal else "Slurm passes over it in silence"
+def _unknown_word(key: str, word: str, outcome: Outcome) -> str:
+    what = {
+        Outcome.STOPS: "no daemon starts with it",
+        Outcome.LOGS: "Slurm passes over it, and logs an error",
+    }.get(outcome, "Slurm passes over it in silence")
     return f"{key} has no word '{word.partition('=')[0]}' in any release; {what}"
 
 
@@ -176,25 +189,44 @@ def plugins(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
     for part in text.split(","):
         at = (start, len(part)) if part else (max(start - 1, 0), 1)
         start += len(part) + 1
-        known = slurm_values.plugin(key, part)
-        if known is None and key in _OPEN:
-            continue
-        if known is None:
-            names = [plugin.value for plugin in slurm_values.plugins(key)]
-            yield Remark("slurm-plugin-unknown", f"{key} has no plugin '{part}'", _near_plugin(part, names), at=at)
-        elif whole := slurm_values.needs_family(key, part.strip(), release):
-            message = f"{key} takes the whole name of a plugin; no daemon starts with '{part.strip()}'"
-            instead = whole if text == part else None
-            yield Remark("slurm-plugin-unknown", message, f"write {whole}", at=at, instead=instead)
-        elif (state := known.state(release)) != "known":
-            when = (
-                f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
-            )
-            other = known.note.partition(" ")[0]
-            instead = other if "/" in other and text == part else None
-            hint = f"write {other}" if "/" in other else None
-            message = f"'{known.value}' {when}; this is {release}"
-            yield Remark("slurm-plugin-unknown", message, hint, at=at, instead=instead)
+        found = _plugin(release, key, part)
+        if found is not None:
+            # what takes the place of one plugin does not take that of a list with others in it
+            yield replace(found, at=at, instead=found.instead if text == part else None)
+
+
+def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
+    """What is wrong with one name of a plugin."""
+    name, known = part.strip(), slurm_values.plugin(key, part)
+    bare = name.rpartition("/")[2]
+    if bare.lower() == "none" and slurm_values.takes_any_none(key, release):
+        return None
+    does = Outcome(slurm_values.unknown_plugin(key, release))
+    if known is None:
+        if key in _OPEN:
+            return None
+        names = [plugin.value for plugin in slurm_values.plugins(key)]
+        return Remark("slurm-plugin-unknown", f"{key} has no plugin '{part}'", _near_plugin(part, names), does)
+    if key not in _ANY_CASE and name != name.lower():
+        right = name.lower()
+        message = f"names of plugins are lower case, and Slurm {release} does not find '{name}'"
+        if key in _OPEN:
+            message, does = f"the case of a GRES counts: '{name}' is another one than {right}", Outcome.LOGS
+        return Remark("slurm-plugin-unknown", message, f"write {right}", does, instead=right)
+    if whole := slurm_values.needs_family(key, name, release):
+        return Remark("slurm-plugin-unknown", _lacks_family(key, name), f"write {whole}", does, instead=whole)
+    state = known.state(release)
+    if state == "known":
+        return None
+    when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
+    other = known.note.partition(" ")[0]
+    instead = other if "/" in other else None
+    hint = f"write {other}" if instead else None
+    return Remark("slurm-plugin-unknown", f"'{known.value}' {when}; this is {release}", hint, instead=instead)
+
+
+def _lacks_family(key: str, name: str) -> str:
+    return f"{key} takes the whole name of a plugin; no daemon starts with '{name}'"
 
 
 def _near_plugin(name: str, names: list[str]) -> str | None:
