@@ -1,13 +1,17 @@
-"""How a command ends where the machine says no: a word, exit code 3, no traceback."""
+"""How a command ends where the machine or somebody says no: a word at most, a code that scripts know, no traceback."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from strategies.diffs import write
 
 CONF = "ClusterName=c\nSlurmctldHost=h\nNodeName=n CPUs=1\nPartitionName=p Nodes=n Default=YES\n"
 
@@ -50,3 +54,96 @@ def test_a_full_disk(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
     code, told = run("lint", str(tmp_path), "--format", "json", to="/dev/full")
     assert (code, told) == (3, "clustergen: No space left on device\n")
+
+
+_INTERRUPTED = """
+import os, signal, sys
+from clustergen.cli import main
+
+def interrupt(frame, event, _):
+    if sys.argv[1] in frame.f_code.co_filename:
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.setprofile(interrupt)
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "within"),
+    [
+        (("lint", "slurm.conf"), "slurmconf/parse.py"),
+        (("import", "slurm.conf"), "slurmconf/parse.py"),
+        (("diff", "manifest.yaml", "manifest.yaml"), "render/build.py"),
+        (("explain", "manifest.yaml", "/etc/slurm/slurm.conf"), "render/build.py"),
+        (("lab", "up", "manifest.yaml"), "manifest/source.py"),
+        (("render", "manifest.yaml"), "rules/names.py"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else None,
+)
+def test_an_interruption(tmp_path: Path, words: tuple[str, ...], within: str) -> None:
+    """The signal comes as soon as the command is in that module."""
+    (tmp_path / "slurm.conf").write_text(CONF)
+    write(tmp_path)
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, within, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("clustergen: interrupted")
+
+
+def test_an_interruption_while_git_is_asked_leaves_no_folder(tmp_path: Path) -> None:
+    """A `git` that takes its time: what is unpacked for the diff is removed."""
+    started = tmp_path / "started"
+    slow = tmp_path / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 60\n")
+    slow.chmod(0o755)
+    unpacked = tmp_path / "unpacked"
+    unpacked.mkdir()
+    environment = {**os.environ, "PATH": f"{slow.parent}:{os.environ['PATH']}", "TMPDIR": str(unpacked)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clustergen", "diff", "HEAD:a", "b"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    while not started.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the children hear it too
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "clustergen: interrupted\n")
+    assert list(unpacked.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("lint", "FOLDER", "--format", "json"), ("import", "FOLDER"), ("explain",), ("schema",)],
+    ids=lambda w: w[0],
+)
+def test_a_reader_that_has_seen_enough(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    given = [str(tmp_path) if word == "FOLDER" else word for word in words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "clustergen", *given],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")

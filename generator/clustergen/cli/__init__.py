@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import keyword
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -31,8 +33,23 @@ _VERBS = {
 }
 
 
+_INTERRUPTED, _NOBODY_READS = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
+
+
 class Verbs(click.Group):
-    """Loads a verb's module when the verb is used, and shows our own errors without a traceback."""
+    """Loads a verb's module when the verb is used, and ends in a word where somebody ends it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end the ending
+            with suppress(OSError):
+                click.echo("clustergen: interrupted", err=True)
+            sys.exit(_INTERRUPTED)
+        except BrokenPipeError:
+            _write_no_more(1, 2)
+            sys.exit(_NOBODY_READS)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_VERBS)
@@ -69,20 +86,23 @@ def group() -> None:
     """
 
 
+def _write_no_more(*streams: int) -> None:
+    """What could not be written is not tried again when Python ends."""
+    for stream in streams:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the `clustergen` command."""
     try:
         return group(arguments, prog_name="clustergen", standalone_mode=True)
     except ClustergenError as err:
         click.echo(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""), err=True)
-        sys.exit(err.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(3)
+        sys.exit(_INTERRUPTED if isinstance(err.__context__, KeyboardInterrupt) else err.exit_code)
     except OSError as err:  # a file that may not be read, a full disk
         where = f"{err.filename}: " if err.filename else ""
         click.echo(f"clustergen: {where}{err.strerror or err}", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again
+        _write_no_more(1)
         sys.exit(3)
 
 

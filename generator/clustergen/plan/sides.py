@@ -73,7 +73,7 @@ class Argument(AbstractContextManager["Argument"]):
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
             return inside[0], git.unpack(*inside, folder)
-        except ClustergenError:
+        except BaseException:
             self._stack.close()
             raise
 
