@@ -1,0 +1,164 @@
+"""Slurm's daemons on files that are not live yet: slurmctld starts on them, slurmd and slurmdbd read them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.staging import words, write
+
+_OWN_PLACES = (
+    "SlurmctldPidFile",
+    "StateSaveLocation",
+    "SlurmctldLogFile",
+    "SlurmSchedLogFile",
+    "SlurmdbdPidFile",
+    "PidFile",
+    "LogFile",
+)
+_STATE = (
+    "assoc_usage",
+    "assoc_mgr_state",
+    "last_tres",
+    "last_config_lite",
+    "qos_usage",
+    "clustername",
+    "fed_mgr_state",
+)
+
+
+# What only a slurmctld that knows its database understands: lines, and words within lines.
+_ACCOUNTING = re.compile(
+    r"^\s*(?:AccountingStor|JobAcctGather|PriorityWeightTRES)\w*\s*=.*$|\s\w*TRES(?:Billing)?Weights?=(?:\"[^\"]*\"|\S+)",
+    re.IGNORECASE,
+)
+
+
+def _setting(folder, key):
+    """The value of a key in slurm.conf and what lies beside it; None where it stands nowhere."""
+    pattern = re.compile(r"^\s*" + key + r"\s*=\s*\"?([^\s\"#]+)", re.IGNORECASE | re.MULTILINE)
+    for root, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.endswith(".conf") and name not in ("gres.conf", "slurmdbd.conf"):
+                with open(os.path.join(root, name), encoding="utf-8", errors="replace") as opened:
+                    match = pattern.search(opened.read())
+                if match:
+                    return match.group(1)
+    return None
+
+
+def _own_places(folder, values, drop=None):
+    """Lets the daemon keep its state, log and pid file in the trial's own folder."""
+    keys = re.compile(r"^(\s*)(" + "|".join(values) + r")(\s*=).*$", re.IGNORECASE)
+    lower = {key.lower(): value for key, value in values.items()}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            if not name.endswith(".conf"):
+                continue
+            place = os.path.join(root, name)
+            with open(place, encoding="utf-8", errors="surrogateescape") as opened:
+                lines = opened.read().split("\n")
+            kept = []
+            for line in lines:
+                match = keys.match(line)
+                if match:
+                    line = match.group(1) + match.group(2) + "=" + lower[match.group(2).lower()]
+                kept.append(drop.sub("", line) if drop else line)
+            with open(place, "w", encoding="utf-8", errors="surrogateescape") as opened:
+                opened.write("\n".join(kept))
+
+
+def slurmctld(module, staged):
+    """slurmctld starts on the new files beside the one that runs: no network, a copy of what it needs of its state."""
+    program = shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
+    if not program:
+        return None
+    folder = staged.folder("/etc/slurm")
+    user = _setting(folder, "SlurmUser") or "root"
+    state = staged.place + "/state"
+    os.makedirs(state, mode=0o755)
+    shutil.chown(state, user)
+    saved = _setting("/etc/slurm", "StateSaveLocation")
+    known = False
+    if saved:
+        for name in _STATE:
+            if os.path.isfile(os.path.join(saved, name)):
+                shutil.copy2(os.path.join(saved, name), state)
+                shutil.chown(os.path.join(state, name), user)
+                known = known or name == "assoc_mgr_state"
+    log = staged.place + "/slurmctld.log"
+    own = dict.fromkeys(("SlurmctldLogFile", "SlurmSchedLogFile"), log)
+    own.update(SlurmctldPidFile=staged.place + "/slurmctld.pid", StateSaveLocation=state)
+    # A controller that never ran knows no accounts yet, and none can be asked from in here.
+    unknown = None if known else _ACCOUNTING
+    _own_places(folder, own, unknown)
+    open(log, "w").close()
+    shutil.chown(log, user)
+    first = re.split(r"[(,]", _setting(folder, "SlurmctldHost") or _setting(folder, "ControlMachine") or "localhost")[0]
+    hosts = ["/etc/hosts"] if any(file["target"] == "/etc/hosts" for file in staged.files) else []
+    script = (
+        # A name service that knows only loopback gives no address at all.
+        'hostname "$1"; ip link set lo up; ip address add 198.18.0.1/32 dev lo; for file in $3; do mount --bind "$2$file" "$file"; done\n'
+        'until_says="Running as primary controller"\n'
+        '"$4" -D -v >>"$5" 2>&1 & daemon=$!\n'
+        "for _ in $(seq 300); do\n"
+        '  if grep -q "$until_says" "$5"; then kill -9 $daemon; exit 0; fi\n'
+        "  kill -0 $daemon 2>/dev/null || exit 1\n"
+        '  if grep -qE "retrying in 1sec" "$5"; then break; fi\n'
+        "  sleep 0.1\n"
+        "done\nkill -9 $daemon; exit 1\n"
+    )
+    for file in staged.files:
+        if file["target"] in hosts:
+            write(staged.place + file["target"] + ".new", file)
+            os.makedirs(staged.place + "/etc", exist_ok=True)
+            os.replace(staged.place + file["target"] + ".new", staged.place + file["target"])
+    code, output = staged.see(
+        module,
+        ["/etc/slurm"],
+        ["sh", "-c", script, "sh", first, staged.place, " ".join(hosts), program, log],
+        ["--net", "--uts", "--pid", "--fork", "--kill-child"],
+    )
+    with open(log, encoding="utf-8", errors="replace") as opened:
+        said = opened.read()
+    if code == 0:
+        return ""
+    fatal = [line for line in said.splitlines() if "fatal:" in line]
+    errors = [line for line in said.splitlines() if "error:" in line and "state" not in line]
+    return "slurmctld refuses these files: " + words("\n".join([*fatal, *errors[:3]]) or output)
+
+
+_OF_THE_MACHINE = re.compile(r"Hybrid mode is not supported|cgroup namespace|Mounted cgroups")
+
+
+def slurmd(module, staged):
+    """slurmd lists the GRES of this node as the new files have them."""
+    program = shutil.which("slurmd", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
+    if not program:
+        return None
+    _, output = staged.see(module, ["/etc/slurm"], [program, "-G"])
+    if not any("fatal:" in line and not _OF_THE_MACHINE.search(line) for line in output.splitlines()):
+        return ""
+    return "slurmd refuses these files: " + words(output)
+
+
+def slurmdbd(module, staged):
+    """slurmdbd reads its file; it gets as far as the database, which it cannot reach from in here."""
+    program = shutil.which("slurmdbd", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
+    if not program:
+        return None
+    folder = staged.folder("/etc/slurm")
+    _own_places(folder, {"PidFile": staged.place + "/slurmdbd.pid", "LogFile": staged.place + "/slurmdbd.log"})
+    script = (
+        "for folder in /run/mysqld /var/lib/mysql; do [ ! -d $folder ] || mount -t tmpfs none $folder; done; ip link set lo up\n"
+        'exec timeout -k 1 2 "$1" -D -v'
+    )
+    _, output = staged.see(
+        module, ["/etc/slurm"], ["sh", "-c", script, "sh", program], ["--net", "--pid", "--fork", "--kill-child"]
+    )
+    fatal = [line for line in output.splitlines() if "fatal:" in line and "database" not in line.lower()]
+    wrong = [
+        line for line in output.splitlines() if re.search(r"Parsing error|unrecognized|Unable to (parse|process)", line)
+    ]
+    return "slurmdbd refuses its file: " + words("\n".join(wrong + fatal)) if fatal or wrong else ""
