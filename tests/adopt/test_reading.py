@@ -68,6 +68,15 @@ def test_a_default_that_newer_releases_give_up_stays(imported: Imported) -> None
     assert data["slurm"]["options"] == {"SelectType": "select/linear", "TreeWidth": 50}
 
 
+def test_nothing_is_said_twice(imported: Imported) -> None:
+    conf = "PrivateData=jobs,usage # of the works council\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
+    found, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
+    assert data["slurm"]["accounting"] == {"private": ["jobs", "usage"]}
+    assert "# of the works council\n    private: [jobs, usage]\n" in found.text
+    assert data["slurm"]["options"] == {"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}
+    assert "preemption" not in data["slurm"]
+
+
 def test_a_node_set_by_feature_says_so(imported: Imported) -> None:
     conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
     found, data = imported(slurm_conf=_CONF + conf)

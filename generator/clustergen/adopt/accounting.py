@@ -88,7 +88,9 @@ def _private(draft: Draft, originals: Originals) -> None:
     value = _PRIVATE(next(iter(texts))) if len(texts) == 1 and (dbd is None or len(given) == 2) else None
     if value is not None:
         hatch = [(path, text) for path, text, _ in given]
-        draft.set((*_HERE, "private"), value, [origin for _, _, origin in given], hatch=hatch)
+        option = draft.items.pop(("slurm", "options", "PrivateData"), None)
+        said = option.comments if option else ()
+        draft.set((*_HERE, "private"), value, [origin for _, _, origin in given], hatch=hatch, comments=said)
         return
     for path, text, origin in given:
         draft.set(path, text, [origin])

@@ -27,8 +27,9 @@ _STOCK = frozenset(
     see the slurmdbd conf man page for more information|archive info|authentication info|slurmdbd info|database info
     example slurm cgroup support configuration file|information on cgroup configuration parameters
     end of file|eof|default|default values|gres|gpus|queues|fair share|cgroups|node definitions|partition definitions
-    slurm conf config file|gres conf config file|topology conf config file|cgroup conf config file|job accounting
-    compute nodes slurmd c|slurmd c|network topology|job scheduling|resource selection
+    compute nodes slurmd c|slurmd c|network topology|job scheduling|resource selection|job accounting|health check
+    node and partition definitions|node definition|partition definition|gpu nodes|cpu nodes|list of nodes
+    switch configuration|gpu configuration|node configuration|auth|mpi|email|service|job submit|services
     """.replace("\n", "|").split("|")
 )
 # Who writes the file: from now on that is clustergen.
@@ -36,6 +37,7 @@ _WRITER = re.compile(
     r"(?i)configurator[.a-z]*\.html|\b(puppet|ansible|chef|salt|cfengine)[ -]managed\b"
     r"|\bmanaged by (puppet|ansible|chef|salt|cfengine)\b|\bchanges (here )?will be (overwritten|lost)\b"
 )
+_FILE = re.compile(r"(etc slurm )?(slurm|slurmdbd|gres|cgroup|topology)( conf)?( config| configuration)?( file)?")
 _STOCK_PLAIN = frozenset(" ".join(entry.split()) for entry in _STOCK)
 
 
@@ -102,7 +104,7 @@ def _words(said: str) -> str | None:
     text = "".join(char if char.isprintable() else " " for char in readable(said))
     text = text.strip().strip("#=*-_~+<>|/ \t").strip()
     plain = " ".join(re.sub(r"[^a-z0-9]+", " ", text.lower()).split())
-    if not _WORD.search(text) or plain in _STOCK_PLAIN or _WRITER.search(text):
+    if not _WORD.search(text) or plain in _STOCK_PLAIN or _FILE.fullmatch(plain) or _WRITER.search(text):
         return None
     return text[:_MOST]
 

@@ -11,13 +11,15 @@ from clustergen.plan.values import canonical
 
 _KEPT: tuple[ManifestPath, ...] = (("slurm", "user"), ("slurm", "priority", "weights"))
 """What reads worse in part than as a whole, or has another default here."""
+_PREEMPTION: ManifestPath = ("slurm", "preemption")
 _BLOCKS = {"": "", "partitionname": "PartitionName"}
 _KEPT_KEYS = ("MaxTime",)  # the first thing that people look for in a partition
 
 
 def needless(draft: Draft, originals: Originals) -> list[Item]:
     """Values that say Slurm's default of this release and all newer ones, and of which nothing else is said."""
-    return [
+    words = [item for item in draft.items.values() if item.path[:2] == _PREEMPTION]
+    return [item for item in words if item.path[2] == "youngest_first" and len(words) == 1] + [
         item
         for item in draft.items.values()
         if item.origins
