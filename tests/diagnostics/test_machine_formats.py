@@ -100,6 +100,7 @@ RULE = closed(
     ["id"],
     id={"type": "string"},
     shortDescription=TEXT,
+    fullDescription=TEXT,
     help=closed(["text"], text={"type": "string"}, markdown={"type": "string"}),
     defaultConfiguration=closed([], level=LEVEL),
 )

@@ -63,11 +63,21 @@ def test_formats_for_programs_go_to_stdout(folder: Path, capfd: pytest.CaptureFi
     assert json.loads(run(capfd, folder, "--format", "sarif")[1])["version"] == "2.1.0"
 
 
-def test_a_flood_is_cut_for_people_only(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_same_is_said_once_with_its_lines(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
+    err = run(capfd, folder)[2]
+    assert err.count("error[slurm-key-unknown]") == 1
+    assert "(500 times, also on lines 8, 9, 10, 11, 12, 13, 14, 15 and 491 more)\n" in err
+    assert "\n500 errors\n" in err
+    assert len(json.loads(run(capfd, folder, "--format", "json")[1])["diagnostics"]) == 500
+
+
+def test_a_flood_is_cut_for_people_only(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "slurm.conf").write_text(GOOD + "".join(f"Foo{number}=1\n" for number in range(500)))
     err = run(capfd, folder)[2]
     assert err.count("error[slurm-key-unknown]: slurm.conf has no key") == 20
     assert "and 480 more" in err
+    assert "\n500 errors\n" in err
     assert len(json.loads(run(capfd, folder, "--format", "json")[1])["diagnostics"]) == 500
 
 

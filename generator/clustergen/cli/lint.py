@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from clustergen.cli.common import format_option
-from clustergen.diagnostics import Diagnostic, Severity, render, wants_colour
-from clustergen.records import replace
+from clustergen.diagnostics import Severity, render, wants_colour
 
 if TYPE_CHECKING:
     from clustergen.lint.run import Report
-
-_MOST_ALIKE = 20
 
 
 @click.command("lint")
@@ -36,6 +32,7 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
 
     Exit codes: 0 no findings but notes, 1 findings, 3 PATH cannot be read.
     """
+    from clustergen.lint import fold
     from clustergen.lint.fix import diff, edits, fix_all
     from clustergen.lint.release import named
     from clustergen.lint.run import lint
@@ -53,42 +50,18 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     made = 0
     if fixing:
         report, made = fix_all(path, release, report)
-    shown = report.diagnostics
     if form == "text":
-        shown = _fewer(shown)
-    colour = form == "text" and wants_colour(sys.stderr)
-    text = render(shown, form, report.sources, colour=colour)
-    click.echo(text, nl=False, err=form == "text", color=colour or None)
-    if form == "text":
+        colour = wants_colour(sys.stderr)
+        click.echo(
+            fold.text(report.diagnostics, report.sources, colour=colour), nl=False, err=True, color=colour or None
+        )
         for line in _summary(report, made):
             click.echo(line, err=True)
+    else:
+        click.echo(render(report.diagnostics, form), nl=False)
     broken = any(found.code == "file-unreadable" for found in report.diagnostics)
     bad = any(found.severity is not Severity.INFO for found in report.diagnostics)
     sys.exit(3 if broken else 1 if bad else 0)
-
-
-def _fewer(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """The same note once, and no more than twenty findings of a kind: of ten thousand, people read the first."""
-    times = Counter((found.code, found.message) for found in diagnostics if found.severity is Severity.INFO)
-    told: set[tuple[str, str]] = set()
-    seen: Counter[tuple[str, Severity]] = Counter()
-    kept = []
-    for found in diagnostics:
-        same = (found.code, found.message)
-        if found.severity is Severity.INFO and times[same] > 1:
-            if same in told:
-                continue
-            told.add(same)
-            found = replace(found, message=f"{found.message} ({times[same]} times)")
-        kind = (found.code, found.severity)
-        seen[kind] += 1
-        if seen[kind] <= _MOST_ALIKE:
-            kept.append(found)
-    for (code, severity), number in seen.items():
-        if number > _MOST_ALIKE:
-            words = f"and {number - _MOST_ALIKE:,} more; --format json shows them all"
-            kept.append(Diagnostic(code, severity, None, words))
-    return tuple(kept)
 
 
 def _summary(report: Report, made: int) -> Iterator[str]:

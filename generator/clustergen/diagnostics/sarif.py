@@ -51,6 +51,7 @@ def _rule(code: Code) -> dict[str, Any]:
     return {
         "id": code.code,
         "shortDescription": {"text": f"{code.title}."},
+        "fullDescription": {"text": f"{code.title}. Why, with examples: clustergen explain {code.code}"},
         "help": help_text,
         "defaultConfiguration": {"level": _LEVELS[code.severity]},
     }

@@ -4,6 +4,7 @@
 - `site`: what the checks look at: the files, the release, nodes and partitions; how a finding is made
 - `release`: which release wrote the files, where nobody says
 - `fix`: the findings that have one safe answer, put into the files
+- `fold`: findings for people, the same one once
 - the other modules: checks, a topic each; each lists them in `CHECKS`
 
 An error is what a daemon or a command of that release stops on. A warning is what Slurm says in a log and goes on, or
