@@ -160,3 +160,28 @@ def test_slurm_accepts_the_rendered_files(slurm: SlurmInstall, tmp_path: Path, n
     report = read_config(slurm, out)
     assert report.started, report.complaints
     assert [words for words in report.complaints if "fatal" in words] == []
+
+
+def test_slurmd_sees_the_same_devices_in_folded_lines(slurm: SlurmInstall, tmp_path: Path) -> None:
+    source = tmp_path / "slurm"
+    source.mkdir()
+    nodes = {"a1": "gpu:volta:4,mps:200", "a2": "gpu:volta:4,mps:200", "b1": "gpu:volta:4,shard:16"}
+    lines = [f"NodeName={name} Sockets=2 CoresPerSocket=4 RealMemory=4000 Gres={gres}" for name, gres in nodes.items()]
+    types = "GresTypes=gpu,mps,shard\nSelectType=select/cons_tres\n"
+    (source / "slurm.conf").write_text("\n".join([types + _CONF, *lines, ""]), encoding="utf-8")
+    cores = ("0-3", "0-3", "4-7", "4-7")
+    devices = [
+        f"NodeName={name} Name=gpu Type=volta File=/dev/nvidia{index} Cores={cores[index]}"
+        for name in nodes
+        for index in range(4)
+    ]
+    for name, shared in (("a1", "mps Count=50"), ("a2", "mps Count=50"), ("b1", "shard Count=4")):
+        devices += [f"NodeName={name} Name={shared} File=/dev/nvidia{index}" for index in range(4)]
+    (source / "gres.conf").write_text("\n".join([*devices, ""]), encoding="utf-8")
+    out = _rendered(source, tmp_path, _release(slurm))
+    old, new = (read_config(slurm, folder, None, tuple(nodes)) for folder in (source, out))
+    assert old.started
+    assert old.gres == new.gres
+    assert all(listed.count("Name=gpu ") == 4 and "Cores=4-7" in listed for listed in new.gres.values())
+    folded = [line for line in (out / "gres.conf").read_text().splitlines() if line.startswith("NodeName=")]
+    assert len(folded) == 4 < len(devices)
