@@ -71,7 +71,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     try:
         engine = engines.find(wish.over(run.Wish.read(work.wish)).engine, run.store())
         lab, wish = _lab(manifest, name, replace(wish, engine=engine.name))
-        run.has_slurm(lab, wish)
+        run.possible(lab, wish)
         _list(lab)
         run.up(engine, lab, wish, told)
         done = True

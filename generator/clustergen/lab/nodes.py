@@ -16,8 +16,10 @@ from clustergen.lab.confine import boot, confined
 from clustergen.lab.engine import Engine
 from clustergen.lab.scale import Document
 from clustergen.lab.subnet import gateway
+from clustergen.lab.substitutions import people
 from clustergen.lab.work import Work
 from clustergen.records import record
+from clustergen.render.views.slurm.health import wired_links
 
 LABEL = "clustergen.lab"
 _FILES = Path(__file__).parent / "files"
@@ -27,13 +29,14 @@ _WATCHERS = 7  # inotify instances of a node when all its services run
 
 @record
 class Node:
-    """One container. `folders`: (file system, mount point) of the shared folders in it."""
+    """One container. `folders`: (file system, mount point) of the shared folders in it. `users`: who may log in."""
 
     host: str
     address: str
     image: str
     type: NodeType
     folders: tuple[tuple[str, str], ...]
+    users: tuple[str, ...]
 
 
 def container(work: Work, host: str) -> str:
@@ -47,9 +50,10 @@ def network(work: Work) -> str:
 def nodes(
     cluster: Cluster, images: Mapping[str, str], folders: Mapping[str, Sequence[tuple[str, str]]]
 ) -> Iterator[Node]:
+    users = tuple(people(cluster))
     for group in cluster.groups:
         for host, address in zip(group.hosts, group.addresses, strict=True):
-            yield Node(host, address, images[group.type.os.id], group.type, tuple(folders.get(host, ())))
+            yield Node(host, address, images[group.type.os.id], group.type, tuple(folders.get(host, ())), users)
 
 
 def make_network(engine: Engine, work: Work, cluster: Cluster, document: Document) -> None:
@@ -177,18 +181,12 @@ def _mac(address: str) -> str:
 
 def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> str:
     gpus = node.type.gpus
-    links = (
-        gpus.model.nvlink_links
-        if gpus and gpus.nvlink == "nvswitch"
-        else len(gpus.links[0])
-        if gpus and gpus.links
-        else 0
-    )
     told = {
         "KEY": key,
+        "USERS": " ".join(node.users),
         "GPUS": str(gpus.count if gpus else 0),
         "GPU_MODEL": gpus.model.nvml_name if gpus else "",
-        "NVLINKS": str(links or 0),
+        "NVLINKS": " ".join(map(str, wired_links(gpus))) if gpus else "",
         "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }
     settings = [word for name, value in told.items() for word in ("--env", f"{name}={value}")]

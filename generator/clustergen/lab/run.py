@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from clustergen import compile as compiler
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.compile import Compiled
@@ -31,6 +32,7 @@ from clustergen.lab.substitutions import Substitution
 from clustergen.lab.work import Work, home
 from clustergen.records import fields, record
 from clustergen.render import write
+from clustergen.rules.slurm_daemons import OLDEST
 
 Told = Callable[[str], None]
 
@@ -199,19 +201,24 @@ def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
             raise
 
 
-def has_slurm(lab: Lab, wish: Wish) -> None:
-    """Raises ClustergenError with exit code 2 where a node's system has no packages of the manifest's Slurm."""
+def possible(lab: Lab, wish: Wish) -> None:
+    """Raises ClustergenError with exit code 2 where a node's system has no image, or none of the manifest's Slurm."""
     cluster = lab.cluster
-    if "repositories_slurm_url" in wish.variables:
-        return
     for kind in cluster.node_types:
-        if not from_distribution(cluster, kind.os):
-            own = kind.os.fact("slurm").rpartition(".")[0]
-            built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
+        system = kind.os
+        if not (images.can_make(system) or wish.images.get(system.id) or wish.images.get("")):
             raise ClustergenError(
-                f"the manifest wants Slurm {cluster.release}{built}; {kind.os.id} has packages of {own}",
-                f"--slurm {own} for a lab with those; or --set repositories_slurm_url=URL, a repository with "
-                f"{cluster.release} for {kind.os.id}",
+                f"an image of {system.id} cannot be made here",
+                f"--os debian-13, on all nodes; or --image {system.id}=REF, an image with systemd, ssh and Python",
+                2,
+            )
+        own = system.fact("slurm").rpartition(".")[0]
+        if not from_distribution(cluster, system) and "repositories_slurm_url" not in wish.variables:
+            built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
+            offer = f"--slurm {own} for a lab with those; or " if SlurmRelease(own) >= OLDEST else ""
+            raise ClustergenError(
+                f"the manifest wants Slurm {cluster.release}{built}; {system.id} has packages of {own}",
+                f"{offer}--set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",
                 2,
             )
 

@@ -61,6 +61,11 @@ def _has_mig(cluster: Cluster, _: Machine) -> bool:
     return cluster.manifest.slurm.gres_lines is None and any(any(k.gpus.mig) for k in cluster.gpu_types if k.gpus)
 
 
+def people(cluster: Cluster) -> list[str]:
+    """The users of the manifest's accounts, each once."""
+    return sorted({user for account in cluster.manifest.slurm.accounts.values() for user in account.users} - {"root"})
+
+
 def file_systems(cluster: Cluster) -> dict[str, str]:
     """Name → mount point of those that no container can mount: all of them, since each takes a kernel module."""
     groups = cluster.groups
@@ -88,7 +93,6 @@ def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
         "cluster_without_files": [*(f"/etc/systemd/system/{unit}" for unit in units), "/etc/wekaio/*"],
         "cluster_without_packages": packages,
         "install_storage": False,
-        "weka_client_wanted": False,
     }
 
 
@@ -152,6 +156,11 @@ LIST: tuple[Substitution, ...] = (
         "they are built from their makers' own files, and enroot nests containers, which this one may not",
         lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
         edit=_no_pyxis,
+    ),
+    Substitution(
+        "the users of slurm.accounts, numbered from 2001",
+        "who they are is told by the site's directory, which is not here",
+        lambda cluster, _: bool(people(cluster)),
     ),
     Substitution(
         "no reboots, kernel settings of this machine",

@@ -17,6 +17,11 @@ for unit in chrony chronyd; do # which would not start without the right to set 
   printf '[Unit]\nConditionCapability=\n' >/etc/systemd/system/$unit.service.d/99-lab.conf
 done
 
+number=2001
+for user in $USERS; do # several nodes may share their homes
+  id "$user" >/dev/null 2>&1 || useradd --uid $number --create-home --shell /bin/bash "$user" 2>/dev/null || true
+  number=$((number + 1))
+done
 if [ "$GPUS" -gt 0 ]; then
   echo "$GPU_MODEL" >/etc/clustergen-lab-gpu
   echo "$NVLINKS" >/etc/clustergen-lab-nvlinks
