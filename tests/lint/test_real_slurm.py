@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,10 @@ from clustergen.lint.run import lint
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
 from clustergen.verify.slurm_roots import SlurmInstall
 from strategies.lint_fragments import FRAGMENTS, Fragment
+from strategies.lint_mutants import GPU_NODE, mutants
+from strategies.lint_verdicts import disagreement, known_elsewhere
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
-
-# What a start of slurmctld is said to fail with by those that only ask it.
-_ECHO = "Unable to contact slurm controller"
 
 
 def laid_out(fragment: Fragment, folder: Path) -> Path:
@@ -31,23 +31,6 @@ def laid_out(fragment: Fragment, folder: Path) -> Path:
     for name, text in fragment.files.items():
         (folder / name).write_text(text)
     return folder
-
-
-def disagreement(folder: Path, release: str, said: SlurmReport) -> str | None:
-    """In words; None where they agree."""
-    complaints = [words for words in said.complaints if _ECHO not in words]
-    stopped = not said.started or any(
-        "slurmd: fatal" in words or "initialization failed" in words for words in complaints
-    )
-    found = [one for one in lint(folder, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO]
-    errors = [one for one in found if one.severity is Severity.ERROR]
-    if stopped and not errors:
-        return f"lint has no error: {complaints[:3]}"
-    if not stopped and errors and not complaints:
-        return f"Slurm is silent: {errors[0].code}: {errors[0].message}"
-    if complaints and not found:
-        return f"lint has no finding: {complaints[:3]}"
-    return None
 
 
 def test_every_fragment(slurm: SlurmInstall, tmp_path: Path) -> None:
@@ -82,3 +65,26 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
         assert lines <= errors, fragment.name
         named += len(lines)
     assert named == 10
+
+
+def test_single_mistakes(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """Slips of the pen in a whole configuration, some in every file; each release gets its own."""
+    made = list(islice(mutants(int(slurm.release.replace(".", ""))), 30))
+    folders = [tmp_path / str(number) for number in range(len(made))]
+    for mutant, folder in zip(made, folders, strict=True):
+        folder.mkdir()
+        for name, text in mutant.files.items():
+            (folder / name).write_text(text)
+
+    def ask(folder: Path) -> SlurmReport:
+        return read_config(slurm, folder, nodes_for_gres=(GPU_NODE,), timeout=60)
+
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(ask, folders))
+    wrong = {
+        mutant.name: words
+        for mutant, folder, said in zip(made, folders, reports, strict=True)
+        if not known_elsewhere(said) and (words := disagreement(folder, slurm.release, said))
+    }
+    assert wrong == {}
+    assert sum(not report.started for report in reports) > 8, "the mistakes break nothing any more"

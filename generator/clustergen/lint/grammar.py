@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clustergen.diagnostics import Severity
 from clustergen.lint.found import Fix, Found
 from clustergen.lint.site import SECRET, Site, Spot
-from clustergen.slurmconf.grammar import Line, Problem, ProblemKind
+from clustergen.slurmconf.grammar import Line, Pair, Problem, ProblemKind
 
 _CODES = {
     ProblemKind.NOT_A_PAIR: "conf-syntax",
@@ -27,10 +27,21 @@ def problems(site: Site, name: str) -> Iterator[Found]:
     """The problems of all lines of one file and of what it includes."""
     config = site.folder.config(name)
     for line in config.lines if config else ():
+        for pair in line.pairs:
+            if pair.value.startswith("=") and not pair.quoted:
+                yield _doubled(site, line, pair)
         for problem in line.problems:
             code = _CODES.get(problem.kind)
             if code is not None:
                 yield _told(site, line, problem, code)
+
+
+def _doubled(site: Site, line: Line, pair: Pair) -> Found:
+    """`Key==Value`: the second one is part of the value."""
+    at = pair.value_at._replace(end_column=pair.value_at.column + 1)
+    message = f"two = here: Slurm takes the second one as part of the value of {pair.key}"
+    fix = Fix(line.file, *at, "")
+    return site.found("conf-misread", Severity.WARNING, Spot(line.file, at), message, "delete it", fix=fix)
 
 
 def _told(site: Site, line: Line, problem: Problem, code: str) -> Found:

@@ -14,6 +14,7 @@ from clustergen.lint.site import TRUE, Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmrules.forms import seconds_of
 
+_HARDWARE = ("CPUs", "Procs", "Sockets", "SocketsPerBoard", "CoresPerSocket", "RealMemory", "Gres")
 _ADDED = ("gres/gpumem", "gres/gpuutil")  # by Slurm itself, to gres/gpu, from 23.02 on
 
 
@@ -124,12 +125,11 @@ def members(site: Site) -> Iterator[Found]:
         if outside and not state.startswith("FUTURE"):
             several = len(outside) > 1
             shown = fold(outside[:2000], suffixes=True)
-            yield site.warning(
-                "node-in-no-partition",
-                node,
-                f"{shown} {'are' if several else 'is'} in no partition, so no job gets there",
-                "name it in Nodes of a partition",
-            )
+            message = f"{shown} {'are' if several else 'is'} in no partition, so no job gets there"
+            # a line without hardware is often that of a login node, which runs no jobs
+            bare = all(node.own(key) is None for key in _HARDWARE)
+            severity = Severity.INFO if bare else Severity.WARNING
+            yield site.found("node-in-no-partition", severity, node, message, "name it in Nodes of a partition")
 
 
 def _has_feature(node: Entry, feature: str) -> bool:

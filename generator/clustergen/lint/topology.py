@@ -12,6 +12,8 @@ from clustergen.lint.site import Site, expanded, integer
 from clustergen.slurmconf.folder import Config, Entry, Setting
 
 _LONGEST = 64
+_OTHER_LINES = ("ring", "torus3d")
+"""Plugins that read a topology.conf of lines of their own."""
 
 
 def conf(site: Site) -> Iterator[Found]:
@@ -36,6 +38,10 @@ def conf(site: Site) -> Iterator[Found]:
             f"topology.yaml is there, so Slurm {site.release} does not read this file",
             "one of them",
         )
+        return
+    if plugin in _OTHER_LINES and config.entries("SwitchName") + config.entries("BlockName"):
+        message = f"topology/{plugin} knows no switches and no blocks, and slurmctld does not start with these lines"
+        yield site.error("topology-ignored", name, message, "TopologyPlugin=topology/tree, or topology/block")
         return
     if site.slurm and plugin not in ("tree", "block"):
         yield site.warning(

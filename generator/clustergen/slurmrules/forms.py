@@ -98,7 +98,7 @@ FORMS: dict[str, Form] = {
     "gres-count": Form(_pattern(r"[0-9]+[kmgtp]?"), "a number, or one with K, M, G, T or P"),
     "links": Form(_pattern(r"-?[0-9]+(?:,-?[0-9]+)*"), "numbers of links, -1 for itself: -1,16,16,16"),
     "cores": Form(_pattern(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*,?"), "cores and ranges of them: 0-15,32"),
-    "host-with-address": Form(_pattern(r"[^()]+(?:\([^()]+\))?"), "a host name, and its address in parentheses"),
+    "host-with-address": Form(_pattern(r'[^()"]+(?:\([^()"]+\))?'), "a host name, and its address in parentheses"),
     "node-state": Form(_pattern(_NODE_STATES), "UNKNOWN, FUTURE, CLOUD, DOWN, DRAIN, FAIL, FAILING or IDLE"),
     "partition-state": Form(_pattern(r"(?:up|down|drain|inactive).*"), "UP, DOWN, DRAIN or INACTIVE"),
     "oversubscribe": Form(

@@ -1,0 +1,46 @@
+"""Whether real Slurm and lint agree about a folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import Severity
+from clustergen.lint.run import lint
+from clustergen.verify.slurm_daemons import SlurmReport
+
+# What a start of slurmctld is said to fail with by those that only ask it.
+_ECHO = "Unable to contact slurm controller"
+# What the machine, or this build of Slurm, lacks: no file says that.
+_ONLY_THE_MACHINE_KNOWS = re.compile(
+    "|".join(
+        (
+            r"No such file or directory|Permission denied|cannot stat|Could not load key file|Unable to stat",
+            r"Invalid user for Slurm|knows no node|Temporary failure in name resolution",
+            r"CgroupPlugin=disabled",  # the sandbox has no cgroups
+        )
+    )
+)
+
+
+def known_elsewhere(said: SlurmReport) -> bool:
+    """Whether the first that Slurm says is about its machine."""
+    return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in said.complaints[:3])
+
+
+def disagreement(folder: Path, release: str, said: SlurmReport) -> str | None:
+    """In words; None where they agree."""
+    complaints = [words for words in said.complaints if _ECHO not in words]
+    stopped = not said.started or any(
+        "slurmd: fatal" in words or "initialization failed" in words for words in complaints
+    )
+    found = [one for one in lint(folder, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO]
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    if stopped and not errors:
+        return f"lint has no error: {complaints[:3]}"
+    if not stopped and errors and not complaints:
+        return f"Slurm is silent: {errors[0].code}: {errors[0].message}"
+    if complaints and not found:
+        return f"lint has no finding: {complaints[:3]}"
+    return None
