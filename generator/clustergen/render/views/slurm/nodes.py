@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition, once_per_cluster
 from clustergen.hostlist import fold
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
@@ -69,8 +69,12 @@ def weight(cluster: Cluster, group: NodeGroup) -> int | None:
     stated = group.weight if group.weight is not None else group.type.weight
     if stated is not None or cluster.bare:
         return stated
-    with_gpus = {other.type.gpus is not None for other in cluster.compute}
-    return (10 if group.type.gpus else 1) if len(with_gpus) > 1 else None
+    return (10 if group.type.gpus else 1) if _both_kinds(cluster) else None
+
+
+@once_per_cluster
+def _both_kinds(cluster: Cluster) -> bool:
+    return len({group.type.gpus is not None for group in cluster.compute}) > 1
 
 
 def partition_line(cluster: Cluster, partition: Partition) -> Safe:
