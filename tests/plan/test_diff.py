@@ -164,3 +164,32 @@ def test_an_upgrade_without_accounting_speaks_of_no_database(tmp_path: Path) -> 
 def test_another_name_of_the_cluster_says_what_keeps_slurmctld_from_starting(tmp_path: Path) -> None:
     new = write(tmp_path / "new", ("partitions:", "cluster_name: other\n  partitions:"))
     assert "delete the file clustername in StateSaveLocation" in diff(write(tmp_path / "old"), new).stdout
+
+
+@pytest.mark.parametrize(
+    ("edits", "labels"),
+    [
+        # the entry that shares its hosts
+        ((('"c[1-4]", type: gpu, address: "10.0.0.[1-4]"', '"c[2-4]", type: gpu, address: "10.0.0.[2-4]"'),
+          ('"c[1-2]"', "c2")),
+         {"nodes[c[2-4]].name", "nodes[c[2-4]].address", "slurm.partitions.debug.nodes"}),
+        # a new name and nothing else of it: still the same entry
+        ((('"c[1-4]"', '"x[1-4]"'), ('"c[1-2]"', '"x[1-2]"')), {"nodes[x[1-4]].name", "slurm.partitions.debug.nodes"}),
+        # one more beside it
+        ((("slurm:\n", "  - {name: c9, type: gpu, address: 10.0.0.9}\nslurm:\n"),), {"nodes[c9]"}),
+    ],
+)  # fmt: skip
+def test_entries_of_nodes_find_their_like(tmp_path: Path, edits: tuple[tuple[str, str], ...], labels: set[str]) -> None:
+    sides = [write(tmp_path / "a"), write(tmp_path / "b", *edits)]
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    assert {value["label"] for value in cluster["manifest"]} == labels
+
+
+def test_entries_that_are_alike_are_paired_in_their_order(tmp_path: Path) -> None:
+    """Names exchanged: each keeps its name, wherever it stands."""
+    pair = "  - {name: a1, type: gpu, address: 10.0.1.1}\n  - {name: a2, type: gpu, address: 10.0.1.2}\nslurm:\n"
+    other = "  - {name: a2, type: gpu, address: 10.0.1.2}\n  - {name: a1, type: gpu, address: 10.0.1.1}\nslurm:\n"
+    one, two = (write(tmp_path / name, ("slurm:\n", text)) for name, text in (("a", pair), ("b", other)))
+    (cluster,) = json.loads(diff(one, two, "--format", "json").stdout)["clusters"]
+    assert cluster["manifest"] == []
+    assert [change["key"] for change in cluster["changes"] if change["kind"] == "node"] == ["order"]

@@ -20,6 +20,7 @@ from clustergen.plan.written import Written, value_at
 Causes = dict[Change, tuple[Written, ...]]
 _MOST_TRIALS = 8
 _MOST_HOSTS = 2000
+_MOST_GROUPS = 100  # of the inventory, as there is one per node type: each trial renders all of it
 
 
 def causes(old: Snapshot, new: Snapshot, changes: Sequence[Change], written: Sequence[Written]) -> Causes:
@@ -28,7 +29,7 @@ def causes(old: Snapshot, new: Snapshot, changes: Sequence[Change], written: Seq
         return dict.fromkeys(changes, (written[0],))
     found: dict[Change, list[Written]] = {}
     units = _units(written)
-    if units and len(units) <= _MOST_TRIALS and len(new.hosts) <= _MOST_HOSTS:
+    if units and len(units) <= _MOST_TRIALS and len(new.hosts) <= _MOST_HOSTS and len(new.groups) <= _MOST_GROUPS:
         found = _tried(old, new, changes, units)
     told = {change: tuple(values) for change, values in found.items()}
     names = Names(written, new, old)

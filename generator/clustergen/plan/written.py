@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath, Place
@@ -67,17 +67,20 @@ def _is_list_of_entries(value: Any) -> bool:
 
 
 def _entries(old: list[Any], new: list[Any], before: ManifestPath, after: ManifestPath) -> Iterator[_Pair]:
-    """Lists of entries with names: by name, then by the hosts that they share."""
+    """Lists of entries with names: by name, then by the hosts that they share, then by all else that they say."""
     partner: dict[int, int] = {}
     free = set(range(len(old)))
-    for same in (_same_name, _shared_hosts, _same_otherwise):
+    for marks in (_name, _hosts, _rest):
+        having: dict[Hashable, list[int]] = {}
+        for index in sorted(free, reverse=True):
+            for mark in marks(old[index]):
+                having.setdefault(mark, []).append(index)
         for index, item in enumerate(new):
-            if index in partner:
-                continue
-            match = next((i for i in sorted(free) if same(old[i], item)), None)
-            if match is not None:
-                partner[index] = match
-                free.discard(match)
+            if index not in partner:
+                firsts = [places[-1] for mark in marks(item) if (places := _still(free, having.get(mark, [])))]
+                if firsts:
+                    partner[index] = min(firsts)
+                    free.discard(partner[index])
     for index, item in enumerate(new):
         if index in partner:
             yield from _differing(old[partner[index]], item, (*before, partner[index]), (*after, index))
@@ -87,23 +90,27 @@ def _entries(old: list[Any], new: list[Any], before: ManifestPath, after: Manife
         yield (*before, index), None
 
 
-def _same_name(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return "name" in one and one["name"] == other.get("name")
+def _still(free: set[int], places: list[int]) -> list[int]:
+    """Drops from the end what is taken."""
+    while places and places[-1] not in free:
+        places.pop()
+    return places
 
 
-def _shared_hosts(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    sets = []
-    for entry in (one, other):
-        try:
-            sets.append(set(expand(str(entry.get("name", "")))))
-        except HostlistError:
-            return False
-    return bool(sets[0] & sets[1])
+def _name(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (str(entry["name"]),) if "name" in entry else ()
 
 
-def _same_otherwise(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    names = {"name", "address"}
-    return {k: v for k, v in one.items() if k not in names} == {k: v for k, v in other.items() if k not in names}
+def _hosts(entry: dict[str, Any]) -> Sequence[str]:
+    try:
+        return expand(str(entry.get("name", "")))
+    except HostlistError:
+        return ()
+
+
+def _rest(entry: dict[str, Any]) -> tuple[str]:
+    """All but the name and the address."""
+    return (repr({key: value for key, value in sorted(entry.items(), key=str) if key not in ("name", "address")}),)
 
 
 def label(data: Any, path: ManifestPath) -> str:
