@@ -40,7 +40,7 @@ class Timing:
 
 
 def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, float]:
-    """Wall seconds and MB of one run."""
+    """Wall seconds and MB of one run. A diff that found changes ends with 1."""
     if before:
         before()
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
@@ -53,7 +53,7 @@ def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, 
     words = process.stderr.read().decode()
     process.stderr.close()
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in ((0, 1) if "diff" in command else (0,)):
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: {words[-2000:]}")
     return seconds, usage.ru_maxrss / 1024
 
@@ -145,6 +145,38 @@ def bench_scale(work: Path, runs: int) -> list[str]:
     return rows
 
 
+def bench_diff(work: Path, runs: int) -> list[str]:
+    """Against `render` of the same nodes once: a diff of two manifests renders both."""
+    large = manifests.large(10240, 1)
+    sides = {
+        "10,240 nodes, all changed": (large, large.replace("weight: 1}", "weight: 7}")),
+        "10,240 nodes, 640 values": (large, manifests.weighed(large, 16)),
+        "300 node types, one changed": (manifests.of_types(300, 1), manifests.of_types(300, 9)),
+        "2,000 node types, one changed": (manifests.of_types(2000, 1), manifests.of_types(2000, 9)),
+    }
+    commands: dict[str, tuple[list[str], Callable[[], None] | None]] = {}
+    for name, texts in sides.items():
+        paths = [work / name.replace(",", "").replace(" ", "-") / side / "manifest.yaml" for side in ("old", "new")]
+        for path, text in zip(paths, texts, strict=True):
+            path.parent.mkdir(parents=True)
+            path.write_text(text, encoding="utf-8")
+        out = paths[0].parent / "rendered"
+        commands[f"render, {name}"] = (
+            [*CLUSTERGEN, "render", str(paths[0])],
+            lambda out=out: shutil.rmtree(out, ignore_errors=True),  # type: ignore[misc]
+        )
+        commands[f"diff, {name}"] = ([*CLUSTERGEN, "diff", *map(str, paths)], None)
+    found = in_turns(commands, runs)
+    return [
+        row(f"diff, {name}", found[f"diff, {name}"], f"{_ratio(found, name):.2f} times one `render` of them")
+        for name in sides
+    ]
+
+
+def _ratio(found: dict[str, Timing], name: str) -> float:
+    return found[f"diff, {name}"].median / found[f"render, {name}"].median
+
+
 PLAYBOOK = """
 - hosts: localhost
   gather_facts: false
@@ -222,7 +254,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, bench in enumerate((bench_floor, bench_scale, bench_ansible)):
+        for number, bench in enumerate((bench_floor, bench_scale, bench_diff, bench_ansible)):
             place = Path(folder) / str(number)
             place.mkdir()
             rows += bench(place, given.runs)
