@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _BARE = (
 )
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
 _DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
+_MIB = 1500  # the unpacked system, its archive, and the same in the engine's store
 _BUILDERS: list[subprocess.Popen[str]] = []
 _SERVICES = (
     'systemctl --root="$1" mask systemd-networkd-wait-online.service systemd-resolved.service >/dev/null 2>&1 || true'
@@ -59,6 +61,30 @@ def name_of(system: OperatingSystem, packages: Sequence[str]) -> str:
     return f"localhost/clustergen-lab-{system.id}:{recipe}"
 
 
+def _room(places: Sequence[Path]) -> None:
+    """Raises ClustergenError where a disk is too full to make an image."""
+    for place in places:
+        free = shutil.disk_usage(place).free >> 20
+        if free < _MIB:
+            raise ClustergenError(
+                f"{place} has {free} MiB free, and making an image takes some {_MIB}",
+                "CLUSTERGEN_LAB and TMPDIR name other places",
+            )
+
+
+def _reason(words: Sequence[str], status: int) -> str:
+    """What went wrong first, as apt or the disk say it; they say more after that, and less to the point."""
+    if status in (124, 137):
+        return "it took more than 15 minutes"
+    telling = re.compile(
+        r"Could not |Failed to fetch|Temporary failure|No space left|Unable to |NO_PUBKEY", re.IGNORECASE
+    )
+    found = (
+        [line for line in words if telling.search(line)] or [line for line in words if line.startswith("E:")] or words
+    )
+    return found[0].strip() if found else f"mmdebstrap ended with {status}"
+
+
 def can_make(system: OperatingSystem) -> bool:
     """Debian alone: its packages of Slurm lie in the same archive, and its keys are in Debian and in Ubuntu."""
     return system.id.startswith("debian-")
@@ -77,6 +103,7 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
             "mmdebstrap, which makes images, is not on this machine",
             "as root: apt-get install --no-install-recommends mmdebstrap debian-archive-keyring arch-test; or --image",
         )
+    _room([engine.store, Path(tempfile.gettempdir())])
     place = engine.store / f"image-{os.getpid()}-{system.id}.tar"
     # A package that the distribution lacks is apply's to tell.
     download = (
@@ -97,8 +124,10 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
             _BUILDERS.append(builder)
             words = builder.communicate(timeout=930)[1].splitlines()
         if builder.returncode:
-            said = [line for line in words if line.startswith(("E:", "Err"))] or words
-            raise ClustergenError(f"the image of {system.id} could not be made: {' '.join(said[-2:])}")
+            raise ClustergenError(
+                f"the image of {system.id} could not be made: {_reason(words, builder.returncode)}",
+                f"packages come from {mirror() or 'the mirror of mmdebstrap'}; CLUSTERGEN_MIRROR names another",
+            )
         engine.run("import", str(place), name, timeout=300)
     finally:
         place.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 from clustergen.diagnostics import ClustergenError
 
 # A process that does nothing but hold the namespace.
-_HOLD = (
+_HOLDER = (
     "umount -R -l /sys/fs/cgroup && mount -t cgroup2 -o nsdelegate none /sys/fs/cgroup && "
     'echo $$ >"$1" && exec sleep infinity'
 )
@@ -30,9 +31,15 @@ def anchor(store: Path) -> int:
     place = store / "namespace.pid"
     if found := _anchor_of(place):
         return found
+    with (store / "namespace.lock").open("w") as lock:  # the containers of two namespaces would not see each other
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _anchor_of(place) or _hold(place)
+
+
+def _hold(place: Path) -> int:
     place.unlink(missing_ok=True)
     # Forked off, so that it is nobody's child: it outlives this process.
-    hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLD, "clustergen-lab"]
+    hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLDER, "clustergen-lab"]
     quiet = subprocess.DEVNULL
     subprocess.run([*hold, str(place)], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", timeout=10, check=False)
     for _ in range(100):

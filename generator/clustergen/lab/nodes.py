@@ -170,7 +170,8 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
         arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
     if node.type.gpus:
         arguments += ["--volume", f"{_FILES / 'nvidia-smi'}:/usr/bin/nvidia-smi:ro"]
-    engine.run(*arguments, node.image, *boot(engine))
+    first, *words = boot(engine)
+    engine.run(*arguments, "--entrypoint", first, node.image, *words)  # an image of the user's may have another
 
 
 def _mac(address: str) -> str:
@@ -190,10 +191,17 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
         "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }
     settings = [word for name, value in told.items() for word in ("--env", f"{name}={value}")]
-    done = engine.run("exec", "-i", *settings, container(work, node.host), "sh", "-s", stdin=script.encode())
+    name = container(work, node.host)
+    done = engine.run("exec", "-i", *settings, name, "sh", "-s", stdin=script.encode(), check=False)
     keys = [line for line in done.stdout.splitlines() if line.startswith("ssh-")]
-    if not keys:
-        raise ClustergenError(f"{node.host} gave no ssh host key: {done.stderr.strip()[-200:]}")
+    if done.returncode or not keys:
+        alive = any(row["name"] == name and row["state"] == "running" for row in running(engine, work))
+        logs = engine.run("logs", "--tail", "1", name, check=False)
+        said = (done.stderr if alive else logs.stdout + logs.stderr or "its first process ended").strip()
+        raise ClustergenError(
+            f"{node.host} did not come up: {said.splitlines()[-1] if said else done.returncode}",
+            f"{node.image} has to have systemd, an ssh server and Python",
+        )
     return " ".join(keys[-1].split()[:2])
 
 

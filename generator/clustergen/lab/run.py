@@ -192,6 +192,10 @@ def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
     for name in missing:
         if engine.run("image", "inspect", images.name_of(systems[name], packages[name]), check=False).returncode:
             told(f"making an image of {name}, which takes a minute")
+    for image in dict.fromkeys(filter(None, found.values())):
+        if engine.run("image", "inspect", image, check=False).returncode:
+            told(f"fetching {image}")
+            engine.run("pull", image, timeout=600)
     with ThreadPoolExecutor(2) as pool:
         made = pool.map(lambda name: (name, images.ensure(engine, systems[name], packages[name])), missing)
         try:
@@ -202,8 +206,12 @@ def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
 
 
 def possible(lab: Lab, wish: Wish) -> None:
-    """Raises ClustergenError with exit code 2 where a node's system has no image, or none of the manifest's Slurm."""
+    """Raises ClustergenError with exit code 2 where a node's system has no image, or no packages of Slurm's release."""
     cluster = lab.cluster
+    systems = sorted({kind.os.id for kind in cluster.node_types})
+    for name, image in wish.images.items():
+        if not image or (name and name not in systems):
+            raise ClustergenError(f"--image {name}={image}: no image of {' or '.join(systems)}", "[OS=]IMAGE", 2)
     for kind in cluster.node_types:
         system = kind.os
         if not (images.can_make(system) or wish.images.get(system.id) or wish.images.get("")):
