@@ -73,3 +73,13 @@ def _traps() -> dict[tuple[str, str, str], tuple[SlurmTrap, ...]]:
 def traps(file: str, key: str, block: str = "") -> tuple[SlurmTrap, ...]:
     """What is known to go wrong with that key."""
     return _traps().get((file, block, key.lower()), ())
+
+
+@cache
+def _never_there() -> dict[str, str]:
+    return {r["name"].lower(): r["hint"] for r in rows("slurm_never_keys.tsv")}
+
+
+def never_there(name: str) -> str | None:
+    """What is meant by a name that articles show as a key of slurm.conf; None for any other name."""
+    return _never_there().get(name.lower())

@@ -2,6 +2,7 @@
 
 - `run`: a path → findings, the one way in
 - `site`: what the checks look at: the files, the release, nodes and partitions; how a finding is made
+- `hostlists`: host lists that cannot be read, and where in one a host stands
 - `release`: which release wrote the files, where nobody says
 - `fix`: the findings that have one safe answer, put into the files
 - `fold`: findings for people, the same one once

@@ -28,8 +28,11 @@ def storage(site: Site) -> Iterator[Found]:
                 "AccountingStorageHost=…",
             )
         return
-    if stored not in ("", "none"):
-        return
+    if stored in ("", "none"):
+        yield from _without_storage(site)
+
+
+def _without_storage(site: Site) -> Iterator[Found]:
     gather = site.setting("JobAcctGatherType")
     if gather and site.plugin("JobAcctGatherType") != "none":
         yield site.warning(
@@ -62,6 +65,10 @@ def storage(site: Site) -> Iterator[Found]:
             "preemption by QOS needs QOS, which live in the database of slurmdbd",
             "AccountingStorageType=accounting_storage/slurmdbd",
         )
+    yield from _qos_without_storage(site)
+
+
+def _qos_without_storage(site: Site) -> Iterator[Found]:
     for partition in site.partitions:
         for key in ("QOS", "AllowQos", "DenyQos"):
             found = partition.own(key)
@@ -104,8 +111,8 @@ def limits(site: Site) -> Iterator[Found]:
 
 
 def priority(site: Site) -> Iterator[Found]:
-    slurm = site.slurm
-    if slurm is None:
+    """The weights of a job's priority."""
+    if site.slurm is None:
         return
     given = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
     weights = [(setting, integer(setting.text) or 0) for _, setting in given if setting]
@@ -128,6 +135,18 @@ def priority(site: Site) -> Iterator[Found]:
             "the weights sum to more than a priority's 32 bits hold",
             "only their proportions count; thousands to a million do",
         )
+    if site.plugin("AccountingStorageType") in ("", "none") and site.complete:
+        for setting, number in weights:
+            if number and setting.key.lower().endswith(("fairshare", "qos", "assoc", "age")):
+                yield site.warning(
+                    "accounting-missing", setting, f"{setting.key} needs slurmdbd; without one it is ignored", key=True
+                )
+
+
+def times(site: Site) -> Iterator[Found]:
+    """How fast past use and waiting count."""
+    if site.plugin("PriorityType") != "multifactor":
+        return
     half, reset = site.setting("PriorityDecayHalfLife"), site.text("PriorityUsageResetPeriod").lower()
     if half and seconds_of(half.text) == 0 and reset in ("", "none"):
         yield site.error(
@@ -151,18 +170,17 @@ def priority(site: Site) -> Iterator[Found]:
             f"a bare number counts minutes: after {longest // 60} minutes in the queue all jobs are equally old",
             f"{age.text}-0 is {age.text} days" if age.text.isdigit() else "days are written 7-0",
         )
-    if site.plugin("AccountingStorageType") in ("", "none") and site.complete:
-        for setting, number in weights:
-            if number and setting.key.lower().endswith(("fairshare", "qos", "assoc", "age")):
-                yield site.warning(
-                    "accounting-missing", setting, f"{setting.key} needs slurmdbd; without one it is ignored", key=True
-                )
+
+
+def _modes(site: Site) -> set[str]:
+    return set(site.words("PreemptMode")) if site.setting("PreemptMode") else {"off"}
 
 
 def preemption(site: Site) -> Iterator[Found]:
+    """Who preempts, and what becomes of the others: both, or neither."""
     kind, mode = site.setting("PreemptType"), site.setting("PreemptMode")
     by = site.plugin("PreemptType")
-    modes = set(site.words("PreemptMode")) if mode else {"off"}
+    modes = _modes(site)
     what = modes - {"gang", "within", "priority"}
     place = mode or kind
     if place is None:
@@ -188,6 +206,15 @@ def preemption(site: Site) -> Iterator[Found]:
             "PreemptType without a PreemptMode stops the daemons",
             "PreemptMode=REQUEUE, or CANCEL",
         )
+
+
+def preempted(site: Site) -> Iterator[Found]:
+    """What preemption does here, and where it does nothing."""
+    kind, mode = site.setting("PreemptType"), site.setting("PreemptMode")
+    by, what = site.plugin("PreemptType"), _modes(site)
+    place = mode or kind
+    if place is None:
+        return
     requeue = site.setting("JobRequeue")
     if "requeue" in what and requeue and requeue.text.strip() == "0":
         yield site.warning(
@@ -226,4 +253,4 @@ def preemption(site: Site) -> Iterator[Found]:
                 )
 
 
-CHECKS = (storage, limits, priority, preemption)
+CHECKS = (storage, limits, priority, times, preemption, preempted)

@@ -17,18 +17,6 @@ from clustergen.slurmconf.grammar import Line, Pair
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules import keys as rules
 
-# Articles show them as keys of slurm.conf.
-NEVER_THERE = {
-    "maxconcurrentjobs": "a limit of jobs is a QOS's or an association's: sacctmgr modify qos NAME set GrpJobs=64",
-    "maxjobs": "a limit of jobs is a QOS's or an association's: sacctmgr modify qos NAME set MaxJobsPerUser=64",
-    "maxjobsperuser": "a limit of jobs is a QOS's: sacctmgr modify qos NAME set MaxJobsPerUser=64",
-    "maxsubmitjobs": "a limit of jobs is a QOS's: sacctmgr modify qos NAME set MaxSubmitJobsPerUser=64",
-    "maxwall": "MaxTime of a partition, or MaxWall of a QOS",
-    "prioritydecaytype": "write PriorityDecayHalfLife=7-0",
-    "priorityusageresetperiodtype": "write PriorityUsageResetPeriod",
-    "defaultpartition": "write Default=YES on the partition's line",
-    "topologytype": "write TopologyPlugin",
-}
 _RENAMED = {
     "procs": ("cpus",),
     "shared": ("oversubscribe",),
@@ -185,7 +173,7 @@ def _known_blocks() -> frozenset[tuple[str, str]]:
 
 
 def _hint(file: str, block: str, name: str) -> str | None:
-    if file == "slurm.conf" and not block and (never := NEVER_THERE.get(name.lower())):
+    if file == "slurm.conf" and not block and (never := slurm_traps.never_there(name)):
         return never
     if near := did_you_mean(name, [key.key for key in slurm.keys(file, block)]):
         return near

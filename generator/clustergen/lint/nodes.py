@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.hostlist import HostlistError, count, expand, validate_for_slurm
+from clustergen.hostlist import HostlistError, count, expand
 from clustergen.lint.found import Found
-from clustergen.lint.site import Site, Spot, hosts_of, integer
+from clustergen.lint.hostlists import node_names
+from clustergen.lint.site import Site, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmconf.grammar import Line
 
@@ -46,7 +47,7 @@ def names(site: Site) -> Iterator[Found]:
     for node in site.nodes:
         if node.names.upper() in ("ALL", "DEFAULT"):
             continue
-        wrong = _unreadable(site, node.name)
+        wrong = node_names(site, node.name)
         if wrong is not None:
             yield wrong
         hosts = hosts_of(node) or []
@@ -68,26 +69,6 @@ def names(site: Site) -> Iterator[Found]:
 
 def _where(line: Line, other: Line) -> str:
     return f"line {line.number}" + (f" of {line.file}" if line.file != other.file else "")
-
-
-def _unreadable(site: Site, names: Setting) -> Found | None:
-    """A host list that Slurm of this release cannot read, or reads with a shrug."""
-    try:
-        validate_for_slurm(names.text, str(site.release))
-    except HostlistError as err:
-        spot = site.part(names, err.offset, err.length)
-        if "different widths" in err.message:
-            hint = "the same number of digits on both sides of the dash"
-            return site.warning("hostlist-syntax", spot, f"{err.message}; Slurm takes the width of the first", hint)
-        if "padded" in err.message:
-            return site.note("hostlist-not-for-slurm", spot, err.message, err.hint)
-        if "comma" in err.message:
-            return site.warning("hostlist-syntax", spot, err.message, err.hint)
-        if "never closed" in err.message and not site.since("23.11"):
-            return site.warning("hostlist-syntax", spot, err.message, err.hint)
-        code = "hostlist-not-for-slurm" if "text after" in err.message else "hostlist-syntax"
-        return site.error(code, spot, f"{err.message}; slurmctld does not start", err.hint)
-    return None
 
 
 def counts(site: Site) -> Iterator[Found]:
@@ -286,28 +267,3 @@ def _reserved(site: Site, node: Entry, it: _Cpus) -> Iterator[Found]:
 
 
 CHECKS = (there, default_lines, names, counts, addresses, hardware)
-
-
-def unreadable(site: Site, setting: Setting, message: str, severity: Severity = Severity.ERROR) -> Found:
-    """A host list that nobody can read here; Slurm reads one of numbers of different widths."""
-    try:
-        expand(setting.text)
-    except HostlistError as err:
-        spot = site.part(setting, err.offset, err.length)
-        if "different widths" in err.message:
-            message, severity = f"{err.message}; Slurm takes the width of the first", Severity.WARNING
-        elif severity is Severity.ERROR:
-            message = f"{message}, and slurmctld does not start"
-        return site.found("hostlist-syntax", severity, spot, message, err.hint)
-    return site.found("hostlist-syntax", severity, setting, message)
-
-
-def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:
-    """The item of a host list that stands for one name."""
-    from clustergen.hostlist import span_of
-
-    try:
-        at = span_of(setting.text, host)
-    except HostlistError:
-        at = None
-    return site.part(setting, *at) if at else setting

@@ -9,7 +9,7 @@ from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
 from clustergen.lint.accounting import _BASIC
 from clustergen.lint.found import Found
-from clustergen.lint.nodes import spot_of, unreadable
+from clustergen.lint.hostlists import spot_of, unreadable
 from clustergen.lint.site import TRUE, Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmrules.forms import seconds_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
 from clustergen.lint.found import Found
-from clustergen.lint.nodes import spot_of, unreadable
+from clustergen.lint.hostlists import spot_of, unreadable
 from clustergen.lint.site import Site, expanded, integer
 from clustergen.slurmconf.folder import Config, Entry, Setting
 
@@ -89,6 +89,11 @@ def _tree(site: Site, config: Config) -> Iterator[Found]:
             "SwitchName=s1 Nodes=…",
         )
         return
+    yield from _cables(site, config, switches)
+
+
+def _cables(site: Site, config: Config, switches: dict[str, Entry]) -> Iterator[Found]:
+    """What hangs on each switch."""
     below: dict[str, list[str]] = {}
     leaf: dict[str, str] = {}
     for name, entry in switches.items():
@@ -239,21 +244,11 @@ def _blocks(site: Site, config: Config) -> Iterator[Found]:
                 nodes,
                 f"{len(hosts)} nodes, fewer than the base size {base}; slurmctld does not start",
             )
+    yield from _block_sizes(site, sizes)
     if not seen:
         yield site.error(
             "topology-blocks-missing", config.name, "no BlockName: slurmctld does not start", "BlockName=b1 Nodes=…"
         )
-    start = 0
-    for item in (sizes.text if sizes else "").split(","):
-        size = integer(item.strip())
-        factor, rest = divmod(size, base) if size and base else (1, 0)
-        if sizes and (size is None or size == 0 or rest or factor & (factor - 1) or factor > 1 << 15):
-            yield site.error(
-                "block-size",
-                site.part(sizes, start, len(item)),
-                f"{item.strip()} is not {base} times a power of two, and slurmctld does not start",
-            )
-        start += len(item) + 1
     if site.slurm and site.complete and seen:
         outside = [host for host in site.hosts if host not in owner]
         if outside:
@@ -263,6 +258,19 @@ def _blocks(site: Site, config: Config) -> Iterator[Found]:
                 f"{fold(outside[:2000], suffixes=True)} are in no block, and Slurm starts jobs on nodes of blocks only",
                 "put every node into a block",
             )
+
+
+def _block_sizes(site: Site, sizes: Setting | None) -> Iterator[Found]:
+    items = sizes.text.split(",") if sizes else []
+    base = integer(items[0]) if items else None
+    start = 0
+    for item in items:
+        size = integer(item.strip())
+        factor, rest = divmod(size, base) if size and base else (1, 0)
+        if sizes and (size is None or size == 0 or rest or factor & (factor - 1) or factor > 1 << 15):
+            message = f"{item.strip()} is not {base} times a power of two, and slurmctld does not start"
+            yield site.error("block-size", site.part(sizes, start, len(item)), message)
+        start += len(item) + 1
 
 
 CHECKS = (conf,)

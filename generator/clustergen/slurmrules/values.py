@@ -84,7 +84,8 @@ def _refused(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[s
     if known.type in ("float", "long") and text and not _FLOAT.fullmatch(text) and text.lower() not in NO_LIMIT:
         return "a number", Outcome.STOPS
     if known.key in LEVEL_KEYS and text.lower() not in _LEVELS and not text.isdigit():
-        return f"one of {', '.join(_LEVELS)}", Outcome.STOPS
+        # of a number with more behind it Slurm reads the number
+        return f"one of {', '.join(_LEVELS)}", Outcome.LOGS if text[:1].isdigit() else Outcome.STOPS
     return None
 
 
@@ -216,7 +217,7 @@ def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
     if whole := slurm_values.needs_family(key, name, release):
         return Remark("slurm-plugin-unknown", _lacks_family(key, name), f"write {whole}", does, instead=whole)
     state = known.state(release)
-    if state == "known":
+    if state == "known" or key in _OPEN:
         return None
     when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
     other = known.note.partition(" ")[0]

@@ -1,0 +1,52 @@
+"""Host lists that Slurm cannot read, or reads otherwise than it looks; and where in a list a host stands."""
+
+from __future__ import annotations
+
+from clustergen.diagnostics import Severity
+from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
+from clustergen.lint.found import Found
+from clustergen.lint.site import Site, Spot
+from clustergen.slurmconf.folder import Setting
+
+
+def node_names(site: Site, names: Setting) -> Found | None:
+    """A host list that Slurm of this release cannot read, or reads with a shrug."""
+    try:
+        validate_for_slurm(names.text, str(site.release))
+    except HostlistError as err:
+        spot = site.part(names, err.offset, err.length)
+        if "different widths" in err.message:
+            hint = "the same number of digits on both sides of the dash"
+            return site.warning("hostlist-syntax", spot, f"{err.message}; Slurm takes the width of the first", hint)
+        if "padded" in err.message:
+            return site.note("hostlist-not-for-slurm", spot, err.message, err.hint)
+        if "comma" in err.message:
+            return site.warning("hostlist-syntax", spot, err.message, err.hint)
+        if "never closed" in err.message and not site.since("23.11"):
+            return site.warning("hostlist-syntax", spot, err.message, err.hint)
+        code = "hostlist-not-for-slurm" if "text after" in err.message else "hostlist-syntax"
+        return site.error(code, spot, f"{err.message}; slurmctld does not start", err.hint)
+    return None
+
+
+def unreadable(site: Site, setting: Setting, message: str, severity: Severity = Severity.ERROR) -> Found:
+    """A host list that nobody can read here; Slurm reads one of numbers of different widths."""
+    try:
+        expand(setting.text)
+    except HostlistError as err:
+        spot = site.part(setting, err.offset, err.length)
+        if "different widths" in err.message:
+            message, severity = f"{err.message}; Slurm takes the width of the first", Severity.WARNING
+        elif severity is Severity.ERROR:
+            message = f"{message}, and slurmctld does not start"
+        return site.found("hostlist-syntax", severity, spot, message, err.hint)
+    return site.found("hostlist-syntax", severity, setting, message)
+
+
+def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:
+    """The item of a host list that stands for one name."""
+    try:
+        at = span_of(setting.text, host)
+    except HostlistError:
+        at = None
+    return site.part(setting, *at) if at else setting
