@@ -58,12 +58,13 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
         lab.out("compute02", f"mount -t tmpfs -o size=64k none {JOURNAL}; " + FILL.format(folder=JOURNAL))
         lab.out("compute03", "hostname compute07")
         lab.out("monitor1", "sed -i.kept 's/^VERSION_ID=.*/VERSION_ID=\"12\"/' /etc/os-release")
+        lab.out("monitor1", "mount --bind /etc /etc && mount -o remount,ro,bind /etc")
         done = playbook(lab, "-e", json.dumps(clock))
     finally:
         lab.engine("start", "{compute01}")
         lab.out("compute02", f"umount {JOURNAL}")
         lab.out("compute03", "hostname compute03")
-        lab.out("monitor1", "mv /etc/os-release.kept /etc/os-release")
+        lab.out("monitor1", "umount /etc && mv /etc/os-release.kept /etc/os-release")
     assert done.returncode != 0
     (down,) = lines_of(done.stdout, "compute01")
     assert down.startswith("unreachable: ")
@@ -73,7 +74,9 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
     assert lines_of(done.stdout, "compute03") == [
         "failed: calls itself compute07, not compute03: hostnamectl set-hostname compute03"
     ]
-    assert lines_of(done.stdout, "monitor1") == ["failed: runs debian 12, and the manifest says debian 13"]
+    assert lines_of(done.stdout, "monitor1") == [
+        "failed: runs debian 12, and the manifest says debian 13; /etc is mounted read-only"
+    ]
     (clock_line,) = lines_of(done.stdout, "login1")
     assert re.match(r"failed: its clock is \d+ s (ahead|behind)", clock_line)
     assert lines_of(done.stdout, HEAD) == []
@@ -130,6 +133,29 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
     assert lab.host("compute03").service("prometheus-node-exporter").is_running
     assert lab.apply().changed == 0
     lab.idle()
+
+
+def test_one_run_at_a_time(lab: Lab) -> None:
+    lab.edit(limit(44))
+    note = {"id": "another", "who": "ann", "host": "another", "pid": 7, "began": 0, "open": True}
+    lab.out(HEAD, f"mkdir -p /run/clustergen && echo '{json.dumps(note)}' >/run/clustergen/run.json")
+    done = playbook(lab)
+    assert done.returncode != 0
+    assert "a run of ann on another (process 7) applies to this cluster since" in done.stdout
+    assert "MaxTime=00:44:00" not in lab.out(HEAD, "cat /etc/slurm/slurm.conf; scontrol show partition debug")
+    done = playbook(lab, "-e", "cluster_other_run_ok=true")
+    assert done.returncode == 0, done.stdout
+    assert "MaxTime=00:44:00" in lab.out(HEAD, "scontrol show partition debug")
+    assert json.loads(lab.out(HEAD, "cat /run/clustergen/run.json"))["open"] is False
+
+
+def test_slips_on_the_command_line_are_told_before_any_node_is_asked(lab: Lab) -> None:
+    done = playbook(lab, "-e", "cluster_drian_timeout=5", "-e", "cluster_drain_batch=lots", "--tags", "slurm")
+    assert done.returncode != 0
+    assert "have no tags" in done.stdout
+    assert "cluster_drain_batch is 'lots', and has to be a number of nodes" in done.stdout
+    assert "did you mean cluster_drain_timeout?" in done.stdout
+    assert "What differs" not in done.stdout
 
 
 def test_a_tree_that_is_not_as_rendered_is_said_before_anything_is_touched(lab: Lab) -> None:

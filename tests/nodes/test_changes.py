@@ -235,7 +235,7 @@ def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
 
 def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivor: str) -> None:
     lab.out(HEAD, f"scancel {survivor}")
-    short = job(lab, seconds=15)
+    short = job(lab, seconds=40)
 
     def edit(document: Document) -> None:
         document["node_types"]["h100"]["gpus"] = {"count": 4}
@@ -245,6 +245,16 @@ def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivo
     said, apply = change(lab, tmp_path, edit)
     assert "drain" in said.effects["node", "Gres"]
     assert said.drains == {"compute01", "compute02", "compute03"}
+    runs = daemons(lab)
+    alone = lab.apply("--limit", HEAD)
+    assert alone.rc != 0
+    assert "no job runs on compute[01-03], and this run is not for them" in alone.said
+    hasty = lab.apply("-e", "cluster_drain_timeout=1")
+    assert hasty.rc != 0
+    assert f"after 1 s still 1 job: {short} on compute03" in hasty.said
+    assert "JobState=RUNNING" in start_of(lab, short)
+    assert daemons(lab) == runs
+    assert "gpu:h100:4" not in lab.out(HEAD, "cat /etc/slurm/slurm.conf")
     done = apply()
     as_told(done)
     assert "JobState=COMPLETED" in start_of(lab, short)

@@ -109,6 +109,13 @@ def test_the_first_controller_that_answers_tries_out_the_files() -> None:
     assert (drew["tries"], drew["controller"], drew["marked"]) == ("head2", "head2", "head2")
 
 
+def test_a_database_that_fails_does_not_end_the_run_for_all() -> None:
+    answers = {"db": answer("db", units=["slurmdbd.service"], serving=False), **cluster()}
+    drew, _, _ = plan(answers, [*HOSTS, "db"])
+    assert drew["accounting"] == "db,head"
+    assert plan(cluster())[0]["accounting"] == NOBODY
+
+
 def test_which_nodes_a_controllers_files_want_empty() -> None:
     def told(new: str) -> list[str]:
         found: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})

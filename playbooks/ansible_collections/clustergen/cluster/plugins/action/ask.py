@@ -36,9 +36,7 @@ class ActionModule(ActionBase):
         wanted = tree.of_host(task_vars)
         units, without = units_of(task_vars)
         secrets = [
-            s["path"]
-            for s in task_vars.get("cluster_secrets") or []
-            if set(s["groups"]) & set(task_vars["group_names"])
+            s for s in task_vars.get("cluster_secrets") or [] if set(s["groups"]) & set(task_vars["group_names"])
         ]
         reboots = boolean(task_vars.get("cluster_reboots", True))
         began = time.time()
@@ -49,7 +47,7 @@ class ActionModule(ActionBase):
                 "packages": packages_of(task_vars),
                 "paths": paths_of(task_vars),
                 "units": units,
-                "secrets": secrets,
+                "secrets": [s["path"] for s in secrets],
             },
             task_vars=task_vars,
         )
@@ -110,7 +108,7 @@ class ActionModule(ActionBase):
             "start": sorted(state["units"]),
             "packages": state["packages"],
             "paths": state["paths"],
-            "secrets": state["secrets"],
+            "secrets": _fingerprints(secrets, state["secrets"]),
             "serving": "slurmd.service" in state["running"],
             "controlling": "slurmctld.service" in state["running"],
             "host": state["host"],
@@ -145,6 +143,12 @@ class ActionModule(ActionBase):
         if task_vars["inventory_hostname"] not in (task_vars.get("slurm_controllers") or []):
             return []
         return effects.emptied_by(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
+
+
+def _fingerprints(secrets, found):
+    """Path → what tells one secret from another, None where it is not there. A password has none: it could be guessed from it."""
+    made = {s["path"] for s in secrets if s["origin"] == "made"}
+    return {path: digest if path in made or not digest else "there" for path, digest in found.items()}
 
 
 def _never(unit):

@@ -48,6 +48,10 @@ def drawn(answers, asked):
     later = [host for host in behind if answers[host]["later"]]
     rolling = [host for host in later if answers[host]["serving"]]
     marked = next(iter([*controllers, *afar]), "")
+    accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
+    if accounting:
+        # Ansible ends a run where all hosts of a play fail: one that has nothing to do there lets the others be served.
+        accounting += [host for host in behind if host not in accounting][:1]
 
     def pattern(hosts, wanted=True):
         return ",".join(hosts if asked.changes and wanted else ()) or NOBODY
@@ -55,7 +59,7 @@ def drawn(answers, asked):
     plan = {
         "behind": pattern(behind),
         "controllers": pattern([name for name in controllers if name in behind]),
-        "accounting": pattern([host for host in behind if "slurmdbd.service" in answers[host]["units"]]),
+        "accounting": pattern(accounting),
         "gate": pattern(behind, lost and controller and not asked.lost_ok),
         "emptying": pattern(behind, emptied),
         "together": pattern(together, emptied),
