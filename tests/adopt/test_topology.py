@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from adopt.conftest import Imported
+from clustergen.adopt.adopt import adopt
 
 _NODES = "NodeName=n[1-8] CPUs=4 RealMemory=4000\nPartitionName=p Nodes=ALL\n"
 _CONF = f"ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nTopologyPlugin=topology/%s\n{_NODES}"
@@ -137,6 +140,19 @@ def test_a_topology_yaml_that_does_not_fit_goes_to_the_site(imported: Imported, 
     assert found.files == {"site/slurm_node/etc/slurm/topology.yaml": topology.encode()}
     assert "fabric" not in data["networks"]
     assert any(note.text.startswith("topology.yaml stays as it is: ") for note in found.notes)
+
+
+@pytest.mark.parametrize("plugin", ["tree", "block"])
+@pytest.mark.parametrize("text", [None, "# nobody has written it yet\n"])
+def test_a_plugin_without_its_file_is_left_out_and_told(tmp_path: Path, plugin: str, text: str | None) -> None:
+    (tmp_path / "slurm.conf").write_text(_CONF % plugin, encoding="utf-8")
+    if text is not None:
+        (tmp_path / "topology.conf").write_text(text, encoding="utf-8")
+    found = adopt(tmp_path, version="24.11")
+    assert found.errors == ()
+    [item] = [item for item in found.compared if not item.meant]
+    assert (item.change.key, item.change.old) == ("TopologyPlugin", f"topology/{plugin}")
+    assert "topology.conf" in item.why
 
 
 def test_only_the_file_that_the_release_reads_counts(imported: Imported) -> None:

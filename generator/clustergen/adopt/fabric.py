@@ -66,16 +66,30 @@ def as_file(draft: Draft, originals: Originals, reason: str) -> bool:
         for item in list(draft.below(place)):
             draft.remove(item)
     words = f"{file} stays as it is: {reason}"
-    draft.note("choice", words)
     if file == YAML:
+        draft.note("choice", words)
         draft.whole.add(YAML)
         draft.items.pop((*_TOPOLOGY, "plugin"), None)
         _note_plugin(draft, originals)
         return True
     take_lines(draft, originals, CONF)
     first = next(draft.below(lines), None)
-    if first is not None:
-        first.comments.insert(0, words)
+    if first is None:  # nothing stands in it
+        return False
+    draft.note("choice", words)
+    first.comments.insert(0, words)
+    return True
+
+
+def without_plugin(draft: Draft, originals: Originals) -> bool:
+    """Leaves a plugin out that has no switches and no blocks; False where there is none."""
+    item, setting = draft.items.pop((*_TOPOLOGY, "plugin"), None), originals.conf.value("TopologyPlugin")
+    if item is None or setting is None:
+        return False
+    empty = f"{CONF} is empty, so Slurm has nothing to plan with"
+    absent = f"{CONF} is not beside slurm.conf, and slurmctld does not start without it"
+    words = empty if CONF in originals.configs else absent
+    draft.note("left-out", f"TopologyPlugin={setting.text}: {words}", originals.origin(setting).place, "TopologyPlugin")
     return True
 
 

@@ -9,7 +9,7 @@ from clustergen import compile as compiler
 from clustergen.adopt.comparing import Comparison, changes_of, explained, is_about, rendered
 from clustergen.adopt.controllers import as_written
 from clustergen.adopt.draft import Draft, Item, Kind
-from clustergen.adopt.fabric import as_file, is_about_topology
+from clustergen.adopt.fabric import as_file, is_about_topology, without_plugin
 from clustergen.adopt.lean import needless, told
 from clustergen.adopt.lines import take_lines
 from clustergen.adopt.originals import Originals
@@ -28,6 +28,7 @@ from clustergen.rules import check
 
 _ROUNDS = 40
 _STRANGERS = ("node-unknown", "node-not-compute")
+_NO_TOPOLOGY = ("topology-without-switches", "topology-blocks-missing")
 _OF_TOPOLOGY = ("node-without-switch", "node-without-block", "topology-without-switches", "topology-too-new")
 _BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distribution")
 
@@ -129,8 +130,11 @@ def _handle(draft: Draft, originals: Originals, error: Finding) -> bool:
     """Moves or removes what an error is about; False where that cannot be done."""
     if error.code == "address-missing":
         return _set(draft, ("host", "hosts_file"), False)
-    if is_about_topology(error.path) or error.code in _OF_TOPOLOGY:
-        return as_file(draft, originals, error.message)
+    about = is_about_topology(error.path) or error.code in _OF_TOPOLOGY
+    if about and as_file(draft, originals, error.message):
+        return True
+    if error.code in _NO_TOPOLOGY:
+        return without_plugin(draft, originals)
     if error.code in _BUILD and _set(draft, ("slurm", "build"), "schedmd"):
         return True
     item = draft.nearest(error.path)
