@@ -68,7 +68,39 @@ CASES = {
     ),
     "ports": (HEAD + "SlurmctldPort=6810-6820\n", "warning slurm.conf:5:15 port-twice"),
     "a quote": (HEAD + 'MailDomain=a"b\n', "warning slurm.conf:5:12 conf-misread"),
+    "a doubled =": (HEAD + "MailDomain==a\n", "warning slurm.conf:5:12 conf-misread"),
+    "the case of a plugin": (HEAD + "SchedulerType=Sched/backfill\n", "error slurm.conf:5:15 slurm-plugin-unknown"),
+    "an empty number": (HEAD + 'KillWait=""\n', "warning slurm.conf:5:11 slurm-value-wrong"),
+    "a privileged port": (HEAD + "SlurmctldPort=817\n", "error slurm.conf:5:15 slurm-value-wrong"),
+    "a word alone for munge": (HEAD + "AuthInfo=cred_expire\n", "error slurm.conf:5:10 slurm-value-wrong"),
+    "a relative path": (HEAD + "BcastExclude=lib\n", "error slurm.conf:5:14 slurm-value-wrong"),
+    "a list that another one hides": (
+        HEAD + "PropagateResourceLimitsExcept=MEMLOCK\nPropagateResourceLimits=NOFILE\n",
+        "warning slurm.conf:6:1 slurm-key-ignored",
+    ),
 }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AuthInfo=/run/munge/munge.socket.2",
+        "JobSubmitPlugins=job_submit/require_timelimit",
+        "CredType=cred/slurm",
+        "KillWait=+30",
+        "SwitchType=switch/None",
+    ],
+)
+def test_what_slurm_takes_without_a_word(line: str, tmp_path: Path) -> None:
+    assert told(report(tmp_path, slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == []
+
+
+def test_a_power_action(tmp_path: Path) -> None:
+    for line, expected in (
+        ("PowerAction=off Program=/bin/off Location=slurmctld", []),
+        ("PowerAction=off Program=/bin/off", ["error slurm.conf:5:13 slurm-value-wrong"]),
+    ):
+        assert told(report(tmp_path, "26.05", slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == expected
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -143,6 +175,15 @@ GRES_CASES = {
     "half of the types": (
         "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\nNodeName=n[1-4] Name=gpu File=/dev/nvidia1\n",
         "error gres.conf:2:10 gres-mismatch",
+    ),
+    "the case of a type": (
+        "NodeName=n[1-4] Name=gpu Type=A100 File=/dev/nvidia[0-1]\n",
+        "warning slurm.conf:7:66 gres-mismatch",
+    ),
+    "no type": ("NodeName=n[1-4] Name=gpu File=/dev/nvidia[0-1]\n", "warning slurm.conf:7:66 gres-mismatch"),
+    "some cores of a socket": (
+        "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=0-3\n",
+        "warning gres.conf:1:64 gres-mismatch",
     ),
     "cores": (
         "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=0-31\n",

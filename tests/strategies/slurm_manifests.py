@@ -148,6 +148,7 @@ WRONG = {
     "a negative number": (options("KillWait: -1"), [("slurm-value-wrong", "-1")]),
     "a number beyond its type": (options("KillWait: 70000"), [("slurm-value-wrong", "70000")]),
     "a number with a unit": (options("MaxMemPerNode: 64GB"), [("slurm-value-wrong", "64GB")]),
+    "a path that is not whole": (options("BcastExclude: lib"), [("slurm-value-wrong", "lib")]),
     "an amount of time": (options("KillWait: 30s"), [("slurm-value-wrong", "30s")]),
     "a number that Slurm puts back": (options("EpilogMsgTime: 2000000"), [("slurm-value-wrong", "2000000")]),
     "a word that is no boolean": (options("TrackWCKey: y"), [("slurm-value-wrong", "y")]),

@@ -9,7 +9,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
-from clustergen.slurmrules import Remark, values
+from clustergen.slurmrules import Outcome, Remark, values
 
 
 def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]:
@@ -21,7 +21,10 @@ def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]
 def value(release: SlurmRelease, path: ManifestPath, known: slurm.SlurmKey, given: OptionValue) -> Iterator[Finding]:
     """What is wrong with the value of a key that the release knows."""
     text = str(given)
-    return findings(path, [*values.unprintable(text)] or values.value(release, known, text))
+    if remarks := [*values.unprintable(text)]:
+        return findings(path, remarks)
+    stops = (remark for remark in values.form(known, text) if remark.outcome is Outcome.STOPS)
+    return findings(path, (*values.value(release, known, text), *stops))
 
 
 def word_lists(cluster: Cluster) -> Iterator[Finding]:
