@@ -32,11 +32,78 @@ def test_applying_needs_a_lab_and_leaves_no_folder() -> None:
     assert not Work("ml-training").folder.exists()
 
 
-@pytest.mark.parametrize("options", [("--scale", "x"), ("--subnet", "10.0.0.0/33"), ("--scale", "h10=1")])
-def test_slips_end_with_2_and_start_nothing(options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--scale", "x"), ("--subnet", "10.0.0.0/33"), ("--scale", "h10=1"), ("--set", "mirror"), ("--set", "a b=c"),
+        ("--image", "rocky-9=here"), ("--image", "debian-13="), ("--slurm", "25.05"),
+    ],
+)  # fmt: skip
+def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
     done = lab("up", MANIFEST, *options)
-    assert isinstance(done.exception, ClustergenError)
+    assert isinstance(done.exception, ClustergenError), done.output
     assert done.exception.exit_code == 2
+    assert not Work("ml-training").folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "options", "words", "hint"),
+    [
+        ("a6000-quad", (), "an image of ubuntu-22.04 cannot be made here", "--os debian-13"),
+        ("a6000-quad", ("--os", "debian-13"), "debian-13 has packages of 24.11", "--slurm 24.11"),
+        ("midrange-weka", ("--os", "debian-13"), "wants Slurm 26.05", "--set repositories_slurm_url=URL"),
+        ("midrange-weka", ("--image", "x"), "rocky-9 has packages of 22.05", "--slurm 22.05"),
+    ],
+)
+def test_what_no_node_could_be_made_of_is_said_first(
+    cluster: str, options: tuple[str, ...], words: str, hint: str
+) -> None:
+    done = lab("up", MANIFEST.parents[1] / cluster / "manifest.yaml", *options)
+    assert isinstance(done.exception, ClustergenError), done.output
+    assert words in done.exception.message
+    assert hint in (done.exception.hint or "")
+    assert done.exception.exit_code == 2
+    assert not list(Work("x").folder.parent.glob("*"))
+
+
+def test_another_system_and_release_are_in_the_list_and_in_the_tree() -> None:
+    from clustergen.compile import validate
+
+    place = MANIFEST.parents[1] / "midrange-weka/manifest.yaml"
+    made = prepare(validate(place), place, None, Wish(["1"], os="debian-13", slurm="24.11"))
+    words = "\n".join(f"{item.what} ({item.why})" for item in made.substitutions)
+    assert "debian-13 on all nodes (--os; the manifest has rocky-9)" in words
+    assert "Slurm 24.11 as the distribution packages it (--slurm; the manifest has 26.05" in words
+    assert {kind.os.id for kind in made.cluster.node_types} == {"debian-13"}
+    assert str(made.cluster.release) == "24.11"
+
+
+def test_variables_of_the_user_reach_ansible() -> None:
+    from clustergen.compile import validate
+
+    made = prepare(validate(MANIFEST), MANIFEST, None, Wish(["1"], variables={"repositories_slurm_url": "http://x/"}))
+    told = yaml.safe_load(made.work.inventory.read_text())["all"]["vars"]
+    assert told["repositories_slurm_url"] == "http://x/"
+
+
+@pytest.mark.parametrize("change", [{"subnet": "10.89.8.0/24"}, {"os": "debian-12"}, {"engine": "docker"}])
+def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, str]) -> None:
+    earlier = Wish(["2"], "10.89.7.0/24", engine="podman")
+    with pytest.raises(ClustergenError) as told:
+        Wish(**change).over(earlier)  # type: ignore[arg-type]
+    assert told.value.hint == "clustergen lab down first"
+    assert Wish(["3"]).over(earlier) == Wish(["3"], "10.89.7.0/24", engine="podman")
+
+
+def test_a_server_of_the_cluster_has_the_shared_folder_where_it_serves_it() -> None:
+    from clustergen.compile import validate
+    from clustergen.lab.substitutions import shared_folders
+
+    compiled = validate(MANIFEST.parents[1] / "a6000-quad/manifest.yaml")
+    assert compiled.cluster is not None
+    folders = shared_folders(compiled.cluster)
+    assert folders["head"] == [("home", "/tank/home")]
+    assert folders["node1"] == [("home", "/home")]
 
 
 def test_an_invalid_manifest_is_told_as_by_validate(tmp_path: Path) -> None:

@@ -98,6 +98,39 @@ def test_up_again_leaves_what_runs(manifest: Path) -> None:
     assert inside(manifest, "systemctl show -p UserspaceTimestampMonotonic --value") == began
 
 
+def test_a_node_that_was_stopped_is_named_and_started_as_it_was(manifest: Path) -> None:
+    inside(manifest, "echo mine >/root/note")
+    engines.find(None, run.store()).run("stop", "--time", "2", nodes.container(Work("test-lab-one"), "solo"))
+    done = clustergen("apply", manifest)
+    assert done.returncode == 3
+    assert "nodes of the lab test-lab-one are stopped: solo" in done.stderr
+    assert "clustergen lab up" in done.stderr
+    assert clustergen("up", manifest).returncode == 0
+    assert inside(manifest, "cat /root/note").strip() == "mine"
+    assert clustergen("shell", manifest, "solo", "--", "systemctl", "is-active", "ssh").stdout.strip() == "active"
+
+
+def test_an_image_of_one_s_own_makes_other_nodes(manifest: Path, tmp_path: Path) -> None:
+    engine = engines.find(None, run.store())
+    image = "localhost/clustergen-test-lab:own"
+    engine.run("commit", nodes.container(Work("test-lab-one"), "solo"), image, timeout=200)
+    place = tmp_path / "manifest.yaml"
+    place.write_text(MANIFEST.format(name="test-lab-four", subnet="10.89.204"))
+    try:
+        done = clustergen("up", place, "--image", f"debian-13={image}")
+        assert done.returncode == 0, done.stderr
+        keys = [
+            clustergen("shell", m, "solo", "--", "cat", "/etc/ssh/ssh_host_ed25519_key.pub") for m in (manifest, place)
+        ]
+        assert keys[0].stdout.startswith("ssh-ed25519")
+        assert keys[1].stdout.startswith("ssh-ed25519")
+        assert keys[0].stdout != keys[1].stdout
+    finally:
+        clustergen("down", place)
+        engine.run("image", "rm", "--force", image, check=False)
+    assert left_of("test-lab-four") == ([], False, False)
+
+
 def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path, tmp_path: Path) -> None:
     place = tmp_path / "manifest.yaml"
     place.write_text(MANIFEST.format(name="test-lab-two", subnet="10.89.202"))

@@ -76,13 +76,10 @@ def _reason(words: Sequence[str], status: int) -> str:
     """What went wrong first, as apt or the disk say it; they say more after that, and less to the point."""
     if status in (124, 137):
         return "it took more than 15 minutes"
-    telling = re.compile(
-        r"Could not |Failed to fetch|Temporary failure|No space left|Unable to |NO_PUBKEY", re.IGNORECASE
-    )
-    found = (
-        [line for line in words if telling.search(line)] or [line for line in words if line.startswith("E:")] or words
-    )
-    return found[0].strip() if found else f"mmdebstrap ended with {status}"
+    telling = re.compile(r"Could not |Failed to fetch|Temporary failure|No space left|NO_PUBKEY", re.IGNORECASE)
+    errors = [line for line in words if line.startswith("E:")]
+    found = [line for line in errors if telling.search(line)] or [line for line in words if telling.search(line)]
+    return (found or errors or list(words) or [f"mmdebstrap ended with {status}"])[0].strip()
 
 
 def can_make(system: OperatingSystem) -> bool:
@@ -112,7 +109,7 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
         'root=$1; shift; [ $# = 0 ] || chroot "$root" apt-get install -qq --download-only "$@" >/dev/null'
     )
     command = [
-        program, "--quiet", "--variant=minbase", f"--include={_BARE}", "--skip=cleanup/apt",
+        program, "--variant=minbase", f"--include={_BARE}", "--skip=cleanup/apt",
         '--aptopt=Acquire::Check-Valid-Until "false"', '--aptopt=Acquire::Check-Date "false"',
         *(f"--dpkgopt={option}" for option in _DPKG),
         f"--customize-hook={download}", f"--customize-hook={_SERVICES}",
