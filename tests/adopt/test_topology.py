@@ -36,7 +36,7 @@ _BLOCKS = """
 
 def test_a_tree_becomes_switches_with_uplinks(imported: Imported) -> None:
     tree = "SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[3-4] LinkSpeed=100 # noisy\nSwitchName=l3 Nodes=n[5-8]\n"
-    above = "SwitchName=m1 Switches=l[1-2]\nSwitchName=m2 Switches=l3\nSwitchName=core Switches=m[1-2]\n"
+    above = "SwitchName=core Switches=m[1-2]\nSwitchName=m1 Switches=l[1-2]\nSwitchName=m2 Switches=l3\n"
     found, data = imported(slurm_conf=_CONF % "tree", topology_conf=above + tree)
     assert data["slurm"]["topology"] == {"plugin": "tree"}
     assert data["networks"]["fabric"] == {
@@ -80,6 +80,7 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
         ("tree", "SwitchName=a1 Nodes=n[1-8]\nSwitchName=a2 Nodes=n8\n", "n8 is in a1 and in a2"),
         ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-2]\nSwitchName=u Switches=a1\n", "a1 is below t and u"),
         ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-3]\n", "a3, below t, is no switch"),
+        ("tree", "SwitchName=a1 Nodes=n[1-8]\nSwitchName=b Switches=c\nSwitchName=c Switches=b\n", "round in a circle"),
         ("tree", "SwitchName=a1 Nodes=n[1-8] Switches=a2\nSwitchName=a2\n", "a1 has nodes and switches below it"),
         (
             "block",

@@ -149,7 +149,10 @@ def _check_tree(switches: tuple[Group, ...]) -> None:
     tops = [name for name in known if name not in above]
     if len(tops) > 1:
         raise MisfitError(f"nothing joins its {len(tops)} parts, and clustergen would put a switch above them")
-    if not tops:
+    reached = list(tops)
+    for name in reached:
+        reached += (child for child, parent in above.items() if parent == name)
+    if len(reached) < len(known):
         raise MisfitError("its switches go round in a circle")
 
 
@@ -171,9 +174,11 @@ def _switches(draft: Draft, found: Topology, machines: Machines) -> None:
 
 
 def _entries(draft: Draft, switches: tuple[Group, ...], above: dict[str, str]) -> list[list[Group]]:
-    """Leaves one by one; neighbours above them on the same switch together, unless something is said of one."""
+    """Leaves one by one; then those above, the top last, neighbours on the same switch together, unless something is
+    said of one.
+    """
     found = [[switch] for switch in switches if switch.nodes]
-    for switch in (switch for switch in switches if switch.children):
+    for switch in sorted((switch for switch in switches if switch.children), key=lambda one: -_depth(one.name, above)):
         last = found[-1][-1]
         alike = not last.nodes and above.get(last.name) == above.get(switch.name) and not draft.says(switch.origin)
         if alike and _ONE_ITEM.fullmatch(fold(one.name for one in (*found[-1], switch))):
@@ -181,6 +186,10 @@ def _entries(draft: Draft, switches: tuple[Group, ...], above: dict[str, str]) -
         else:
             found.append([switch])
     return found
+
+
+def _depth(name: str, above: dict[str, str]) -> int:
+    return 1 + _depth(above[name], above) if name in above else 0
 
 
 def _features(machines: Machines) -> list[str]:
