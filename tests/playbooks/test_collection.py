@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -28,3 +29,19 @@ def test_every_effect_of_the_trees_is_carried_out_by_somebody(lock: Path) -> Non
     }
     kinds = {judged.kind(effect) for effect in told}
     assert kinds - set(carried_out._ORDER) - judged.SLURM_KINDS - judged.EMPTYING == {"none"}
+
+
+def _too_new(tree: ast.AST) -> set[str]:
+    """What Python 3.8 lacks, of what its grammar lets through."""
+    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"removeprefix", "removesuffix"}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = {word.arg for call in calls if getattr(call.func, "id", "") == "zip" for word in call.keywords}
+    return found | {f"zip({word})" for word in named if word}
+
+
+def test_what_runs_on_nodes_is_for_python_3_8() -> None:
+    """Ansible reads it with the Python of the node, 3.9 on Rocky 9."""
+    places = [place for part in ("modules", "module_utils") for place in (COLLECTION / "plugins" / part).glob("*.py")]
+    assert places
+    trees = {place.name: ast.parse(place.read_text(encoding="utf-8"), feature_version=(3, 8)) for place in places}
+    assert {name: new for name, tree in trees.items() if (new := _too_new(tree))} == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import re
@@ -114,16 +115,13 @@ class Database:
         ]
         path, file = fresh(folder, "%s-%s.sql.gz" % (self.name, stamp))
         tail = b""
-        with tempfile.TemporaryFile() as errors:
-            with (
-                file,
-                gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3) as packed,
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
-            ):
-                for block in iter(lambda: process.stdout.read(1 << 20), b""):
-                    packed.write(block)
-                    tail = (tail + block)[-200:]
-                code = process.wait()
+        with tempfile.TemporaryFile() as errors, contextlib.ExitStack() as stack:
+            packed = stack.enter_context(gzip.GzipFile(fileobj=stack.enter_context(file), mode="wb", compresslevel=3))
+            process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors))
+            for block in iter(lambda: process.stdout.read(1 << 20), b""):
+                packed.write(block)
+                tail = (tail + block)[-200:]
+            code = process.wait()
             errors.seek(0)
             said = errors.read().decode("utf-8", "replace")
         # The program has left the last line out where it could not end.

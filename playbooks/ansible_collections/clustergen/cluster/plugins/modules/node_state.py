@@ -85,7 +85,8 @@ def unit_states(module, units):
     fields = "Id,Names,LoadState,ActiveState,UnitFileState,Type,Result,NeedDaemonReload"
     _, out, _ = module.run_command(["systemctl", "show", "-p", fields, "--", *units])
     found = {}
-    for unit, block in zip(units, out.strip().split("\n\n"), strict=False):
+    # Nodes of Rocky 9 have Python 3.9, whose zip knows no strict.
+    for unit, block in zip(units, out.strip().split("\n\n")):  # noqa: B905
         state = dict(line.partition("=")[::2] for line in block.splitlines())
         active = state.get("ActiveState") in ("active", "reloading")
         # A oneshot that does not remain has done its work when it is inactive again.
