@@ -13,8 +13,10 @@ from clustergen import compile as compiler
 from clustergen.catalogue.hardware import gpu
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
-from clustergen.explain.lines import Cause, Explained, Line, explain, find
-from clustergen.explain.reads import reading
+from clustergen.explain.causes import Cause
+from clustergen.explain.lines import Explained, Line, explain
+from clustergen.explain.locate import find
+from clustergen.explain.reads import overriding, reading
 from strategies.pages import ROOT
 
 MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
@@ -36,7 +38,8 @@ def explained() -> dict[str, Explained]:
     compiled = compiler.validate(MANIFEST)
     tree, _ = compiler.render(compiled, MANIFEST)
     assert tree is not None
-    return {name: explain(compiled, find(tree, name, MANIFEST.parent), MANIFEST.name) for name in FILES}
+    folder = MANIFEST.parent
+    return {name: explain(compiled, tree, find(tree, name, folder), folder) for name in FILES}
 
 
 def line(found: Explained, begin: str) -> Line:
@@ -50,7 +53,7 @@ def edited(cause: Cause) -> str | None:
         return None
     lines = MANIFEST.read_text(encoding="utf-8").split("\n")
     text = lines[place.line - 1]
-    value = cause.tried if cause.tried.isdigit() else json.dumps(cause.tried)
+    value = cause.tried if cause.tried.isdigit() or cause.tried in ("true", "false") else json.dumps(cause.tried)
     lines[place.line - 1] = text[: place.column - 1] + value + text[place.end_column - 1 :]
     return "\n".join(lines)
 
@@ -159,9 +162,11 @@ def test_the_line_of_a_table_is_the_row(explained: dict[str, Explained]) -> None
 def test_a_row_is_as_before_after_a_trial_of_it() -> None:
     row = gpu("h100")
     assert row is not None
-    with reading({(id(row), "gres_type"): "x100"}) as reads:
+    with overriding({(id(row), "gres_type"): "x100"}):
         assert row.gres_type == "x100"
-        assert "gres_type" in reads.fields[id(row)]
+    with reading() as reads:
+        assert row.gres_type == "h100"
+    assert reads.fields[id(row)] == {"gres_type"}
     assert row.gres_type == "h100"
     assert type(row).__dict__["gres_type"].__class__.__name__ == "_tuplegetter"
 
@@ -176,7 +181,7 @@ def test_a_line_is_explained_on_the_command_line() -> None:
     text = MANIFEST.read_text(encoding="utf-8").split("\n")[switch["line"] - 1]
     assert text[switch["column"] - 1 : switch["end_column"] - 1] == "ib-leaf1"
     shown = run(MANIFEST, MANIFEST.parent / "rendered/overlays/slurm_node/etc/slurm/topology.conf:4").output
-    assert f"{MANIFEST}:{switch['line']} networks.fabric.switches[0].name: ib-leaf1" in shown
+    assert f"{MANIFEST}:{switch['line']}:{switch['column']} networks.fabric.switches[0].name: ib-leaf1" in shown
 
 
 def test_a_whole_file_is_a_row_for_each_line() -> None:

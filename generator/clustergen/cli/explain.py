@@ -97,7 +97,8 @@ def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
     if "/" not in wanted and ":" not in wanted and not isinstance(about(wanted), str):
         _field(manifest, wanted, form, str(manifest))
         return
-    from clustergen.explain.lines import explain, find
+    from clustergen.explain.lines import explain
+    from clustergen.explain.locate import find
     from clustergen.explain.show import json_of_lines, text_of_lines
 
     compiled = _compiled(manifest)
@@ -109,6 +110,7 @@ def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
     if first > last or last - first >= _MOST:
         raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
     numbers = range(first, last + 1) if match else ()
-    explained = explain(compiled, find(tree, path, manifest.parent / "rendered"), manifest.name, numbers)
+    file = find(tree, path, manifest.parent / "rendered")
+    explained = explain(compiled, tree, file, manifest.parent, numbers)
     text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)
     click.echo(text, nl=False)

@@ -1,6 +1,7 @@
 """Why a line of a rendered file is as it is, and what a field of the manifest does.
 
 Rendering is pure and takes milliseconds, so nobody has to write down what depends on what: it is tried. `reads` sees
-which fields of the manifest and which rows of the catalogue a file was made from, `samples` has other values for them,
-and `trials` renders the file again with one of them changed. A line that is then another one depends on it.
+which fields of the manifest and which rows of the catalogue a file was made from, `fields` has other values for them,
+and `study` renders the file again, by its `recipes`, with one of them changed. A line that is then another one depends
+on it. Few fields have a say in a line: `halving` finds them by trying many at once.
 """

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from clustergen import compile as compiler
 from clustergen.diagnostics import suggest
+from clustergen.explain.edits import edited
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.trials import resolved
 from clustergen.manifest.model import Manifest
@@ -134,9 +135,9 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
     found: set[str] = set()
     for field in there:
         trials = 0
-        for _, document in fields.documents(field):
+        for edit in fields.edits(field):
             try:
-                cluster, _ = resolved(document)
+                cluster, _ = resolved(edited(compiled.source.data, [edit]))
                 after = tree(cluster) if cluster is not None else None
             except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
                 after = None

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
+from itertools import islice
 from typing import Any, Literal
 
+from clustergen import compile as compiler
 from clustergen.diagnostics import ManifestPath
+from clustergen.explain.edits import Edit, edited, value_at
 from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
 from clustergen.records import record
 
+_MOST = 8  # edits of one field
+
 Kind = Literal["value", "key", "entry", "default"]
-"""A stated value, the name that a mapping's key gives, a whole entry of a list or mapping, an unset field."""
+"""A stated value, the name that a mapping's key gives, a whole section, mapping or list, an unset field."""
+
+
+@record
+class Origin:
+    """The field of a model that something stands in, be it within lists and mappings."""
+
+    owner: tuple[int, str]  # id() of the model and name of the field, by which a render reads it
+    section: type[Section]  # the model's type
+    depth: int  # how much of a path leads to that section
+    help: str
 
 
 @record
 class Field:
-    """One thing that a trial may change. `owner` is the field of a model through which a render reads it."""
+    """One thing that a trial may change."""
 
     path: ManifestPath
     kind: Kind
-    owner: tuple[int, str]  # id() of the model, name of its field
+    origin: Origin
     schema: Mapping[str, Any]
-    help: str
-    default: Any = None
+    default: Any
 
     @property
     def name(self) -> str:
         return dotted(self.path)
+
+    @property
+    def ident(self) -> tuple[str, Kind]:
+        return self.name, self.kind
 
 
 def dotted(path: ManifestPath) -> str:
@@ -44,35 +61,67 @@ class Fields:
         self.schema = schema
         self.definitions: dict[str, Any] = schema["$defs"]
         self.data = data
+        self._edits: dict[tuple[str, Kind], list[Edit]] = {}
         self.found = tuple(self._section(manifest, data, schema, ()))
+        # What other entries have in a field: a name that the manifest knows, as a type of nodes is.
+        self._stated: dict[tuple[type[Section], str], list[Any]] = {}
+        for field in self.found:
+            if field.kind == "value" and not isinstance(value := value_at(data, field.path), dict | list):
+                self._stated.setdefault((field.origin.section, field.origin.owner[1]), []).append(value)
 
     def read(self, seen: set[tuple[int, str]]) -> list[Field]:
         """Those that were read."""
-        return [field for field in self.found if field.owner in seen]
+        return [field for field in self.found if field.origin.owner in seen]
 
-    def documents(self, field: Field) -> Iterator[tuple[str, Any]]:
-        """What is put in its place, in words, and the whole document with it."""
+    def edits(self, field: Field) -> list[Edit]:
+        """What may be put in a field's place, the nearest to what is there first: of the right shape, no more."""
+        if field.ident not in self._edits:
+            fitting = (edit for edit in self._thinkable(field) if self._fits(field, edit))
+            self._edits[field.ident] = list(islice(fitting, _MOST))
+        return self._edits[field.ident]
+
+    def _thinkable(self, field: Field) -> Iterator[Edit]:
         if field.kind == "key":
-            yield "another name", _renamed(self.data, field.path, f"{field.path[-1]}-x")
-            yield "another name", _renamed(self.data, field.path, f"{field.path[-1]}x")
+            for name in (f"{field.path[-1]}-x", f"{field.path[-1]}x"):
+                yield Edit(field.path, "replace", "another name", name)
+                yield Edit(field.path, "rename", "another name", name)
             return
-        current = value_at(self.data, field.path)
-        if field.kind != "default":
-            yield "nothing", _without(self.data, field.path)
-        if field.kind in ("value", "default"):
-            shown = current if current is not None else field.default
-            for value in others(dict(field.schema), self.definitions, shown):
-                yield as_yaml(value), _with(self.data, field.path, value)
+        drop = Edit(field.path, "drop", "nothing")
+        if field.kind == "entry":
+            yield drop
+            if "properties" not in resolved(dict(field.schema), self.definitions):
+                for more in others(dict(field.schema), self.definitions):
+                    if isinstance(more, dict | list):
+                        yield Edit(field.path, "add", f"{as_yaml(more)} as well", more)
+            return
+        current = value_at(self.data, field.path) if field.kind == "value" else field.default
+        values = others(dict(field.schema), self.definitions, current)
+        if field.kind == "value":
+            elsewhere = dict.fromkeys(self._stated.get((field.origin.section, field.origin.owner[1]), ()))
+            near = [value for value in elsewhere if value != current][:2]
+            values = [*values[:1], *near, *(value for value in values[1:] if value not in near)]
+        found = [Edit(field.path, "set", as_yaml(value), value) for value in values]
+        if field.kind == "value":
+            found.insert(1, drop)
+        yield from found
+
+    def _fits(self, field: Field, edit: Edit) -> bool:
+        """Whether the section that the field is of takes it; no field is checked together with those of another."""
+        from pydantic import ValidationError
+
+        try:
+            section = value_at(edited(self.data, [edit]), field.path[: field.origin.depth])
+            field.origin.section.model_validate(compiler.frozen(section))
+        except ValidationError:
+            return False
+        return True
 
     def _section(self, model: Section, data: Any, schema: dict[str, Any], path: ManifestPath) -> Iterator[Field]:
-        schema = self._of_model(model, schema)
-        for name, inner in schema.get("properties", {}).items():
-            value = model.__dict__.get(name)
+        for name, inner in self._of_model(model, schema).get("properties", {}).items():
             stated = isinstance(data, dict) and name in data
-            yield from self._value(
-                value, data.get(name) if stated else None, inner, (*path, name), (id(model), name), stated,
-                inner.get("description", ""),
-            )  # fmt: skip
+            origin = Origin((id(model), name), type(model), len(path), inner.get("description", ""))
+            value = model.__dict__.get(name)
+            yield from self._value(value, data[name] if stated else None, inner, (*path, name), origin, stated)
 
     def _of_model(self, model: Section, schema: dict[str, Any]) -> dict[str, Any]:
         schema = resolved(schema, self.definitions)
@@ -83,25 +132,24 @@ class Fields:
         return schema
 
     def _value(
-        self, value: Any, data: Any, schema: dict[str, Any], path: ManifestPath, owner: tuple[int, str], stated: bool,
-        help: str,
-    ) -> Iterator[Field]:  # fmt: skip
+        self, value: Any, data: Any, schema: dict[str, Any], path: ManifestPath, origin: Origin, stated: bool
+    ) -> Iterator[Field]:
+        if stated and isinstance(data, dict | list):
+            yield Field(path, "entry", origin, schema, None)
         if isinstance(value, Section):
             yield from self._section(value, data, schema, path)
         elif not stated:
-            yield Field(path, "default", owner, schema, help, schema.get("default"))
-        elif isinstance(data, dict | list) and data:
-            entries = list(data.items()) if isinstance(data, dict) else list(enumerate(data))
+            yield Field(path, "default", origin, schema, schema.get("default"))
+        elif isinstance(data, dict | list) and isinstance(value, Mapping | tuple) and data:
             inner = self._inner(schema, isinstance(data, dict))
-            for key, part in entries:
-                below = value[key] if isinstance(value, Mapping | tuple) else None
+            # A key is read as what its model makes of it, so an entry is known by its place.
+            below = list(value.values() if isinstance(value, Mapping) else value)
+            for entry, (key, part) in zip(below, _entries(data), strict=True):
                 if isinstance(data, dict):
-                    yield Field((*path, key), "key", owner, inner, help)
-                if isinstance(part, dict | list):
-                    yield Field((*path, key), "entry", owner, inner, help)
-                yield from self._value(below, part, inner, (*path, key), owner, True, help)
+                    yield Field((*path, key), "key", origin, inner, None)
+                yield from self._value(entry, part, inner, (*path, key), origin, True)
         else:
-            yield Field(path, "value", owner, schema, help, schema.get("default"))
+            yield Field(path, "value", origin, schema, schema.get("default"))
 
     def _inner(self, schema: dict[str, Any], mapping: bool) -> dict[str, Any]:
         """The schema of what a list or mapping holds."""
@@ -115,14 +163,8 @@ class Fields:
         return below if isinstance(below, dict) else {}
 
 
-def value_at(data: Any, path: ManifestPath) -> Any:
-    """None where the document has no such value."""
-    for part in path:
-        try:
-            data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
+def _entries(data: dict[Any, Any] | list[Any]) -> list[tuple[Any, Any]]:
+    return list(data.items() if isinstance(data, dict) else enumerate(data))
 
 
 def as_yaml(value: Any) -> str:
@@ -134,37 +176,3 @@ def as_yaml(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     return str(value)
-
-
-def _parent(data: Any, path: ManifestPath) -> tuple[Any, Any]:
-    """A copy of the document along the path, and the copied container of its last part."""
-    top = here = _copy(data)
-    for part in path[:-1]:
-        below = here[part] if not isinstance(here, dict) or part in here else {}
-        here[part] = _copy(below)
-        here = here[part]
-    return top, here
-
-
-def _copy(value: Any) -> Any:
-    return value.copy() if isinstance(value, dict | list) else deepcopy(value)
-
-
-def _with(data: Any, path: ManifestPath, value: Any) -> Any:
-    top, here = _parent(data, path)
-    here[path[-1]] = value
-    return top
-
-
-def _without(data: Any, path: ManifestPath) -> Any:
-    top, here = _parent(data, path)
-    del here[path[-1]]
-    return top
-
-
-def _renamed(data: Any, path: ManifestPath, name: str) -> Any:
-    top, here = _parent(data, path)
-    entries = [(name if key == path[-1] else key, value) for key, value in here.items()]
-    here.clear()
-    here.update(entries)
-    return top

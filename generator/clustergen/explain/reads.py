@@ -1,6 +1,6 @@
 """What a render reads: fields of the manifest's models, and fields of the catalogue's rows.
 
-Only what was read can have had a say, which is what makes trying it all quick. The same hook hands out another value of
+Only what was read can have had a say, which is what makes trying it all quick. The same hooks hand out another value of
 a catalogue row where a trial wants one.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -29,17 +29,17 @@ class Reads:
 
 
 class _Facts(dict[str, str]):
-    """A row's mapping of facts; reading one is noted as reading the field `facts.NAME`."""
+    """A row's mapping of facts; each is told as the field `facts.NAME`."""
 
-    def __init__(self, facts: dict[str, str], row: Any, field: str, reads: Reads, override: Override) -> None:
+    def __init__(self, facts: dict[str, str], told: Callable[[str, Any], Any]) -> None:
         super().__init__(facts)
-        self._note = (row, field, reads, override)
+        self._told = told
 
     def __getitem__(self, name: str) -> str:
-        row, field, reads, override = self._note
-        _noted(reads, row, f"{field}.{name}")
-        found = override.get((id(row), f"{field}.{name}"), super().__getitem__(name))
-        return str(found)
+        return str(self._told(name, super().__getitem__(name)))
+
+    def items(self) -> Any:
+        return {name: self[name] for name in self}.items()
 
 
 @cache
@@ -55,30 +55,9 @@ def row_types() -> tuple[type[Any], ...]:
     return tuple(found)
 
 
-def _noted(reads: Reads, row: Any, field: str) -> None:
-    reads.rows.setdefault(id(row), row)
-    reads.fields.setdefault(id(row), set()).add(field)
-
-
-def _hook(name: str, original: Any, reads: Reads, override: Override) -> property:
-    def read(row: Any) -> Any:
-        value = override.get((id(row), name), _MISSING) if override else _MISSING
-        if value is _MISSING:
-            value = original.__get__(row)
-        if isinstance(value, dict):
-            return _Facts(value, row, name, reads, override)
-        _noted(reads, row, name)
-        return value
-
-    return property(read)
-
-
-_MISSING = object()
-
-
 @contextmanager
-def reading(override: Override | None = None) -> Iterator[Reads]:
-    """Notes all reads meanwhile, of this thread and any other; rows hand out `override` where it has them."""
+def reading() -> Iterator[Reads]:
+    """Notes all reads meanwhile, of this thread and any other."""
     reads = Reads()
     read_field = Section.__getattribute__
 
@@ -86,13 +65,50 @@ def reading(override: Override | None = None) -> Iterator[Reads]:
         reads.sections.add((id(self), name))
         return read_field(self, name)
 
-    originals = [(kind, name, kind.__dict__[name]) for kind in row_types() for name in kind._fields]
+    def note(row: Any, field: str, value: Any) -> Any:
+        reads.rows.setdefault(id(row), row)
+        reads.fields.setdefault(id(row), set()).add(field)
+        return value
+
+    Section.__getattribute__ = noted  # type: ignore[method-assign, assignment]
     try:
-        Section.__getattribute__ = noted  # type: ignore[method-assign, assignment]
-        for kind, name, original in originals:
-            setattr(kind, name, _hook(name, original, reads, override or {}))
-        yield reads
+        with _hooked(note):
+            yield reads
     finally:
         del Section.__getattribute__
+
+
+@contextmanager
+def overriding(override: Override) -> Iterator[None]:
+    """Rows meanwhile hand out `override` where it has them."""
+
+    def other(row: Any, field: str, value: Any) -> Any:
+        return override.get((id(row), field), value)
+
+    with _hooked(other, {field.partition(".")[0] for _, field in override}):
+        yield
+
+
+@contextmanager
+def _hooked(told: Callable[[Any, str, Any], Any], names: Set[str] | None = None) -> Iterator[None]:
+    """What is read of a row goes through `told`: all its fields, or those of these names."""
+    originals = [
+        (kind, name, kind.__dict__[name]) for kind in row_types() for name in kind._fields if not names or name in names
+    ]
+    try:
+        for kind, name, original in originals:
+            setattr(kind, name, _hook(name, original, told))
+        yield
+    finally:
         for kind, name, original in originals:
             setattr(kind, name, original)
+
+
+def _hook(name: str, original: Any, told: Callable[[Any, str, Any], Any]) -> property:
+    def read(row: Any) -> Any:
+        value = original.__get__(row)
+        if isinstance(value, dict):
+            return _Facts(value, lambda fact, found: told(row, f"{name}.{fact}", found))
+        return told(row, name, value)
+
+    return property(read)

@@ -53,7 +53,7 @@ def other_facts(row: Any, field: str, reads: Reads) -> list[Any]:
     first, _, rest = field.partition(".")
     value = _field(row, field)
     if rest:
-        return [_OPPOSITE.get(value, f"{value}x")]
+        return [_OPPOSITE.get(value) or " ".join(f"{word}x" for word in value.split() or [""])]
     if release := _release(type(row).__annotations__.get(first)):
         return [release("99.9"), release("0.1")]
     found: list[Any] = []
@@ -66,7 +66,7 @@ def other_facts(row: Any, field: str, reads: Reads) -> list[Any]:
     elif isinstance(value, tuple) and not hasattr(value, "_fields") and value:
         found.append(value[:-1])
     rows = (getattr(other, first) for other in reads.rows.values() if type(other) is type(row))
-    return found + [fact for fact in rows if fact not in (value, None)][:1]
+    return [fact for fact in rows if fact not in (value, None)][:1] + found
 
 
 _OPPOSITE = {"yes": "no", "no": "yes"}

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clustergen.explain.about import About, Reach
+from clustergen.explain.causes import Cause
 from clustergen.explain.fields import as_yaml
-from clustergen.explain.lines import Cause, Explained, Line
+from clustergen.explain.lines import Explained, Line
 from clustergen.explain.rows import Row
 
-_SHOWN = 12
+_SHOWN = 8
 
 
 def text_of_lines(found: Explained, *, whole: bool) -> str:
@@ -21,22 +22,31 @@ def text_of_lines(found: Explained, *, whole: bool) -> str:
         out += [_summary(line) for line in found.lines if line.text.strip()]
     else:
         for line in found.lines:
-            out += ["", *_line(found, line)]
-    out += ["", f"made by {found.source}" + (f" from {found.rule}" if found.rule else ", a file of the site")]
+            out += ["", *_line(line)]
+    made_by = [found.source] if found.source else []
+    if found.rule is None:
+        made_by = [f"{found.source}, a file of the site"]
+    else:
+        made_by += [found.rule + (f": {found.rule_says}" if found.rule_says else "")]
+    out += ["", "made by " + " from ".join(made_by)]
     if found.needs:
-        out.append("the file is there because of " + ", ".join(_where(cause) for cause in found.needs))
+        out.append("the file is there, under this name, because of")
+        out += [f"  {_where(cause)}" for cause in found.needs]
     return "\n".join(out) + "\n"
 
 
 def _summary(line: Line) -> str:
-    near = [_where(cause) for cause in line.manifest[:3]]
+    near = [_where(cause, short=True) for cause in line.manifest[:3]]
     near += [f"{cause.path} (not set)" for cause in line.defaults[: 3 - len(near)]]
     if not near:
-        near = [_table(row) for row in line.catalogue[:2]] or [line.template or "nothing that was tried changes it"]
+        near = [_table(row) for row in line.catalogue[:2]] or [line.template or _NOTHING]
     return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(near)}"
 
 
-def _line(found: Explained, line: Line) -> Iterator[str]:
+_NOTHING = "no one value that was tried"
+
+
+def _line(line: Line) -> Iterator[str]:
     yield f"line {line.number}: {line.text.strip() or '(empty)'}"
     if line.why:
         yield f"  why: {line.why}"
@@ -44,49 +54,56 @@ def _line(found: Explained, line: Line) -> Iterator[str]:
         yield "  values of the manifest:"
         for cause in line.manifest[:_SHOWN]:
             yield f"    {_where(cause)}" + (f": {cause.written}" if cause.written else "")
-            yield f"        {cause.help}" if cause.help else ""
+            if cause.help:
+                yield f"        {cause.help}"
             yield f"        {_trial(cause, line)}"
         yield from _more(line.manifest)
     if line.defaults:
-        yield "  defaults, which the manifest may set:"
+        yield "  not in the manifest, which may set them:"
         for cause in line.defaults[:_SHOWN]:
-            default = "" if cause.default in (None, [], {}, "") else f" = {as_yaml(cause.default)}"
-            yield f"    {cause.path}{default}"
-            yield f"        {cause.help}" if cause.help else ""
+            default = "" if cause.default in (None, [], {}, "") else f" (now {as_yaml(cause.default)})"
+            yield f"    {cause.path}{default}: {cause.help}"
         yield from _more(line.defaults)
     if line.catalogue:
         yield "  rows of the catalogue:"
         for row in line.catalogue[:_SHOWN]:
             facts = ", ".join(f"{name} {value}" for name, value in row.fields.items() if value)
-            yield f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "")
-            for code, what in row.sources:
-                yield f"        {code}: {what}"
+            codes = " ".join(code for code, _ in row.sources)
+            yield f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "") + (f" [{codes}]" if codes else "")
         yield from _more(line.catalogue)
+        for code, what in dict.fromkeys(source for row in line.catalogue[:_SHOWN] for source in row.sources):
+            yield f"    [{code}] {what}"
+    if line.constant and line.text.strip():
+        yield f"  {_NOTHING}, alone, makes it another line"
     if line.template:
         yield f"  text of {line.template}"
-    elif not (line.manifest or line.defaults or line.catalogue):
-        yield f"  no value that was tried changes it: {found.rule or found.source} prints it as it is"
 
 
 def _trial(cause: Cause, line: Line) -> str:
     what = {"nothing": "without it", "another name": "under another name"}.get(cause.tried, f"with {cause.tried}")
-    if cause.becomes is not None:
-        return f"{what}: {_cut(_difference(line.text, cause.becomes), 150)}"
-    return f"{what}: the line is not there"
+    if not cause.valid:
+        what += ", which alone is not valid"
+    if cause.becomes is None:
+        return f"{what}: the line is not there"
+    return f"{what}: {_cut(_difference(line.text, cause.becomes), 150)}"
 
 
 def _difference(old: str, new: str) -> str:
-    """The words of a long line that are others."""
+    """The new line; of a long one, the words that are others."""
     if len(new.strip()) <= 100:
         return new.strip()
-    before = set(old.split())
-    return "… " + " ".join(word for word in new.split() if word not in before)
+    before, after = old.split(), new.split()
+    others = " ".join(word for word in after if word not in before)
+    return f"… {others}" if others else f"no {' '.join(word for word in before if word not in after)}"
 
 
-def _where(cause: Cause) -> str:
-    if cause.place is None:
+def _where(cause: Cause, *, short: bool = False) -> str:
+    place = cause.place
+    if place is None:
         return cause.path
-    return f"{cause.place.file}:{cause.place.line} {cause.path}"
+    if short:
+        return f"{place.file.rpartition('/')[2]}:{place.line} {cause.path}"
+    return f"{place.file}:{place.line}:{place.column} {cause.path}"
 
 
 def _table(row: Row) -> str:
@@ -112,6 +129,7 @@ def json_of_lines(found: Explained) -> str:
             "target": found.target,
             "source": found.source,
             "rule": found.rule,
+            "rule_says": found.rule_says or None,
             "needs": [_cause(cause) for cause in found.needs],
             "lines": [
                 {

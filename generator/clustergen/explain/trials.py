@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Any
 
 from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding, Severity
-from clustergen.records import record
-from clustergen.render.registry import File
+from clustergen.explain.recipes import Recipe
 from clustergen.render.tree import RenderedFile
 
 
-@record
 class Made:
-    """A file of a trial, or None where there is none then; `valid` where it is another one and no rule has anything
-    against the manifest."""
+    """What a trial makes of a file: its lines, or None where there is none then."""
 
-    lines: tuple[str, ...] | None
-    valid: bool
+    def __init__(self, lines: tuple[str, ...] | None, cluster: Cluster, findings: Sequence[Finding]) -> None:
+        self.lines = lines
+        self._meant = cluster, findings
+
+    @cached_property
+    def valid(self) -> bool:
+        """Whether no rule has anything against the manifest. Asking takes as long as a trial."""
+        return is_valid(*self._meant)
 
 
 class Kitchen:
-    """Renders one file from any document; `row` is the registry's row that makes it, `old` what it is so far."""
+    """Renders one file of a tree from any data. `whole` are the paths of all that its recipe makes."""
 
-    def __init__(self, manifest_name: str, row: File, path: str, target: str | None, old: tuple[str, ...]) -> None:
-        self.old = old
-        self.manifest_name = manifest_name
-        self.row = row
-        self.path = path
-        self.target = target
+    def __init__(self, recipe: Recipe, file: RenderedFile) -> None:
+        self.recipe = recipe
+        self.file = file
+        self.whole: frozenset[str] = frozenset()
+
+    def start(self, cluster: Cluster) -> tuple[str, ...]:
+        """The file as it is."""
+        files = self.recipe(cluster)
+        self.whole = frozenset(files)
+        return lines_of(files[self.file.path].content)
 
     def make(self, data: Any) -> Made | None:
-        """None where the document is no manifest, or a view cannot do with it."""
+        """None where the data is no manifest, or a view cannot do with it."""
         try:
             cluster, findings = resolved(data)
-            if cluster is None:
-                return None
-            files = built(cluster, self.manifest_name, self.row)
+            return None if cluster is None else Made(self._lines(cluster), cluster, findings)
         except Exception:  # noqa: BLE001 - what no rule has passed may break any view; such a trial tells nothing
             return None
-        found = files.get(self.path) or next(
-            (file for file in files.values() if self.target is not None and file.target == self.target), None
-        )
-        lines = lines_of(found.content) if found else None
-        # Rules take as long as all else, so they are asked only about trials that show something.
-        return Made(lines, lines != self.old and is_valid(cluster, findings))
+
+    def _lines(self, cluster: Cluster) -> tuple[str, ...] | None:
+        files = self.recipe(cluster)
+        found = files.get(self.file.path) or self._moved(files)
+        return lines_of(found.content) if found else None
+
+    def _moved(self, files: Mapping[str, RenderedFile]) -> RenderedFile | None:
+        """The same file for other nodes, or under the one name that was not there before."""
+        for file in files.values():
+            if file.target is not None and file.target == self.file.target:
+                return file
+        new = [file for path, file in files.items() if path not in self.whole]
+        return new[0] if len(new) == 1 else None
 
 
 def resolved(data: Any) -> tuple[Cluster | None, list[Finding]]:
@@ -73,18 +86,6 @@ def is_valid(cluster: Cluster, findings: Sequence[Finding]) -> bool:
     except Exception:  # noqa: BLE001 - rules count on what others have refused, which a trial does not wait for
         return False
     return not any(CODES[found.code].severity is Severity.ERROR for found in told)
-
-
-def built(cluster: Cluster, manifest_name: str, row: File) -> dict[str, RenderedFile]:
-    """The files that one row of the registry makes."""
-    from clustergen.render.build import Builder
-
-    builder = Builder(cluster, manifest_name)
-    if row.per != "tree":
-        return builder.build(row)
-    builder.build()
-    builder.finish()
-    return builder.files
 
 
 def lines_of(content: bytes) -> tuple[str, ...]:

@@ -67,10 +67,10 @@ class Builder:
                 self._group_file(file, file.scope)
         return self.files
 
-    def finish(self) -> None:
-        """Adds the files that tell of all others, once the site's own are among them."""
+    def finish(self, only: File | None = None) -> None:
+        """Adds the files that tell of all others, or `only` one of these, once the site's own are among them."""
         outline = Outline(self.members, dict(sorted(self.files.items())))
-        for file in files():
+        for file in (only,) if only is not None else files():
             if file.per == "tree":
                 self._tree_file(file, file.view(self.cluster, outline))
 

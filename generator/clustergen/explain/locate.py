@@ -1,0 +1,82 @@
+"""Which file of a tree is meant, which row of the registry makes it, and from which template."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import ClustergenError, did_you_mean
+from clustergen.explain.recipes import recipe_of
+from clustergen.render.engine import template_root
+from clustergen.render.registry import File, files
+from clustergen.render.tree import LOCK, RenderedFile, Tree
+
+
+def find(tree: Tree, wanted: str, folder: Path) -> RenderedFile:
+    """The file of a tree that is meant by its path on disk, in the tree or on the node, or by the end of one of these.
+
+    ClustergenError, exit code 2, where none or several are.
+    """
+    named = {file.path: file for file in tree}
+    for text in (wanted, wanted.removeprefix("./"), _relative(wanted, folder)):
+        if text in named:
+            return named[text]
+    if Path(wanted).name == LOCK:
+        raise ClustergenError(f"{LOCK} lists the other files, with a hash of each: nothing else is in it", exit_code=2)
+    ends = [file for file in tree if f"/{file.path}".endswith("/" + wanted.lstrip("/"))]
+    exact = [file for file in ends if file.target == wanted] or ends
+    if len(exact) == 1:
+        return exact[0]
+    if exact:
+        several = ", ".join(file.path for file in exact[:6]) + (" …" if len(exact) > 6 else "")
+        raise ClustergenError(f"several files are called {wanted}", hint=f"say which: {several}", exit_code=2)
+    names = {file.path.rpartition("/")[2] for file in tree} | set(named)
+    hint = did_you_mean(wanted, names) or "rendered/README.md lists all files of the tree"
+    raise ClustergenError(f"the manifest makes no file {wanted}", hint=hint, exit_code=2)
+
+
+def _relative(wanted: str, folder: Path) -> str:
+    try:
+        return Path(wanted).resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return ""
+
+
+def rule_of(view: Callable[..., Any]) -> tuple[str, str]:
+    """The name of a view, of the one inside where a helper only wraps it, and what it says of itself."""
+    inner = [cell.cell_contents for cell in view.__closure__ or ()]
+    view = next((part for part in inner if inspect.isfunction(part)), view)
+    says = " ".join((inspect.getdoc(view) or "").partition("\n\n")[0].split())
+    return f"{view.__module__}.{view.__name__}", "" if says.startswith("None where") else says
+
+
+def row_behind(cluster: Cluster, file: RenderedFile, manifest_name: str) -> File:
+    """The row of the registry that makes a file, which is not a site's own."""
+    for row in files():
+        if row.per == "tree":
+            if f"{row.scope}/{file.path}" == row.template:
+                return row
+        elif (file.group is None) == (row.scope == "tree") and file.path in recipe_of(row, manifest_name)(cluster):
+            return row
+    raise ClustergenError(f"no row of the registry makes {file.path}")
+
+
+def template_of(file: RenderedFile, row: File | None, folder: Path) -> tuple[str, dict[str, int]]:
+    """The name of a file's template, or of the site's own file in `folder`, and text of its lines → number.
+
+    Where a view prints the whole text, there is no such template, and no name.
+    """
+    if row is None:
+        name, place = file.source, folder / file.source
+    else:
+        name = f"templates/{row.source or row.template}.j2"
+        place = template_root() / f"{row.source or row.template}.j2"
+    if not place.is_file():
+        return "", {}
+    found: dict[str, int] = {}
+    for number, text in enumerate(place.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        found.setdefault(text.strip(), number)
+    return name, found

@@ -1,0 +1,82 @@
+"""How one file of a tree is made from a cluster, and from as little else as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.records import record
+from clustergen.render.build import Builder
+from clustergen.render.registry import File, files
+from clustergen.render.tree import RenderedFile, Tree
+
+Recipe = Callable[[Cluster], Mapping[str, RenderedFile]]
+"""Makes the file, and may make others with it: path in the tree → file."""
+Groups = Mapping[str, tuple[NodeGroup, ...]]
+
+
+def recipe_of(row: File, manifest_name: str) -> Recipe:
+    """Of what one row of the registry makes of the cluster alone."""
+
+    def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
+        return Builder(cluster, manifest_name).build(row)
+
+    return make
+
+
+def site_recipe(folder: Path, groups: set[str]) -> Recipe:
+    """Of a site's own files, whose templates see the cluster."""
+    from clustergen.render.site import site_files
+
+    def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
+        found = site_files(folder, cluster, groups)
+        return {file.path: file for file in found if isinstance(file, RenderedFile)}
+
+    return make
+
+
+@record
+class Part:
+    """What a row brings into the outline of a tree."""
+
+    row: File
+    files: Mapping[str, RenderedFile]
+    groups: Groups  # into which it splits others
+
+
+def parts_of(cluster: Cluster, manifest_name: str) -> list[Part]:
+    """A tree by the rows of the registry that make it."""
+    found = []
+    for row in files():
+        if row.per != "tree":
+            builder = Builder(cluster, manifest_name)
+            whole = set(builder.members)
+            made = builder.build(row)
+            split = {name: groups for name, groups in builder.members.items() if name not in whole}
+            found.append(Part(row, made, split))
+    return found
+
+
+def outline_recipe(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[Part] = ()) -> Recipe:
+    """Of a file about all others: the `made` parts are made anew from the cluster, the `fixed` ones are as they are."""
+    kept = {path: file for part in fixed for path, file in part.files.items()}
+    split = {name: groups for part in fixed for name, groups in part.groups.items()}
+    own = {file.path: file for file in tree if is_own(file)}
+
+    def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
+        builder = Builder(cluster, tree.manifest_name)
+        builder.members |= split
+        builder.files |= {path: file for path, file in kept.items() if file.group in (None, *builder.members)}
+        for part in made:
+            builder.build(part.row)
+        builder.files |= own
+        builder.finish(row)
+        return builder.files
+
+    return make
+
+
+def is_own(file: RenderedFile) -> bool:
+    """Whether it is a file of the site."""
+    return file.source.startswith("site/")
