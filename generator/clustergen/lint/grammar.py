@@ -84,6 +84,8 @@ def _split(site: Site, line: Line) -> Fix | None:
     text = _physical(site, line.file, pair.line)
     rest = text[pair.value_end - 1 + (1 if pair.quoted else 0) :]
     second = re.match(r"([ \t]+)([A-Za-z0-9_.]+=)", rest)
+    if second is not None and second[2].rstrip("=").lower() == pair.key.lower():
+        return None  # a person has to say which one is meant
     if len(line.pairs) > 1 or second is None or "\\" in text or line.file not in site.folder.texts:
         return None
     start = len(text) - len(rest) + 1
