@@ -108,7 +108,10 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
     if program:
         version = _answer(program, "--version").stdout.strip().rpartition(" ")[2]
         if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < _PODMAN_OLDEST:
-            return f"podman {version} is too old: {_PODMAN_OLDEST}.0 is needed", "install docker: --engine docker"
+            return (
+                f"podman {version} is too old: {_PODMAN_OLDEST}.0 is needed",
+                "tools/setup-lab installs docker in its place",
+            )
     want = [] if program else ["podman"]
     want += [package for needed, package in _PODMAN_NEEDS.items() if not shutil.which(needed, path=_PATH)]
     if not any(Path(path).exists() for path in _NETAVARK):

@@ -1,0 +1,62 @@
+"""What a machine without a usable engine is told, and which one is taken where there are two."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.lab import engine as engines
+
+OLD = "echo podman version 3.4.4"
+SILENT = "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1"
+ANSWERS = "echo 1.41"
+
+
+def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = None, **programs: str) -> engines.Engine:
+    """The engine of a machine that has these programs alone."""
+    for name, script in programs.items():
+        (place / name).write_text(f"#!/bin/sh\n{script}\n")
+        (place / name).chmod(0o755)
+    monkeypatch.setattr(engines, "_PATH", str(place))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    return engines.find(choice, place / "store")
+
+
+@pytest.mark.parametrize(
+    ("programs", "words", "hint"),
+    [
+        ({}, "neither podman nor docker", "tools/setup-lab"),
+        ({"podman": OLD}, "podman 3.4.4 is too old: 4.0 is needed", "docker"),
+        ({"podman": "echo podman version 5.4.2"}, "podman lacks conmon, iptables, nftables, runc", "apt-get install"),
+        ({"docker": SILENT}, "docker's daemon cannot be used: Cannot connect to the Docker daemon", "start docker"),
+    ],
+)
+def test_what_is_missing_is_said(
+    programs: dict[str, str], words: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ClustergenError) as told:
+        found(tmp_path, monkeypatch, **programs)
+    assert words in told.value.message
+    assert hint in (told.value.hint or "")
+    assert not (tmp_path / "store").exists()
+
+
+def test_docker_is_taken_where_podman_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = found(tmp_path, monkeypatch, podman=OLD, docker=ANSWERS)
+    assert (engine.name, engine.sets_mac) == ("docker", False)
+
+
+def test_the_engine_that_is_asked_for_is_the_one_that_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ClustergenError, match="docker is not on this machine"):
+        found(tmp_path, monkeypatch, "docker", podman=OLD)
+
+
+def test_nobody_but_root_starts_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(ClustergenError, match="needs root"):
+        engines.find(None, tmp_path)
