@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.model import Cluster, GpuSet
+from clustergen.cluster.model import Cluster, GpuSet, once_per_cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
 _BUILT_IN_QOS = ("normal",)  # slurmdbd makes it
@@ -103,6 +103,7 @@ def _gres_types(gpus: GpuSet) -> Iterator[str]:
             yield from (mig_slurm_type(gpus.model.slurm_type, profile) for profile in layout.profiles)
 
 
+@once_per_cluster
 def tracked(cluster: Cluster) -> list[str]:
     """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
     sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
