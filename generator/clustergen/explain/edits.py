@@ -38,16 +38,18 @@ def edited(data: Any, edits: Iterable[Edit]) -> Any:
             holder.clear()
             holder.update(entries)
             if edit.does == "replace":
-                data = _replaced(data, key, edit.value)
+                data = _replaced(data, key, edit.value, holder[edit.value])
     return data
 
 
-def _replaced(data: Any, old: object, new: object) -> Any:
-    """With another name where a value is the name, as a node's type is."""
+def _replaced(data: Any, old: object, new: object, named: Any) -> Any:
+    """With another name where a value is the name, as a node's type is; not within what is named."""
+    if data is named:
+        return data
     if isinstance(data, dict):
-        return {key: _replaced(value, old, new) for key, value in data.items()}
+        return {key: _replaced(value, old, new, named) for key, value in data.items()}
     if isinstance(data, list):
-        return [_replaced(value, old, new) for value in data]
+        return [_replaced(value, old, new, named) for value in data]
     return new if data == old else data
 
 

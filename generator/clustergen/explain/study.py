@@ -18,7 +18,7 @@ from clustergen.manifest.source import Source
 from clustergen.render.registry import File
 from clustergen.render.tree import RenderedFile, Tree
 
-_TRIALS = 3  # of one field that tell something
+_TRIALS = 3  # of one field that tell something, for a whole file
 
 
 def kitchen_of(
@@ -111,10 +111,14 @@ class Study:
         if self.whole:
             yield from ((field, choices[field.ident]) for field in fields)
             return
-        found = in_rounds(choices, lambda edit: (edit.does, edit.path in self._unset), self._tells)
+        found = in_rounds(choices, self._apart, self._tells)
         for field in fields:
             if first := found.get(field.ident):
                 yield field, [first, *(edit for edit in choices[field.ident] if edit is not first)]
+
+    def _apart(self, edit: Edit) -> tuple[object, ...]:
+        """Entries of one list, as a node's roles, easily undo each other."""
+        return edit.does, edit.path in self._unset, edit.path[-1] if isinstance(edit.path[-1], int) else None
 
     def _tells(self, crowd: Sequence[tuple[object, Edit]]) -> bool:
         made = self._make(edit for _, edit in crowd)
@@ -135,7 +139,7 @@ class Study:
                 continue
             made.append((edit, new))
             told += new.lines == self.old or new.valid
-            if told == _TRIALS or self._enough(new):
+            if (told == _TRIALS and self.whole) or self._enough(new):
                 break
         shown: dict[int, list[tuple[Edit, Made, str | None]]] = {}
         for edit, new in made:
