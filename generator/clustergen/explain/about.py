@@ -11,10 +11,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from clustergen import compile as compiler
+from clustergen.cluster import resolve
 from clustergen.diagnostics import suggest
 from clustergen.explain.edits import edited
 from clustergen.explain.fields import Field, Fields
-from clustergen.explain.trials import resolved
+from clustergen.explain.trials import manifest_of
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 from clustergen.units.base import PydanticField
@@ -129,7 +130,7 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
         return {path: file.content for path, file in builder.files.items()}
 
     before = tree(compiled.cluster)
-    manifest = Manifest.model_validate(compiler.frozen(compiled.source.data))
+    manifest = manifest_of(compiled.source.data)
     fields = Fields(manifest, compiled.source.data, Manifest.model_json_schema())
     there = [field for field in fields.found if _is_of(field, steps)]
     found: set[str] = set()
@@ -137,11 +138,8 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
         trials = 0
         for edit in fields.edits(field):
             try:
-                cluster, _ = resolved(edited(compiled.source.data, [edit]))
-                after = tree(cluster) if cluster is not None else None
+                after = tree(resolve(manifest_of(edited(compiled.source.data, [edit])), lambda _: None))
             except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
-                after = None
-            if after is None:
                 continue
             found |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
             trials += 1

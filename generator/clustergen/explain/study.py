@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster import Cluster, resolve
 from clustergen.explain.causes import Cause
 from clustergen.explain.edits import Edit, edited
 from clustergen.explain.fields import Field, Fields
@@ -13,12 +13,13 @@ from clustergen.explain.halving import in_rounds, telling
 from clustergen.explain.reads import Override, Reads, overriding, reading
 from clustergen.explain.recipes import outline_recipe, parts_of, recipe_of, site_recipe
 from clustergen.explain.rows import Row, other_facts, row_of
-from clustergen.explain.trials import Kitchen, Made, changed, resolved
+from clustergen.explain.trials import Kitchen, Made, changed, manifest_of
 from clustergen.manifest.source import Source
 from clustergen.render.registry import File
 from clustergen.render.tree import RenderedFile, Tree
 
-_TRIALS = 3  # of one field that tell something, for a whole file
+_TRIALS = 3  # of one field that tell something
+_TRIALS_OF_SEVERAL = 8  # where several lines are asked for, and one that tells of one tells nothing of the others
 
 
 def kitchen_of(
@@ -71,16 +72,16 @@ class Study:
         self.old = old
         self.asked = asked
         self.whole = len(asked) == len(old)
+        self.most = _TRIALS if self.whole or len(asked) == 1 else _TRIALS_OF_SEVERAL
         self.needs: list[Cause] = []
         self.reads = Reads()
         self._causes: dict[int, list[Cause]] = {}
         self._rows: dict[int, dict[int, set[str]]] = {}  # line → row → fields
         self._reach: dict[tuple[str, str], int] = {}  # field → how many lines it changes
+        self.manifest = manifest_of(source.data)
         with reading() as self.reads:
-            cluster, _ = resolved(source.data)
-            assert cluster is not None
-            kitchen.start(cluster)
-        self.fields = Fields(cluster.manifest, source.data, Manifest.model_json_schema())
+            kitchen.start(resolve(self.manifest, lambda _: None))
+        self.fields = Fields(self.manifest, source.data, Manifest.model_json_schema())
         self._unset = {field.path for field in self.fields.found if field.kind == "default"}
         read = self.fields.read(self.reads.sections)
         for field, edits in self._telling([field for field in read if not (stated and field.kind == "default")]):
@@ -139,7 +140,7 @@ class Study:
                 continue
             made.append((edit, new))
             told += new.lines == self.old or new.valid
-            if (told == _TRIALS and self.whole) or self._enough(new):
+            if told == self.most or self._enough(new):
                 break
         shown: dict[int, list[tuple[Edit, Made, str | None]]] = {}
         for edit, new in made:
@@ -196,7 +197,7 @@ class Study:
     def _hit(self, override: Override) -> list[int] | None:
         """The lines asked for that other facts change; None where no file can be made of them."""
         with overriding(override):
-            made = self.kitchen.make(self.source.data)
+            made = self.kitchen.of(self.manifest)
         return None if made is None or made.lines is None else _hit(self.old, made.lines, self.asked)
 
 

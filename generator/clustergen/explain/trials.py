@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.recipes import Recipe
 from clustergen.render.tree import RenderedFile
+
+if TYPE_CHECKING:
+    from clustergen.manifest.model import Manifest
 
 
 class Made:
@@ -43,9 +46,21 @@ class Kitchen:
 
     def make(self, data: Any) -> Made | None:
         """None where the data is no manifest, or a view cannot do with it."""
+        from pydantic import ValidationError
+
         try:
-            cluster, findings = resolved(data)
-            return None if cluster is None else Made(self._lines(cluster), cluster, findings)
+            return self.of(manifest_of(data))
+        except ValidationError:
+            return None
+
+    def of(self, manifest: Manifest) -> Made | None:
+        """The same from a manifest, by what the catalogue says now."""
+        from clustergen.cluster import resolve
+
+        findings: list[Finding] = []
+        try:
+            cluster = resolve(manifest, findings.append)
+            return Made(self._lines(cluster), cluster, findings)
         except Exception:  # noqa: BLE001 - what no rule has passed may break any view; such a trial tells nothing
             return None
 
@@ -63,18 +78,11 @@ class Kitchen:
         return new[0] if len(new) == 1 else None
 
 
-def resolved(data: Any) -> tuple[Cluster | None, list[Finding]]:
-    """The cluster of a document, None where it has not a manifest's shape, with what was found on the way."""
-    from pydantic import ValidationError
-
-    from clustergen.cluster import resolve
+def manifest_of(data: Any) -> Manifest:
+    """ValidationError where the data has not a manifest's shape."""
     from clustergen.manifest.model import Manifest
 
-    findings: list[Finding] = []
-    try:
-        return resolve(Manifest.model_validate(compiler.frozen(data)), findings.append), findings
-    except ValidationError:
-        return None, findings
+    return Manifest.model_validate(compiler.frozen(data))
 
 
 def is_valid(cluster: Cluster, findings: Sequence[Finding]) -> bool:
