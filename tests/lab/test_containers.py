@@ -142,7 +142,7 @@ def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path,
             time.sleep(0.02)
         os.kill(started.pid, signal.SIGINT)
         _, words = started.communicate(timeout=60)
-    assert started.returncode == 3
+    assert started.returncode == 130
     assert "interrupted; nothing is left" in words
     assert left_of("test-lab-two") == ([], False, False)
     assert [row["state"] for row in left_of("test-lab-one")[0]] == ["running"]
