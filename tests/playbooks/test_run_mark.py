@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def test_a_run_without_a_sign_for_long_is_dead_and_a_sign_keeps_it_alive(place: 
 
 
 def test_a_process_of_this_machine_that_is_gone_is_over() -> None:
-    here = mark.this_run()
+    here = mark.this_run(os.getppid())
     process = subprocess.Popen(["sleep", "60"])
     try:
         alive = {**here, "pid": process.pid, "id": f"x:{process.pid}:{mark.started(process.pid)}"}
@@ -58,3 +59,23 @@ def test_a_process_of_this_machine_that_is_gone_is_over() -> None:
         process.wait()
     assert mark.over(alive)
     assert not mark.over({**alive, "host": "another"})
+
+
+ORPHAN = """
+import os, sys, time
+from ansible_collections.clustergen.cluster.plugins.action import mark
+main = os.getpid()
+if os.fork():
+    time.sleep(60)
+before = mark.orphaned(os.getppid())
+os.kill(main, 9)
+until = time.monotonic() + 20
+while os.getppid() == main and time.monotonic() < until:
+    time.sleep(0.01)
+print(before, mark.orphaned(os.getppid()), flush=True)
+"""
+
+
+def test_a_worker_whose_run_was_killed_knows_it() -> None:
+    done = subprocess.run([sys.executable, "-c", ORPHAN], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "False True\n", done.stderr

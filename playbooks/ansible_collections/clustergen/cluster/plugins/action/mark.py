@@ -20,9 +20,12 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         result["changed"] = False
+        parent = os.getppid()
+        if orphaned(parent):
+            return dict(result, failed=True, msg="the run that this is part of was killed; nothing is noted for it")
         asked = {
             "state": self._task.args["state"],
-            "run": this_run(),
+            "run": this_run(parent),
             "after": self._task.args.get("after") or "",
             "dead": [],
         }
@@ -37,12 +40,19 @@ class ActionModule(ActionBase):
         return dict(result, failed=True, msg=words(other)) if other else result
 
 
-def this_run():
-    """The ansible-playbook that this is part of."""
-    pid = os.getppid()
+def this_run(pid):
+    """The ansible-playbook that this is part of, by its process."""
     host = socket.gethostname()
     who = os.environ.get("SUDO_USER") or getpass.getuser()
     return {"id": f"{who}@{host}:{pid}:{started(pid)}", "who": who, "host": host, "pid": pid}
+
+
+def orphaned(parent):
+    """Whether the ansible-playbook that forked this worker is gone, and `parent` is who took the worker over."""
+    try:
+        return Path(f"/proc/{parent}/cmdline").read_bytes() != Path("/proc/self/cmdline").read_bytes()
+    except OSError:
+        return parent == 1
 
 
 def started(pid):
@@ -58,7 +68,8 @@ def over(other):
     if other["host"] != socket.gethostname():
         return False
     if Path("/proc/self").is_dir():
-        return other["id"].rpartition(":")[2] != started(other["pid"])
+        alive = started(other["pid"])
+        return not alive or other["id"].rpartition(":")[2] != alive
     try:
         os.kill(other["pid"], 0)
     except OSError as err:
