@@ -189,11 +189,11 @@ class Machines:
         if given is None:
             hosts = self.originals.hosts
             given = [hosts.get(host.lower(), "") for host in machine.hosts]
-        if all(map(_is_ip, given)):
+        if all(map(is_ip, given)):
             machine.addresses = given
 
 
-def _is_ip(text: str) -> bool:
+def is_ip(text: str) -> bool:
     try:
         ip_address(text)
     except ValueError:
