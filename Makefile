@@ -59,8 +59,10 @@ quick: venv lint types ## lint, types, and the tests that need no real program
 	$(BIN)/pytest -n $(WORKERS) -m 'not real and not container'
 
 test: venv parsers containers lint types ## everything: real programs, and nodes in containers
-	$(BIN)/pytest -n $(WORKERS) -m 'not container'
-	$(BIN)/pytest -n 0 -m container
+	@failed=0; \
+	$(BIN)/pytest -n $(WORKERS) -m 'not container' || failed=1; \
+	$(BIN)/pytest -n 0 -m container || failed=1; \
+	exit $$failed
 
 clean: ## removes what make made here; the parsers stay
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -47,10 +47,10 @@ def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, 
     write(tree, tmp_path / "rendered")
     rows = verify(tmp_path / "rendered", SLURM)
     assert rows
-    assert {"slurmctld", "slurmd", "slurmdbd"} <= {row.parser for row in rows if row.status == "passed"}
     for row in rows:
         if row.status == "no parser":  # a plugin of somebody else's, built at the site
             assert all("spank_pyxis.so is in no distribution" in words for words in row.words), row
             continue
         assert row.status == "passed", (row.parser, row.words)
         assert not row.version or row.version.startswith(release)
+    assert {"slurmctld", "slurmd", "slurmdbd"} <= {row.parser for row in rows if row.status == "passed"}

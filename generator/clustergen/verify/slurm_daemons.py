@@ -38,7 +38,8 @@ _OF_THE_SANDBOX = re.compile(
             r"Could not find configured group",  # nor the site's accounts
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             r"attempt number",  # goes before the one line that counts
-            r"Connection reset by peer",  # whoever has been listened to is ended
+            # whoever has been listened to is ended, perhaps before it has its answer
+            r"Connection reset by peer|slurm_msg_sendto: address:port=",
             r"Abandon tree forward",  # the other nodes are not there
             r"Unable to set keepalive",  # said of auth/slurm's local socket wherever it runs
             r"ipmi_monitoring_\w+: |nvidia-caps-imex-channels major device not found",  # nor is their hardware
