@@ -151,9 +151,23 @@ def test_what_is_fatal_to_slurmctld_is_said(
         ({"slurm.conf": ("GresTypes=gpu", "GresTypes=nic")}, "error: .*gpu"),
         ({"slurm.conf": ("proctrack/cgroup", "proctrack/cgruop")}, "slurmd: .*proctrack/cgruop"),
         ({"slurm.conf": ("task/affinity", "task/afinity")}, "slurmd: .*task/afinity"),
+        ({"slurm.conf": ("task/cgroup", "Task/Cgroup")}, "slurmd: .*Task/Cgroup"),
+        ({"slurm.conf": ("proctrack/cgroup", "Proctrack/Cgroup")}, "slurmd: .*Proctrack/Cgroup"),
+        ({"gres.conf": "AutoDetect=nmvl\n"}, "slurmd: error: unknown autodetect flag 'nmvl'"),
         ({"topology.conf": ("c\\[03-04\\]", "c[03-05]")}, "slurmctld: error: .*c05"),
     ],
-    ids=["type", "cores", "unknown-key", "gres-types", "proctrack", "task", "topology"],
+    ids=[
+        "type",
+        "cores",
+        "unknown-key",
+        "gres-types",
+        "proctrack",
+        "task",
+        "task-case",
+        "proctrack-case",
+        "autodetect",
+        "topology",
+    ],
 )
 def test_what_slurm_only_logs_is_said(
     ask: Ask, slurm: SlurmInstall, changes: dict[str, str | tuple[str, str]], words: str
@@ -161,6 +175,25 @@ def test_what_slurm_only_logs_is_said(
     report = ask(slurm, changes)
     assert re.search(words, "\n".join(report.complaints), re.MULTILINE)
     assert not report.passed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("ProctrackType=.*\n", ""),
+        ("TaskPlugin=.*", "taskplugin = cgroup"),
+        ("TaskPlugin=.*", 'TaskPlugin="task/affinity,task/cgroup" # both'),
+        (r"(?s)ProctrackType=[^\n]*\n(.*)\n$", r"\1"),
+        ("MemSpecLimit=16384", "MemSpecLimit=16384 State=FUTURE"),
+    ],
+    ids=["proctrack-default", "task-short", "task-quoted", "no-newline-at-the-end", "future-node"],
+)
+def test_what_slurmd_would_ask_this_machine_is_exchanged_however_it_is_written(
+    ask: Ask, slurm: SlurmInstall, change: tuple[str, str]
+) -> None:
+    report = ask(slurm, {"slurm.conf": change, "cgroup.conf": ("\n$", "")})
+    assert report.complaints == ()
+    assert report.passed
 
 
 @pytest.mark.parametrize(
@@ -192,12 +225,13 @@ def test_node_names_must_resolve(ask: Ask, current_slurm: SlurmInstall) -> None:
     assert any("c01" in line and ("resolve" in line or "getaddrinfo" in line) for line in report.complaints)
 
 
-def test_a_missing_topology_file_is_not_waited_for(ask: Ask, current_slurm: SlurmInstall, tmp_path: Path) -> None:
-    began = time.monotonic()
+def test_a_missing_file_is_not_waited_for(ask: Ask, current_slurm: SlurmInstall) -> None:
     report = ask(current_slurm, {"slurm.conf": "Include racks.conf\n"}, nodes=())
     assert not report.started
     assert any("racks.conf" in line for line in report.complaints)
-    assert time.monotonic() - began < 20
+    assert not any("fatal" in line for line in report.complaints), (
+        "Slurm says so itself when it has waited for a minute"
+    )
 
 
 def test_the_machine_around_the_files_is_made_to_fit(ask: Ask, slurm: SlurmInstall) -> None:
@@ -258,8 +292,13 @@ def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, c
     report = ask(current_slurm, changes, hosts=f"{HOSTS}10.0.0.3 {name}\n", timeout=0.4)
     assert not report.started
     assert report.complaints[-1] == "slurmctld: fatal: no answer within 0.4 s"
-    time.sleep(0.5)
-    assert [pid for pid, environment in _environments() if name.encode() in environment] == []
+    left = [pid for pid, environment in _environments() if name.encode() in environment]
+    for _ in range(300):  # ending a dozen processes takes a moment on a busy machine
+        if not left:
+            break
+        time.sleep(0.1)
+        left = [pid for pid, environment in _environments() if name.encode() in environment]
+    assert left == []
 
 
 def _environments() -> Iterator[tuple[str, bytes]]:

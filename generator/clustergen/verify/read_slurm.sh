@@ -20,7 +20,7 @@ while read -r what path owner; do
 done <"$out/surroundings"
 
 # What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
-hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve"
+hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
 
 wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone or has no hope (1)
   while :; do
@@ -30,6 +30,47 @@ wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon i
     sleep 0.02
   done
 }
+
+sockets() { # sockets PID STATE: its TCP sockets; 0A are those that listen, 01 and 08 those with somebody at the other end
+  local open
+  open=$(ls -l "/proc/$1/fd" 2>/dev/null)
+  sed -nE "s/^ *[0-9]+: \S+ \S+ ($2) \S+ \S+ \S+ +[0-9]+ +[0-9]+ ([0-9]+) .*/\2/p" /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+    while read -r inode; do case $open in *"socket:[$inode]"*) echo "$inode" ;; esac; done
+}
+
+serves() { # serves PID: waits until it listens; who asks earlier complains, or sleeps for whole seconds
+  while kill -0 "$1" 2>/dev/null; do
+    if [ -n "$(sockets "$1" 0A)" ]; then return 0; fi
+    sleep 0.02
+  done
+  return 1
+}
+
+registers() { # registers NODE PID: waits until slurmctld has heard of it
+  local until=$((SECONDS + 30))
+  while kill -0 "$2" 2>/dev/null && [ $SECONDS -lt $until ]; do
+    timeout -k 1 30 scontrol -a -F -o show node "$1" >"$out/registered.$1" 2>&1
+    if grep -q ' Version=' "$out/registered.$1"; then return 0; fi
+    sleep 0.04
+  done
+  return 1
+}
+
+# Who is ended in the middle of a talk is missed by the other, and that one says so. So slurmd ends between two of them,
+# and at the end all stop where they are.
+ends() { # ends PID
+  local until=$((SECONDS + 30))
+  kill -STOP $controller
+  while [ -n "$(sockets "$1" '01|08')" ] && [ $SECONDS -lt $until ]; do
+    kill -CONT $controller
+    sleep 0.02
+    kill -STOP $controller
+  done
+  kill -9 "$1"
+  wait "$1"
+  kill -CONT $controller
+}
+trap 'kill -STOP -1' EXIT
 
 mkdir -p /run/munge /var/log/munge /var/lib/munge /etc/munge
 head -c 128 /dev/urandom >/etc/munge/munge.key
@@ -51,7 +92,7 @@ if [ "$ACCOUNTING" = yes ]; then
   slurmdbd_starts() {
     # shellcheck disable=SC2016  # expanded by the inner shell
     unshare --uts sh -c 'hostname "$1"; exec slurmdbd -D -v' sh "$DBD_HOST" >"$1" 2>&1 &
-    wait_for 'slurmdbd version .* started' "$1" $!
+    wait_for 'slurmdbd version .* started' "$1" $! && serves $!
   }
   # Where slurmdbd.conf is missing or wrong, slurmctld is asked all the same, beside a slurmdbd that works.
   if [ ! -e /etc/slurm/slurmdbd.conf ] || ! slurmdbd_starts "$out/slurmdbd.log"; then
@@ -74,12 +115,8 @@ slurmctld -D -v >"$out/slurmctld.log" 2>&1 &
 controller=$!
 if wait_for 'Running as primary controller' "$out/slurmctld.log" $controller; then
   # An answer to a request shows that it serves, and gives it the time to say more.
-  # Until its port is open scontrol would sleep for whole seconds.
-  for _ in {1..100}; do
-    if grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$CONTROLLER_PORT") [0-9A-F:]+ 0A" /proc/net/tcp; then break; fi
-    sleep 0.02
-  done
-  timeout -k 1 20 scontrol -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
+  serves $controller
+  timeout -k 1 60 scontrol -a -F -o show node >"$out/nodes.txt" 2>"$out/scontrol.log" && echo yes >"$out/started"
 fi
 
 [ -e "$out/started" ] || exit 0
@@ -96,20 +133,33 @@ if [ "$ACCOUNTING" = yes ] && [ -x "$accounts" ]; then
 fi
 
 # slurmd asks this machine for cgroups, memory and GPU drivers, which is not what the files are about; those few values
-# change, now that slurmctld has read them as they are.
+# change, now that slurmctld has read them as they are. They are matched as Slurm spells them, the keys in any case:
+# plugins are files, and another case is for slurmd to refuse.
 cd /etc/slurm || exit
-find . -type f -name '*.conf' -exec sed -i -E \
-  -e 's#^(\s*ProctrackType\s*=\s*)"?proctrack/cgroup"?#\1proctrack/linuxproc#I' \
-  -e 's#^(\s*JobAcctGatherType\s*=\s*)"?jobacct_gather/cgroup"?#\1jobacct_gather/linux#I' \
-  -e '/^\s*TaskPlugin\s*=/I{s#task/cgroup,?##I;s#,\s*$##;s#=\s*$#=task/affinity#}' \
-  -e '/^\s*PrologFlags\s*=/Id' -e 's#\bAutoDetect\s*=\s*\w+#AutoDetect=off#I' {} +
+exchange() { find . -type f -name '*.conf' -exec sed -i -E "$@" {} +; }
+exchange \
+  -e '/^\s*ProctrackType\s*=/Is#(=\s*"?)proctrack/cgroup\b#\1proctrack/linuxproc#' \
+  -e '/^\s*JobAcctGatherType\s*=/Is#(=\s*"?)jobacct_gather/cgroup\b#\1jobacct_gather/linux#' \
+  -e '/^\s*TaskPlugin\s*=/Is#([=,]\s*"?)(task/)?cgroup\b#\1task/affinity#' \
+  -e '/^\s*PrologFlags\s*=/Id'
+if ! find . -type f -name '*.conf' -exec grep -qiE '^\s*ProctrackType\s*=' {} +; then
+  printf '\n\nProctrackType=proctrack/linuxproc\n' >>slurm.conf # left out it is proctrack/cgroup
+fi
 if [ -e cgroup.conf ]; then sed -i '/^\s*CgroupPlugin\s*=/Id' cgroup.conf; fi
-echo "CgroupPlugin=$CGROUP" >>cgroup.conf
+printf '\n\nCgroupPlugin=%s\n' "$CGROUP" >>cgroup.conf
 while read -r spank; do
   find . -type f -name '*.conf' -path '*plugstack*' -exec sed -i "\\#^\\s*[a-z]*\\s*$spank\\b#d" {} +
 done <"$out/absent-spank"
-
+# A method of AutoDetect that this release does not know is the one thing that can be asked without a driver.
 while read -r node; do
+  timeout -k 1 30 slurmd -G -N "$node" 2>&1 | grep 'unknown autodetect' >"$out/slurmd.$node.autodetect"
+done <"$out/autodetect"
+exchange -e 's#\bAutoDetect\s*=\s*\w+#AutoDetect=off#I'
+
+slurmd=
+while read -r node; do
+  [ -z "$slurmd" ] || ends "$slurmd"
+  slurmd=
   hardware=$(sed -nE "s/^NodeName=$node .*/&/p" "$out/nodes.txt")
   value() { echo "$hardware" | sed -E "s/.* $1=([0-9]+) .*/\1/"; }
   if [ -z "$hardware" ]; then
@@ -119,14 +169,10 @@ while read -r node; do
   # slurmd asks hwloc for sockets and cores, and hwloc can be told.
   HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
   export HWLOC_SYNTHETIC
-  timeout -k 1 5 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
+  timeout -k 1 30 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
   slurmd -D -v -N "$node" >"$out/slurmd.$node.log" 2>&1 &
-  if wait_for 'slurmd started on|Waiting for gres.conf file' "$out/slurmd.$node.log" $!; then
-    for _ in {1..25}; do # its registration, or slurmctld's reason to refuse it
-      timeout -k 1 20 scontrol -o show node "$node" >"$out/registered.$node" 2>&1
-      if grep -qE 'State=IDLE |Reason=' "$out/registered.$node"; then break; fi
-      sleep 0.04
-    done
+  slurmd=$!
+  if wait_for 'slurmd started on' "$out/slurmd.$node.log" $slurmd; then
+    registers "$node" $slurmd || echo "error: $node did not register" >>"$out/slurmd.$node.log"
   fi
-  kill -9 $!
 done <"$out/nodes"

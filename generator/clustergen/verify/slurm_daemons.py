@@ -38,8 +38,8 @@ _OF_THE_SANDBOX = re.compile(
             r"Could not find configured group",  # nor the site's accounts
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             r"attempt number",  # goes before the one line that counts
-            # whoever has been listened to is ended, perhaps before it has its answer
-            r"Connection reset by peer|slurm_msg_sendto: address:port=",
+            # sacctmgr leaves without reading the last answer, and slurmdbd of 22.05 minds
+            r"persistent connection for fd \d+ experienced error\[104\]",
             r"Abandon tree forward",  # the other nodes are not there
             r"Unable to set keepalive",  # said of auth/slurm's local socket wherever it runs
             r"ipmi_monitoring_\w+: |nvidia-caps-imex-channels major device not found",  # nor is their hardware
@@ -100,6 +100,7 @@ def read_config(
         else:
             hosts = invented_hosts(around.names)
             omitted.append("host names: no hosts file was given, every name got an invented address")
+    detecting = nodes_for_gres if around.autodetect else ()
     if around.autodetect and not around.devices:
         nodes_for_gres = ()  # without the driver slurmd would list nothing, whatever the files say
     database = (install.path / "var/lib/clustergen/mariadb").is_dir()
@@ -128,6 +129,7 @@ def read_config(
             "spare-slurmdbd.conf": _spare_slurmdbd_conf(around),
             "qos": "".join(f"{name}\n" for name in around.qos),
             "absent-spank": "".join(f"{path}\n" for path in absent),
+            "autodetect": "".join(f"{node}\n" for node in detecting),
             "nodes": "".join(f"{node}\n" for node in nodes_for_gres),
         },
     )
@@ -148,7 +150,6 @@ def read_config(
 def _environment(install: SlurmInstall, around: Surroundings, database: bool) -> dict[str, str]:
     year, month = (int(part) for part in install.release.split("."))
     return {
-        "CONTROLLER_PORT": around.controller_port,
         "ACCOUNTING": ("yes" if database else "left out") if around.accounting else "no",
         "DBD_HOST": around.dbd_host,
         "DBD_USER": around.dbd_user,

@@ -51,7 +51,6 @@ class Surroundings:
     """What the sandbox needs for one folder; `lines` are orders to read_slurm.sh: "folder PATH OWNER" and the like."""
 
     controller: str
-    controller_port: str
     accounting: bool
     dbd_host: str
     dbd_user: str
@@ -80,7 +79,6 @@ def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
     own += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
     return Surroundings(
         controller=name,
-        controller_port=slurm.get("slurmctldport", default="6817").partition("-")[0],
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
         dbd_host=dbd_host,
         dbd_user=dbd.get("slurmuser", default=slurm.get("slurmuser", default="root")),
