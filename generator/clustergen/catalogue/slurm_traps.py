@@ -75,11 +75,20 @@ def traps(file: str, key: str, block: str = "") -> tuple[SlurmTrap, ...]:
     return _traps().get((file, block, key.lower()), ())
 
 
+class NeverKey(NamedTuple):
+    """What is meant by a name that articles show as a key of slurm.conf and that no release has."""
+
+    hint: str
+    """In Slurm's own files."""
+    manifest: str
+    """In the manifest."""
+
+
 @cache
-def _never_there() -> dict[str, str]:
-    return {r["name"].lower(): r["hint"] for r in rows("slurm_never_keys.tsv")}
+def _never_there() -> dict[str, NeverKey]:
+    return {r["name"].lower(): NeverKey(r["hint"], r["manifest"]) for r in rows("slurm_never_keys.tsv")}
 
 
-def never_there(name: str) -> str | None:
-    """What is meant by a name that articles show as a key of slurm.conf; None for any other name."""
+def never_there(name: str) -> NeverKey | None:
+    """What is meant by such a name, in any case; None for any other name."""
     return _never_there().get(name.lower())

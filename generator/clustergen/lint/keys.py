@@ -174,7 +174,7 @@ def _known_blocks() -> frozenset[tuple[str, str]]:
 
 def _hint(file: str, block: str, name: str) -> str | None:
     if file == "slurm.conf" and not block and (never := slurm_traps.never_there(name)):
-        return never
+        return never.hint
     if near := did_you_mean(name, [key.key for key in slurm.keys(file, block)]):
         return near
     for other, blocks in slurm.files().items():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.catalogue import slurm
+from clustergen.catalogue import slurm, slurm_traps
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
-from clustergen.rules.slurm_managed import NEVER_THERE, NOT_FREE, derived_from, field_of
+from clustergen.rules.slurm_managed import NOT_FREE, derived_from, field_of
 from clustergen.rules.slurm_values import findings, value
 from clustergen.slurmrules import keys
 
@@ -109,7 +109,8 @@ def _option(
 
 
 def _unknown(path: ManifestPath, file: str, block: str, name: str) -> Finding:
-    hint = NEVER_THERE.get(name.lower()) or did_you_mean(name, [key.key for key in slurm.keys(file, block)])
+    never = slurm_traps.never_there(name)
+    hint = never.manifest if never else did_you_mean(name, [key.key for key in slurm.keys(file, block)])
     if hint is None:
         homes = [(f, b) for f, b in _HATCH_OF if slurm.key(f, name, b) is not None]
         if homes:

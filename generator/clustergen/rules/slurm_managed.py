@@ -150,19 +150,6 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
 # With Slurm's own defaults, an option may say what a field has no words for; these it may not.
 NOT_FREE = frozenset(("ClusterName", "NodeName", "PartitionName", "NodeSet", "StoragePass"))
 
-# Keys that articles show and no release has → what does it.
-NEVER_THERE = {
-    "maxconcurrentjobs": "a limit of jobs is a QOS's: slurm.qos.NAME.max_jobs_per_user",
-    "maxjobs": "a limit of jobs is a QOS's or an account's: slurm.accounts.NAME.max_jobs",
-    "maxjobsperuser": "a limit of jobs is a QOS's: slurm.qos.NAME.max_jobs_per_user",
-    "maxsubmitjobs": "a limit of jobs is a QOS's: slurm.qos.NAME.max_submit_per_user",
-    "maxwall": "slurm.partitions.NAME.max_time, or max_wall of a QOS",
-    "prioritydecaytype": "how use decays is said by slurm.priority.half_life",
-    "priorityusageresetperiodtype": "write slurm.priority.usage_reset",
-    "defaultpartition": "say default: true in a partition",
-    "topologytype": "write slurm.topology.plugin",
-}
-
 
 @cache
 def _lower() -> tuple[dict[tuple[str, str, str], str], ...]:
