@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from clustergen.adopt.accounting import take_slurmdbd
+from clustergen.adopt.accounts import take_books
 from clustergen.adopt.comparing import Comparison
 from clustergen.adopt.controllers import take_accounting, take_controllers
 from clustergen.adopt.draft import Draft, Note
@@ -68,11 +70,18 @@ def _size(names: str) -> int:
         return 1
 
 
-def adopt(path: Path, *, version: str | None = None, os: str | None = None, hosts: Path | None = None) -> Adopted:
+def adopt(
+    path: Path,
+    *,
+    version: str | None = None,
+    os: str | None = None,
+    hosts: Path | None = None,
+    accounts: Sequence[Path] = (),
+) -> Adopted:
     """Reads the folder or slurm.conf at `path`. ClustergenError where it cannot be read; nothing is written.
 
     `version` is the release of Slurm, else guessed from the keys; `os` that of the nodes; `hosts` a hosts file with the
-    addresses that slurm.conf lacks.
+    addresses that slurm.conf lacks; `accounts` what sacctmgr writes of accounts and QOS.
     """
     originals = read_originals(path, version, hosts)
     _not_too_many(originals, path)
@@ -90,7 +99,7 @@ def adopt(path: Path, *, version: str | None = None, os: str | None = None, host
     for place, problem in originals.unread():
         if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
             draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)
-    _begin(draft, originals, path, os)
+    _begin(draft, originals, path, os, accounts)
     take_settings(draft, originals)
     machines = Machines(draft, originals)
     machines.take()
@@ -99,6 +108,8 @@ def adopt(path: Path, *, version: str | None = None, os: str | None = None, host
     machines.write()
     take_partitions(draft, originals, machines)
     take_slurmdbd(draft, originals)
+    if accounts:
+        take_books(draft, originals, accounts)
     take_files(draft, originals, machines)
     for found in comments.values():
         draft.tail += found.tail
@@ -116,7 +127,7 @@ def adopt(path: Path, *, version: str | None = None, os: str | None = None, host
     )
 
 
-def _begin(draft: Draft, originals: Originals, path: Path, os: str | None) -> None:
+def _begin(draft: Draft, originals: Originals, path: Path, os: str | None, accounts: Sequence[Path]) -> None:
     """What every manifest has, and what keeps this one to what Slurm's files say."""
     release = originals.release
     named = originals.conf.value("ClusterName")
@@ -124,7 +135,7 @@ def _begin(draft: Draft, originals: Originals, path: Path, os: str | None) -> No
     cluster = named.text if named else "cluster"
     name = re.sub(r"[^a-z0-9_-]", "-", cluster.lower()).strip("-_")[:63]
     name = name if re.match(r"[a-z]", name) else f"cluster-{name}".strip("-")[:63]
-    files = ", ".join(originals.configs)
+    files = ", ".join([*originals.configs, *map(str, accounts)])
     head = [
         "yaml-language-server: $schema=./clustergen.schema.json",
         f"Made by `clustergen import {path}` from {files}: it renders to Slurm files of the same meaning.",

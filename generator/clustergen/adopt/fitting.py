@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from clustergen import compile as compiler
+from clustergen.adopt.books import TAKEN_BACK
 from clustergen.adopt.comparing import Comparison, changes_of, explained, is_about, rendered
 from clustergen.adopt.controllers import as_written
-from clustergen.adopt.draft import Draft, Item, Kind
+from clustergen.adopt.draft import Draft, Item, Kind, Value
 from clustergen.adopt.fabric import as_file, is_about_topology, without_plugin
 from clustergen.adopt.lean import needless, told
 from clustergen.adopt.lines import take_lines
@@ -30,6 +31,7 @@ _ROUNDS = 40
 _STRANGERS = ("node-unknown", "node-not-compute")
 _NO_TOPOLOGY = ("topology-without-switches", "topology-blocks-missing")
 _OF_TOPOLOGY = ("node-without-switch", "node-without-block", "topology-without-switches", "topology-too-new")
+_BOOKS = (("slurm", "qos"), ("slurm", "accounts"))
 _BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distribution")
 
 
@@ -88,10 +90,16 @@ def _leaner(draft: Draft, originals: Originals, fitted: Fitted) -> Fitted:
 
 def _until_valid(draft: Draft, originals: Originals) -> None:
     for _ in range(_ROUNDS):
-        found = _errors(draft.data())
+        found = sorted(_errors(draft.data()), key=_from_behind)
         handled = [error for error in found if _handle(draft, originals, error)]
         if not handled:
             return
+
+
+def _from_behind(error: Finding) -> int:
+    """Members of lists go from the last to the first, so that the places of the others stay."""
+    last = error.path[-1] if error.path else ""
+    return -last if isinstance(last, int) else 0
 
 
 def _errors(data: dict[str, Any]) -> list[Finding]:
@@ -159,7 +167,7 @@ def _move(draft: Draft, originals: Originals, item: Item, error: Finding) -> boo
         return error.code in _STRANGERS and _without_strangers(draft, item)
     if item.path[-1] == "address":
         _set(draft, ("host", "hosts_file"), False)
-    if draft.demote(item):
+    if draft.demote(item) or _without_member(draft, item, error):
         return True
     text = str(item.value)
     kind: Kind = "meant" if _passed_over(error, item) else "left-out"
@@ -170,7 +178,7 @@ def _move(draft: Draft, originals: Originals, item: Item, error: Finding) -> boo
         word = next((part for part, begin in _parts(text) if begin <= start < begin + len(part) + 1), "")
         rest = ",".join(part for part, _ in _parts(text) if part != word)
         if word.strip() and rest:
-            draft.note(kind, f"{word.strip()} of {item.path[-1]}: {_said(error)}", place, key)
+            draft.note(kind, f"{word.strip()} of {item.path[-1]}: {_said(error, item)}", place, key)
             item.value = rest
             return True
     draft.remove(item)
@@ -178,14 +186,28 @@ def _move(draft: Draft, originals: Originals, item: Item, error: Finding) -> boo
         draft.note("choice", f"{error.message}: it is not in the manifest as the address of a machine", place)
         as_written(draft, originals)
     else:
-        draft.note(kind, f"{item.path[-1]}={text}: {_said(error)}", place, key)
+        draft.note(kind, f"{item.path[-1]}={text}: {_said(error, item)}", place, key)
     if item.comments:
         draft.tail += item.comments
     return True
 
 
-def _said(error: Finding) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message
+def _without_member(draft: Draft, item: Item, error: Finding) -> bool:
+    """A list without the one name that an error is about; False where it is about the whole, or nothing is left."""
+    index = error.path[-1]
+    if not isinstance(item.value, tuple) or len(error.path) != len(item.path) + 1 or not isinstance(index, int):
+        return False
+    left = tuple(member for place, member in enumerate(item.value) if place != index)
+    if not left or not item.origins:
+        return False
+    draft.note("left-out", f"{item.value[index]} of {item.path[-1]}: {_said(error, item)}", item.origins[0].place)
+    draft.items[item.path].value = cast("Value", left)
+    return True
+
+
+def _said(error: Finding, item: Item) -> str:
+    words = f"{error.message}; {error.hint}" if error.hint else error.message
+    return f"{words}; {TAKEN_BACK}" if item.path[:2] in _BOOKS else words
 
 
 def _passed_over(error: Finding, item: Item) -> bool:

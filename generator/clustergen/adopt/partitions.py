@@ -7,7 +7,7 @@ import re
 from clustergen.adopt.draft import Draft, Origin, Value
 from clustergen.adopt.machines import NAME, Machines
 from clustergen.adopt.originals import Originals
-from clustergen.adopt.settings import Convert, boolean, duration, name, number, option_value, words
+from clustergen.adopt.settings import Convert, boolean, duration, number, option_value, words
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.diagnostics import ManifestPath
 from clustergen.hostlist import HostlistError, expand
@@ -42,7 +42,7 @@ def _some(convert: Convert) -> Convert:
     return lambda text: None if text.upper() == "ALL" else convert(text)
 
 
-_LIST = _some(words(_WORD))
+_OF_BOOKS = _some(words(_NAME))
 _ALL = ("AllowAccounts", "AllowQos", "AllowGroups", "AllocNodes")
 """Where ALL is as good as nothing."""
 _TABLE: dict[str, tuple[str, Convert]] = {
@@ -60,10 +60,10 @@ _TABLE: dict[str, tuple[str, Convert]] = {
     "MaxNodes": ("max_nodes", number(1, 1 << 31)),
     "MinNodes": ("min_nodes", number(1, 1 << 31)),
     "OverSubscribe": ("oversubscribe", _lower(no="no", exclusive="exclusive", yes="yes", force="force")),
-    "QOS": ("qos", name),
-    "AllowAccounts": ("allow_accounts", _LIST),
-    "AllowQos": ("allow_qos", _LIST),
-    "AllowGroups": ("allow_groups", _LIST),
+    "QOS": ("qos", lambda text: text if _NAME.fullmatch(text) else None),
+    "AllowAccounts": ("allow_accounts", _OF_BOOKS),
+    "AllowQos": ("allow_qos", _OF_BOOKS),
+    "AllowGroups": ("allow_groups", _some(words(_WORD))),
     "State": ("state", _upper("UP", "DOWN", "DRAIN", "INACTIVE")),
     "Hidden": ("hidden", boolean),
 }

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard, get_args, get_origin
 
 from pydantic import BaseModel
 
 from clustergen.adopt.comments import readable
 from clustergen.adopt.draft import Draft
 from clustergen.diagnostics import ManifestPath
-from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.slurm import Partition
 from clustergen.render.formats import yaml_scalar
 
 _WIDTH = 118
@@ -54,9 +51,6 @@ class _Said:
         return self._below.get(path, [])
 
 
-_MEMBERS: dict[str, type[BaseModel]] = {"nodes": Nodes, "node_types": NodeType, "partitions": Partition}
-
-
 def _ordered(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """The keys of a section in the order of its fields."""
     found = {}
@@ -64,14 +58,19 @@ def _ordered(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
         if name not in data:
             continue
         value, kind = data[name], spec.annotation
-        if name in _MEMBERS and isinstance(value, dict):
-            value = {key: _ordered(inner, _MEMBERS[name]) for key, inner in value.items()}
-        elif name in _MEMBERS and isinstance(value, list):
-            value = [_ordered(inner, _MEMBERS[name]) for inner in value]
-        elif isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, BaseModel):
+        members = [part for part in get_args(kind) if _is_section(part)]
+        if _is_section(kind):
             value = _ordered(value, kind)
+        elif members and isinstance(value, dict) and get_origin(kind) is dict:
+            value = {key: _ordered(inner, members[0]) for key, inner in value.items()}
+        elif members and isinstance(value, list):
+            value = [_ordered(inner, members[0]) for inner in value]
         found[name] = value
     return found
+
+
+def _is_section(kind: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _comment(words: str, indent: int) -> str:

@@ -28,12 +28,25 @@ SCHEMA = "clustergen.schema.json"
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A hosts file with the addresses that slurm.conf lacks, as /etc/hosts.",
 )
+@click.option(
+    "--accounts",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="Accounts and QOS: a file of `sacctmgr dump`, or of `sacctmgr -P show qos`; may stand several times.",
+)
 @click.option("--force", is_flag=True, help="Write over files that are there.")
 @click.option(
     "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Who reads it."
 )
 def command(
-    path: Path, output: Path | None, version: str | None, os: str | None, hosts: Path | None, force: bool, form: str
+    path: Path,
+    output: Path | None,
+    version: str | None,
+    os: str | None,
+    hosts: Path | None,
+    accounts: tuple[Path, ...],
+    force: bool,
+    form: str,
 ) -> None:
     """Make a manifest out of PATH: a folder of Slurm's files, or a slurm.conf with what lies beside it.
 
@@ -41,7 +54,7 @@ def command(
     go to site/ beside the manifest as they are. Exit code 0: the same meaning; 1: differences, which are shown; 2: the
     manifest is not valid yet; 3: PATH cannot be read.
     """
-    found = adopt(path, version=version, os=os, hosts=hosts)
+    found = adopt(path, version=version, os=os, hosts=hosts, accounts=accounts)
     if output is not None:
         _write(found, output, force)
     if form == "json":

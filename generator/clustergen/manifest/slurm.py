@@ -26,7 +26,8 @@ TresLimits = dict[Tres, Annotated[int, Field(ge=-1)]]
 
 
 AnyName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$", max_length=63)]
-"""Slurm takes more in names of partitions and clusters than elsewhere."""
+"""Slurm takes more in names of partitions, clusters, QOS and accounts than elsewhere: projects are often numbers."""
+UserName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_.-]*$", max_length=32)]
 
 
 class Partition(Section):
@@ -57,9 +58,9 @@ class Partition(Section):
     max_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Largest job.")
     min_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Smallest job.")
     oversubscribe: Literal["no", "exclusive", "yes", "force"] | None = field(None, "Sharing of cores; default no.")
-    qos: SlurmName | None = field(None, "QOS whose limits hold for the partition as a whole.")
-    allow_accounts: tuple[SlurmName, ...] = field((), "Only these accounts.")
-    allow_qos: tuple[SlurmName, ...] = field((), "Only these QOS.")
+    qos: AnyName | None = field(None, "QOS whose limits hold for the partition as a whole.")
+    allow_accounts: tuple[AnyName, ...] = field((), "Only these accounts.")
+    allow_qos: tuple[AnyName, ...] = field((), "Only these QOS.")
     allow_groups: tuple[SlurmName, ...] = field((), "Only these Unix groups.")
     billing: dict[str, float] | None = field(
         None, "TRESBillingWeights; default made so that a whole node bills by its GPUs."
@@ -110,7 +111,7 @@ class Qos(Section):
 
     description: Phrase | None = field(None, "For people.")
     priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")
-    preempt: tuple[SlurmName, ...] = field((), "QOS whose jobs this one may push aside.")
+    preempt: tuple[AnyName, ...] = field((), "QOS whose jobs this one may push aside.")
     preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(None, "For jobs of this QOS.")
     grace_time: Duration | None = field(None, "Warning time before a preempted job ends.")
     max_wall: Duration | None = field(None, "Longest job.")
@@ -128,11 +129,11 @@ class Account(Section):
 
     description: Phrase | None = field(None, "For people.")
     organization: Phrase | None = field(None, "For people.")
-    parent: SlurmName | None = field(None, "Account above; default root.")
+    parent: AnyName | None = field(None, "Account above; default root.")
     fairshare: Annotated[int, Field(ge=0, le=2147483647)] = field(1, "Shares beside its siblings.")
-    users: tuple[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_.-]*$", max_length=32)], ...] = field((), "Its users.")
-    qos: tuple[SlurmName, ...] = field((), "QOS that it may use; default all that are defined.")
-    default_qos: SlurmName | None = field(None, "QOS of jobs that name none.")
+    users: tuple[UserName, ...] = field((), "Its users.")
+    qos: tuple[AnyName, ...] = field((), "QOS that it may use; default all that are defined.")
+    default_qos: AnyName | None = field(None, "QOS of jobs that name none.")
     group_tres: TresLimits = field({}, "Of all its running jobs together.")
     max_jobs: Annotated[int, Field(ge=-1)] | None = field(None, "Running jobs of each user in it.")
 
@@ -245,8 +246,8 @@ class Slurm(Section):
     node_sets: dict[SlurmName, HostList] = field({}, "Names for groups of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption.")
-    qos: dict[SlurmName, Qos] = field({}, "Qualities of service.")
-    accounts: dict[SlurmName, Account] = field({}, "Accounts and users.")
+    qos: dict[AnyName, Qos] = field({}, "Qualities of service.")
+    accounts: dict[AnyName, Account] = field({}, "Accounts and users.")
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     topology: Topology = section(Topology, "Topology.")
