@@ -123,19 +123,25 @@ def circuit_w(circuit: Circuit) -> float:
     return circuit.volts * circuit.amps * (math.sqrt(3) if circuit.phases == 3 else 1) * circuit.derate
 
 
-def _contents(cluster: Cluster, name: str, rack: Rack) -> tuple[int, int]:
-    """Watts and rack units of what stands in a rack; what nobody knows counts nothing."""
-    kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    inside = [kinds[host] for host in (expand(rack.nodes) if rack.nodes else ()) if host in kinds]
-    fabric = cluster.manifest.networks.fabric
-    switches = [s for s in cluster.switches if fabric and fabric.switches[s.index].rack == name]
-    watts = sum(draw_w(kind) or 0 for kind in inside) + sum(switch.power_w or 0 for switch in switches)
-    return watts, sum(kind.rack_units for kind in inside) + sum(switch.rack_units for switch in switches)
+def _contents(cluster: Cluster) -> Iterator[tuple[str, Rack, int, int]]:
+    """Each rack with the watts and rack units of what stands in it; what nobody knows counts nothing."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for group in cluster.groups:
+        sizes.update(dict.fromkeys(group.hosts, (draw_w(group.type) or 0, group.type.rack_units)))
+    racks = cluster.manifest.racks
+    inside = {
+        name: [sizes[host] for host in (expand(rack.nodes) if rack.nodes else ()) if host in sizes]
+        for name, rack in racks.items()
+    }
+    if fabric := cluster.manifest.networks.fabric:
+        for switch in cluster.switches:
+            inside.get(fabric.switches[switch.index].rack or "", []).append((switch.power_w or 0, switch.rack_units))
+    for name, rack in racks.items():
+        yield name, rack, sum(watts for watts, _ in inside[name]), sum(units for _, units in inside[name])
 
 
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:
-    for name, rack in cluster.manifest.racks.items():
-        watts, units = _contents(cluster, name, rack)
+    for name, rack, watts, units in _contents(cluster):
         path: ManifestPath = ("racks", name)
         draw = f"what stands in '{name}' may draw {_kw(watts)}"
         if units > rack.units:

@@ -75,8 +75,7 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     if rate is None or fabric is None:
         return
-    for kind in dict.fromkeys(group.type.name for group in cluster.compute):
-        resolved = next(found for found in cluster.node_types if found.name == kind)
+    for kind, resolved in {group.type.name: group.type for group in cluster.compute}.items():
         written = cluster.manifest.node_types.get(kind)
         named = rate_words(fabric)
         for index, port in enumerate(resolved.ports):
