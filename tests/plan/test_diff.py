@@ -10,7 +10,8 @@ import yaml
 
 from clustergen.plan.plan import plan
 from clustergen.plan.sides import Side, read
-from clustergen.plan.steps import PLAYS, REMOVE, TURNS, UPGRADE
+from clustergen.plan.steps import AT_ONCE, PLAYS, TURNS
+from clustergen.plan.work import REMOVE, UPGRADE
 from strategies.diffs import LONGER, MANIFEST, diff, rendered, write
 
 
@@ -74,7 +75,10 @@ RENAMED = {
         ("partition", "small: cancels the jobs of partition debug"),
         ("type", "small: files only; nothing is restarted"),
         ("cluster", "big: not while jobs run: ClusterName: slurmctld refuses the state that another name saved"),
-        ("controller", "small: restarts slurmdbd, slurmctld and slurmd; no job is lost"),
+        (
+            "controller",
+            "small: restarts slurmdbd, slurmctld and slurmd; all jobs are lost unless step 1 is done by hand",
+        ),
     ],
 )
 def test_another_name_is_what_it_is_to_slurm(tmp_path: Path, what: str, verdict: str) -> None:
@@ -143,7 +147,7 @@ def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
         named = [step["play"] for step in cluster["steps"] if step["play"] and not step["by"]]
         assert named == sorted(named, key=PLAYS.index)
         seen.update(named)
-    assert seen == set(PLAYS) - {TURNS}
+    assert seen == set(PLAYS) - {AT_ONCE, TURNS}
 
 
 def test_a_changed_line_of_slurm_conf_is_put_on_all_nodes(tmp_path: Path) -> None:

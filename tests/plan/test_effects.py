@@ -18,8 +18,8 @@ from clustergen.plan.plan import Plan, plan
 from clustergen.plan.release import path_between
 from clustergen.plan.sides import Side, read
 from clustergen.plan.snapshot import Snapshot
-from clustergen.plan.steps import UPGRADE
 from clustergen.plan.words import verdict
+from clustergen.plan.work import UPGRADE
 
 RELEASES = ("22.05", "24.11", "26.05")
 INVALID = "the release does not know it"

@@ -53,6 +53,7 @@ class Names:
         if change.kind == "key":
             sections = (values for section, values in self._of_section.items() if section != "storage")
             yield from self._those(chain.from_iterable(sections), change, _of_the_key)
+            yield from self._of_named_hosts(change)
         elif change.kind == "system":
             yield from (index for index, value in enumerate(self._written) if value.path[-1] in ("os", "type"))
         elif change.kind == "file":
@@ -68,6 +69,15 @@ class Names:
             if change.kind in ("node", "gres"):
                 for group in {group for host in hosts for group in self._types.get(host, ())}:
                     yield from self._those(self._of_type[group], change, _of_the_type)
+
+    def _of_named_hosts(self, change: Change) -> Iterator[int]:
+        """Entries of hosts that the value names, where these come, go or move: SlurmctldHost, DbdHost."""
+        words = {word for side in (change.old, change.new) for word in re.findall(r"[\w.-]+", side or "")}
+        for word in words & self._of_host.keys():
+            for index in self._of_host[word]:
+                path = self._written[index].path
+                if len(path) < 3 or path[2] in ("name", "address"):
+                    yield index
 
     def _those(self, indexes: Iterable[int], change: Change, fits: Callable[[Change, Written], bool]) -> Iterator[int]:
         return (index for index in indexes if fits(change, self._written[index]))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.plan.accounts import left_over, renumbered
 from clustergen.plan.causes import causes
 from clustergen.plan.change import Change
 from clustergen.plan.compare import Comparison
 from clustergen.plan.release import release_change
 from clustergen.plan.snapshot import Snapshot
-from clustergen.plan.steps import Step, Work, steps
+from clustergen.plan.steps import steps
+from clustergen.plan.work import Step, Work
 from clustergen.plan.written import Written, written_changes
 from clustergen.records import record, replace
 
@@ -42,6 +46,8 @@ class Plan:
     groups: tuple[Group, ...]
     compute: tuple[str, ...]
     """All nodes that run slurmd, in the new snapshot."""
+    others: frozenset[str]
+    """Hosts of the new snapshot that run no slurmd: there is nothing to drain."""
     steps: tuple[Step, ...]
 
     @property
@@ -54,6 +60,13 @@ class Plan:
         """Changed values of the manifest that no change is known to follow from."""
         told = {value for values in self.causes.values() for value in values}
         return tuple(value for value in self.written if value not in told)
+
+    def only_behind(self, changes: Collection[Change]) -> tuple[Written, ...]:
+        """The values behind these changes that no other change follows from: they are named nowhere else."""
+        those = set(changes)
+        told = {value for change, values in self.causes.items() if change not in those for value in values}
+        found = dict.fromkeys(value for change in changes for value in self.causes.get(change, ()))
+        return tuple(value for value in found if value not in told)
 
 
 def plan(old: Snapshot, new: Snapshot) -> Plan:
@@ -77,6 +90,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         accounting=accounting,
         compute=new.groups.get("slurm_compute", ()),
         release=release,
+        kept=left_over(old, new),
+        renumbered=renumbered(old, new),
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(
@@ -92,5 +107,6 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         removed=comparison.removed,
         groups=groups,
         compute=tuple(work.compute),
+        others=frozenset(new.hosts).difference(work.compute),
         steps=steps(work),
     )

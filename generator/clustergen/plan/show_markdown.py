@@ -123,7 +123,7 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
         said = f"{left_out:,} of {count(len(loud), 'change')} that take something are not shown here:"
         yield f"{said} `clustergen diff --format json` has all of them."
     if quiet:
-        yield from _quiet(quiet, room)
+        yield from _quiet(plan, quiet, room)
     yield from _inventory(plan, room)
     yield from _silent(plan, room)
     if plan.steps:
@@ -173,7 +173,7 @@ def _folded_away(title: str, changes: Sequence[Change], room: Room) -> Iterator[
     yield from ("", "</details>")
 
 
-def _quiet(changes: Sequence[Change], room: Room) -> Iterator[str]:
+def _quiet(plan: Plan, changes: Sequence[Change], room: Room) -> Iterator[str]:
     """Files of a kind that differ by node type are one line."""
     yield from ("", f"<details><summary>{count(len(changes), 'change')} with nothing to do</summary>", "")
     found = families(changes)
@@ -184,6 +184,8 @@ def _quiet(changes: Sequence[Change], room: Room) -> Iterator[str]:
             yield from (f"- {code(subject(change))} {_hosts(change.nodes, room)}" for change in family.shown)
     if len(found) > room.rows:
         yield f"- …and {len(found) - room.rows:,} more"
+    if behind := plan.only_behind(changes)[:_PLACES]:
+        yield from ("", f"of {', '.join(map(_place, behind))}")
     yield from ("", "</details>")
 
 

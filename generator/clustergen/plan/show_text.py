@@ -48,6 +48,9 @@ def _lines(plan: Plan, colour: bool) -> Iterator[str]:
         for family in quiet:
             why = f": {family.first.reason}" if family.first.reason else ""
             yield from (line if line.startswith("    ") else f"{line}{why}" for line in _family(family))
+        yield from _places(
+            plan.only_behind([change for family in quiet for change in family.changes]), "      ", _CAUSES
+        )
     yield from _hosts(plan, bold, plain)
     silent = plan.silent
     if silent:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.plan import people
 from clustergen.plan.change import Change, folded
-from clustergen.plan.release import path_between
 from clustergen.plan.values import hosts_of
-from clustergen.records import record
+from clustergen.plan.work import Step, Work
 from clustergen.render.effects import Effect
 
 GATE = "Jobs that would be lost"
@@ -16,63 +15,10 @@ EMPTY = "Nodes that have to be empty before anything changes"
 STOP = "Daemons that must not see a half of the change"
 PUT = "Files, and what they take"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
-RESUME, TURNS = "Nodes that were emptied", "Nodes that take turns"
-PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, TURNS)
+RESUME, AT_ONCE, TURNS = "Nodes that were emptied", "Nodes that are empty as it is", "Nodes that take turns"
+PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, AT_ONCE, TURNS)
 """Names of plays of site.yml, in its order."""
-REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
-"""Playbooks of their own, run before site.yml."""
 _MOST_PARTITIONS = 4
-
-
-@record
-class Step:
-    """One thing to do, in its turn."""
-
-    text: str
-    hosts: str | None
-    """Folded; None where it is done in one place for all."""
-    play: str
-    """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
-
-    @property
-    def by(self) -> str:
-        """Who does it, where it is not site.yml: a playbook, or `by hand`."""
-        if self.play == REMOVE:
-            return f"ansible-playbook {REMOVE} -e nodes={self.hosts}"
-        if self.play == UPGRADE:
-            return f"ansible-playbook {UPGRADE}"
-        return "" if self.play else "by hand"
-
-
-@record
-class Work:
-    """All that the steps are made from."""
-
-    changes: Sequence[Change]
-    added: Sequence[str]
-    removed: Sequence[str]
-    controllers: Sequence[str]
-    accounting: Sequence[str]
-    compute: Sequence[str]
-    systems: Sequence[Change]
-    """Hosts that get another operating system; not among `changes` either."""
-    release: Change | None
-    """That of the release of Slurm, which is not among `changes`."""
-
-    def with_kind(self, *kinds: str) -> list[Change]:
-        return [change for change in self.changes if any(effect.kind in kinds for effect in change.effects)]
-
-    def hosts(self, changes: Iterable[Change], among: Sequence[str] | None = None) -> str | None:
-        """The nodes that the changes are about; None for all of `among`."""
-        names: dict[str, None] = {}
-        for change in changes:
-            if change.nodes is None:
-                return folded(among) if among is not None else None
-            names.update(dict.fromkeys(hosts_of(change.nodes)))
-        if among is not None:
-            here = set(among)
-            return folded(name for name in names if name in here)
-        return folded(names)
 
 
 def partitions(changes: Sequence[Change]) -> str:
@@ -81,52 +27,6 @@ def partitions(changes: Sequence[Change]) -> str:
     if len(names) <= _MOST_PARTITIONS:
         return ", ".join(f"partition {name}" for name in names)
     return f"{len(names):,} partitions ({', '.join(names[: _MOST_PARTITIONS - 1])} …)"
-
-
-def _people(work: Work) -> Iterable[Step]:
-    gone = set(work.removed)
-    for change in work.changes:
-        if change.key == "StateSaveLocation":
-            yield Step(f"stop slurmctld, and copy {change.old} to {change.new}", folded(work.controllers), "")
-        elif change.key == "SlurmctldHost" and Effect("restart-slurm") in change.effects:
-            text = f"stop slurmctld on {change.old}, and bring StateSaveLocation from there"
-            yield Step(text, folded(work.controllers), "")
-        elif change.key == "ClusterName" and Effect("refuse") in change.effects:
-            text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
-            yield Step(text, folded(work.controllers), "")
-    for change in work.systems:
-        yield from _anew(work, change)
-    if work.release:
-        yield from _upgrade(work, work.release)
-    drained = [
-        change for change in work.with_kind("drain") if change.kind == "node" and not change.key and change.new is None
-    ]
-    if drained and gone:
-        text = "drain and stop the nodes that leave, while the old tree still has them"
-        yield Step(text, work.hosts(drained), REMOVE)
-
-
-def _anew(work: Work, change: Change) -> Iterable[Step]:
-    hosts = set(hosts_of(change.nodes or ""))
-    for kept, those in (("StateSaveLocation", work.controllers), ("the accounting database", work.accounting)):
-        if here := hosts.intersection(those):
-            yield Step(f"back up {kept}, and bring it to the new system", folded(here), "")
-    if nodes := hosts.intersection(work.compute):
-        yield Step(f"drain, and install {change.new}; then clustergen.cluster.replace", folded(nodes), "")
-    if others := hosts.difference(work.compute):
-        yield Step(f"install {change.new}", folded(others), "")
-
-
-def _upgrade(work: Work, change: Change) -> Iterable[Step]:
-    if change.new is not None and change.old is not None and SlurmRelease(change.new) < SlurmRelease(change.old):
-        text = "restore the accounting database and StateSaveLocation from before the upgrade"
-        yield Step(text, folded([*work.accounting, *work.controllers]), "")
-        return
-    text = f"back up {'the accounting database and ' if work.accounting else ''}StateSaveLocation"
-    yield Step(text, folded([*work.accounting, *work.controllers]) or None, "")
-    for release in path_between(SlurmRelease(change.old or ""), SlurmRelease(change.new or "")):
-        text = f"bring Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
-        yield Step(text, None, UPGRADE)
 
 
 def _gate(work: Work) -> Iterable[Step]:
@@ -143,9 +43,7 @@ def _drain(work: Work) -> Iterable[Step]:
     found = [change for change in work.changes if Effect("drain") in change.effects]
     nodes = [name for name in hosts_of(work.hosts(found, work.compute) or "") if name not in gone]
     if nodes:
-        yield Step(
-            "drain, and wait for their jobs", folded(nodes), "Nodes that have to be empty before anything changes"
-        )
+        yield Step("drain, and wait for their jobs", folded(nodes), EMPTY)
 
 
 def _stop(work: Work) -> Iterable[Step]:
@@ -220,20 +118,41 @@ def _resume(work: Work) -> Iterable[Step]:
 
 
 def _turns(work: Work) -> Iterable[Step]:
-    slow: dict[str, list[Change]] = {}
+    """Each host has one turn, for all that it takes; only those that serve jobs are drained for it."""
+    verbs: dict[str, dict[str, None]] = {}
     for change in work.changes:
         for effect in change.effects:
             if effect.kind in ("remount", "reboot") or (effect.kind == "drain" and effect.unit):
-                verbs = {"remount": f"unmount and mount {effect.unit}", "drain": f"restart {effect.unit}"}
-                slow.setdefault(verbs.get(effect.kind, "reboot"), []).append(change)
-    for verb, changes in slow.items():
-        yield Step(f"one after the other: drain, {verb}, resume", work.hosts(changes), TURNS)
+                for host in work.compute if change.nodes is None else hosts_of(change.nodes):
+                    verbs.setdefault(host, {})[_verb(change, effect)] = None
+    serving = set(work.compute)
+    alike: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    for host, found in verbs.items():
+        alike.setdefault((host in serving, tuple(sorted(found, key=_turn))), []).append(host)
+    for (drained, words), hosts in sorted(alike.items()):
+        text = ", ".join(words)
+        if drained:
+            yield Step(f"one after the other: drain, {text}, resume", folded(hosts), TURNS)
+        else:
+            yield Step(f"{text}, whoever works there", folded(hosts), AT_ONCE)
+
+
+def _turn(verb: str) -> int:
+    """What goes makes place first; a reboot ends it."""
+    return 0 if verb.startswith("unmount ") else 2 if verb == "reboot" else 1
+
+
+def _verb(change: Change, effect: Effect) -> str:
+    if effect.kind == "remount":
+        word = "mount" if change.old is None else "unmount" if change.new is None else "unmount and mount"
+        return f"{word} {effect.unit}"
+    return "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
 
 
 _LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
 
 STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
-    _people,
+    people.before,
     _gate,
     _drain,
     _stop,
@@ -245,6 +164,7 @@ STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _daemon("slurmd", "restart slurmd; running jobs live on", NODES, lambda work: work.compute),
     _resume,
     _turns,
+    people.after,
 )
 
 

@@ -110,8 +110,12 @@ def _hosts(changes: Iterable[Change], plan: Plan) -> str:
     names: dict[str, None] = {}
     for change in changes:
         names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
-    text = folded(names)
-    return f"{count(len(names), 'node')} ({cut(text, _LONGEST_NAME)})"
+    return _counted(names)
+
+
+def _counted(names: Iterable[str]) -> str:
+    listed = list(names)
+    return f"{count(len(listed), 'node')} ({cut(folded(listed), _LONGEST_NAME)})"
 
 
 def verdict(plan: Plan) -> str:
@@ -131,18 +135,19 @@ def verdict(plan: Plan) -> str:
         change for kind in ("drain", "remount", "reboot") for change in by_kind.get(kind, ()) if change not in anew
     ]
     if emptied:
-        reboots = " and reboots" if "reboot" in by_kind else ""
-        told.append(f"drains{reboots} {_hosts(emptied, plan)}")
+        told += _emptied(emptied, plan, "drains and reboots" if "reboot" in by_kind else "drains")
     daemons = _restarted(by_kind)
     if daemons:
         told.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
     if "reconfigure" in by_kind and not told:
         told.append("scontrol reconfigure")
-    others = [kind for kind in ("restart", "reload", "run", "sysctl", "create", "load-accounts") if kind in by_kind]
+    accounts = "accounts, users or QOS change, which jobs that wait may notice" if "load-accounts" in by_kind else ""
     if told:
-        return "; ".join(told) + ("" if "cancel-jobs" in by_kind or anew else "; no job is lost")
-    if others:
-        return "services and settings beside Slurm; jobs do not notice"
+        return "; ".join(told) + ("" if "cancel-jobs" in by_kind or anew else f"; {_lost(plan)}")
+    if accounts:
+        return accounts
+    if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
+        return f"services and settings beside Slurm; {_by_hand(plan) or 'jobs do not notice'}"
     if plan.added or plan.removed:
         return "only the hosts that come or go change"
     if plan.changes:
@@ -150,6 +155,33 @@ def verdict(plan: Plan) -> str:
     if plan.groups:
         return "only groups of the inventory change"
     return "nothing changes on the nodes" if plan.written else "no change"
+
+
+def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
+    """Who is drained, and who has nothing to drain: on a login node people lose a file system."""
+    names: dict[str, None] = {}
+    for change in changes:
+        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
+    # A node that leaves serves until it is removed; one that is in both counts as it will be.
+    others = [name for name in names if name in plan.others]
+    serving = [name for name in names if name not in plan.others]
+    told = [f"{verb} {_counted(serving)}"] if serving else []
+    return told + ([f"disturbs who works on {_counted(others)}"] if others else [])
+
+
+def _lost(plan: Plan) -> str:
+    """Whether jobs are lost, and on which steps by people that hangs."""
+    saving = _by_hand(plan, saving_jobs=True)
+    return f"all jobs are lost unless {saving}" if saving else "no job is lost"
+
+
+def _by_hand(plan: Plan, *, saving_jobs: bool = False) -> str:
+    """`step 1 is done by hand`; empty where there is none."""
+    numbers = [n for n, step in enumerate(plan.steps, 1) if (step.saves_jobs if saving_jobs else not step.play)]
+    if not numbers:
+        return ""
+    which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"
+    return f"{which} done by hand"
 
 
 def _restarted(by_kind: dict[str, list[Change]]) -> list[str]:

@@ -1,0 +1,97 @@
+"""What stays with people, or with a playbook of its own, before and after `site.yml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.plan.change import Change, folded
+from clustergen.plan.release import path_between
+from clustergen.plan.values import hosts_of
+from clustergen.plan.work import REMOVE, UPGRADE, Step, Work
+from clustergen.render.effects import Effect
+
+
+def before(work: Work) -> Iterable[Step]:
+    """What has to be done before the tree is applied."""
+    gone = set(work.removed)
+    for change in work.changes:
+        yield from _of_the_controllers(work, change)
+    yield from _numbers(work)
+    yield from _addresses(work)
+    for change in work.systems:
+        yield from _anew(work, change)
+    if work.release:
+        yield from _upgrade(work, work.release)
+    drained = [
+        change for change in work.with_kind("drain") if change.kind == "node" and not change.key and change.new is None
+    ]
+    if drained and gone:
+        text = "drain and stop the nodes that leave, while the old tree still has them"
+        yield Step(text, work.hosts(drained), REMOVE)
+
+
+def after(work: Work) -> Iterable[Step]:
+    """What the tree leaves as it is."""
+    if work.kept:
+        text = f"take away what is gone from the manifest: {'; '.join(work.kept)}"
+        yield Step(text, folded(work.controllers[:1]), "")
+
+
+def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
+    if change.kind != "key" or not change.file.endswith("/slurm.conf"):
+        return
+    controllers = folded(work.controllers)
+    if change.key == "StateSaveLocation":
+        yield Step(f"stop slurmctld, and copy {change.old} to {change.new}", controllers, "", saves_jobs=True)
+    elif change.key == "SlurmctldHost" and Effect("restart-slurm") in change.effects:
+        text = f"stop slurmctld on {change.old}, and bring StateSaveLocation from there"
+        yield Step(text, controllers, "", saves_jobs=True)
+    elif change.key == "ClusterName" and Effect("refuse") in change.effects:
+        text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
+        yield Step(text, controllers, "")
+    elif change.key == "SlurmUser":
+        text = f"stop Slurm's daemons, make the account {change.new}, and give it StateSaveLocation and /var/log/slurm"
+        yield Step(text, folded(dict.fromkeys((*work.controllers, *work.accounting))), "")
+
+
+def _numbers(work: Work) -> Iterable[Step]:
+    if work.renumbered:
+        text = f"stop Slurm's daemons, renumber {'; '.join(work.renumbered)} (usermod, groupmod), and chown the files"
+        yield Step(f"{text}: systemd-sysusers leaves accounts that exist alone", None, "")
+
+
+def _addresses(work: Work) -> Iterable[Step]:
+    """No file of the tree sets a management address; from now on the inventory looks for the machines there."""
+    moved = [change for change in work.changes if change.kind == "node" and change.key == "NodeAddr"]
+    hosts = hosts_of(work.hosts(moved) or "")
+    for change in work.changes:
+        if change.key == "SlurmctldHost" and Effect("restart-slurm") not in change.effects:
+            was, now = (set((side or "").split(",")) for side in (change.old, change.new))
+            before = {host.partition("(")[0] for host in was - now}
+            hosts += [name for host in sorted(now - was) if (name := host.partition("(")[0]) in before]
+    if hosts:
+        yield Step("give the machines their new addresses", folded(hosts), "")
+
+
+def _anew(work: Work, change: Change) -> Iterable[Step]:
+    hosts = set(hosts_of(change.nodes or ""))
+    for kept, those in (("StateSaveLocation", work.controllers), ("the accounting database", work.accounting)):
+        if here := hosts.intersection(those):
+            yield Step(f"back up {kept}, and bring it to the new system", folded(here), "")
+    if nodes := hosts.intersection(work.compute):
+        yield Step(f"drain, and install {change.new}; then clustergen.cluster.replace", folded(nodes), "")
+    if others := hosts.difference(work.compute):
+        yield Step(f"install {change.new}", folded(others), "")
+
+
+def _upgrade(work: Work, change: Change) -> Iterable[Step]:
+    if change.new is not None and change.old is not None and SlurmRelease(change.new) < SlurmRelease(change.old):
+        text = "restore the accounting database and StateSaveLocation from before the upgrade"
+        yield Step(text, folded([*work.accounting, *work.controllers]), "")
+        return
+    text = f"back up {'the accounting database and ' if work.accounting else ''}StateSaveLocation"
+    yield Step(text, folded([*work.accounting, *work.controllers]) or None, "")
+    for release in path_between(SlurmRelease(change.old or ""), SlurmRelease(change.new or "")):
+        text = f"bring Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
+        yield Step(text, None, UPGRADE)
