@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.cluster.shelf import gbit
-from clustergen.render.views.alerts.model import Alert, Topic, one_of, window
+from clustergen.render.views.alerts.model import Alert, Labels, Topic, for_types, one_of, window
 
 _WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
 _ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
@@ -26,8 +26,10 @@ def topic(cluster: Cluster) -> Topic | None:
     alerts: list[Alert] = []
     for (names, expected), kinds in alike.items():
         types, devices = f"node_type{one_of(kinds)}", f"device{one_of(list(names))}"
-        alerts += _ports(f"{{{types},{devices}}}", expected, rdma=rdma)
-        alerts.append(_missing("node_infiniband_state_id" if rdma else "node_network_up", types, devices, len(names)))
+        metric = "node_infiniband_state_id" if rdma else "node_network_up"
+        labels = for_types(kinds)
+        alerts += _ports(f"{{{types},{devices}}}", expected, labels, rdma=rdma)
+        alerts.append(_missing(metric, types, devices, len(names), labels))
     if rdma and any(kind.fabric_ports() for kind in cluster.node_types):
         alerts += _rdma_errors(cluster)
     if not alerts:
@@ -41,7 +43,7 @@ def _slowest(ports: tuple[Port, ...], rate: int | None) -> int | None:
     return int(min(known)) if known else None
 
 
-def _missing(metric: str, types: str, devices: str, count: int) -> Alert:
+def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) -> Alert:
     return Alert(
         "FabricPortMissing",
         f"(\n"
@@ -52,34 +54,38 @@ def _missing(metric: str, types: str, devices: str, count: int) -> Alert:
         f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
         "A NIC fell off the bus or its driver did not load.",
         "Drain the node; lspci and dmesg | grep mlx5 show what is left. A cold reset, then reseat the NIC.",
+        labels,
     )  # fmt: skip
 
 
-def _down(expr: str) -> Alert:
+def _down(expr: str, labels: Labels) -> Alert:
     return Alert(
         "FabricPortDown", expr, "3m", "critical",
         f"{_WHERE} has no link",
         "Jobs of several nodes hang or fail here, or run on fewer rails.",
         "Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
         " follows it.",
+        labels,
     )  # fmt: skip
 
 
-def _slow(expr: str, expected: int) -> Alert:
+def _slow(expr: str, expected: int, labels: Labels) -> Alert:
     return Alert(
         "FabricPortSlow", expr, "5m", "warning",
         f"{_WHERE} runs below {expected} Gb/s",
         "The link trained at a lower speed or width; every collective runs at its pace.",
         "Reseat or replace the cable; look at both ends with mlxlink.",
+        labels,
     )  # fmt: skip
 
 
-def _ports(which: str, expected: int | None, *, rdma: bool) -> list[Alert]:
-    found = [_down(f"node_infiniband_state_id{which} != {_ACTIVE}" if rdma else f"node_network_up{which} == 0")]
+def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> list[Alert]:
+    down = f"node_infiniband_state_id{which} != {_ACTIVE}" if rdma else f"node_network_up{which} == 0"
+    found = [_down(down, labels)]
     if expected:
         full = expected * 125_000_000 * 99 // 100  # bytes per second, with room for rounding
         rate = "node_infiniband_rate_bytes_per_second" if rdma else "node_network_speed_bytes"
-        found.append(_slow(f"{rate}{which} < {full} > 0", expected))
+        found.append(_slow(f"{rate}{which} < {full} > 0", expected, labels))
     return found
 
 

@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from clustergen.catalogue.dcgm import dcgm_fields, xids
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.model import Cluster, GpuSet
-from clustergen.render.views.alerts.model import Alert, Recording, Severity, Topic, dcgm_types, one_of, window
+from clustergen.render.views.alerts.model import (
+    Alert,
+    Recording,
+    Severity,
+    Topic,
+    dcgm_types,
+    for_types,
+    one_of,
+    window,
+)
 
 BLANK_COUNT = "1e14"  # DCGM's blank values of 32-bit and floating-point fields start above
 BLANK_TIME = "9e18"  # and that of 64-bit fields here
@@ -87,6 +96,7 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
             "The driver or DCGM lost a GPU. Jobs that need whole nodes fail here.",
             "Drain the node, look for Xid lines in dmesg and compare nvidia-smi -L with lspci. A cold reset often"
             " brings the GPU back; when it is lost again, reseat or replace it.",
+            for_types(names),
         )  # fmt: skip
 
 
@@ -193,6 +203,7 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
             " not reach the GPU.",
             "Check the node's power supplies and cables (ipmitool sel list), the rack's power cap and nvidia-smi"
             " -q -d POWER.",
+            for_types(names),
         )  # fmt: skip
     renamed = _exports(cluster, "DCGM_FI_DEV_CLOCKS_EVENT_REASONS")
     reasons = "DCGM_FI_DEV_CLOCKS_EVENT_REASONS" if renamed else "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
+Labels = tuple[tuple[str, str], ...]
 _DCGM = re.compile(r"\bDCGM_[A-Z0-9_]+")
 
 
@@ -22,7 +24,10 @@ class Recording:
 
 @record
 class Alert:
-    """One alert. `meaning` says what is wrong, `action` what to do; texts may hold Prometheus' `{{ $labels.x }}`."""
+    """One alert. `meaning` says what is wrong, `action` what to do; texts may hold Prometheus' `{{ $labels.x }}`.
+
+    `labels` tell alerts of one name apart: Alertmanager takes those with the same labels for one alert.
+    """
 
     name: str
     expr: str
@@ -31,6 +36,7 @@ class Alert:
     summary: str
     meaning: str
     action: str
+    labels: Labels = ()
 
 
 @record
@@ -61,6 +67,11 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
         for kind in cluster.gpu_types
         if kind.gpus and (wanted or "geforce" not in kind.gpus.model.nvml_name.lower())
     }
+
+
+def for_types(names: Iterable[str]) -> Labels:
+    """What tells the alert for these node types from that for others."""
+    return (("node_types", ", ".join(names)),)
 
 
 def one_of(values: list[str]) -> str:

@@ -27,7 +27,8 @@ def topic(cluster: Cluster) -> Topic | None:
 
 
 def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
-    place = f'{{mountpoint="{entry.mount.rstrip("/")}"}}'
+    mount = entry.mount.rstrip("/")
+    place, labels = f'{{mountpoint="{mount}"}}', (("mountpoint", mount),)
     roles = "|".join(entry.clients)
     clients = [group for group in cluster.groups if any(map(group.has, entry.clients))]
     spared = [host for group in clients if name not in mounts(cluster, group) for host in group.hosts]
@@ -42,12 +43,14 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         f"The file system {name} ({entry.type}) is not mounted there.",
         f"On the node: systemctl status of its mount unit, then journalctl. The group {mount_group(name)} holds"
         " all its clients.",
+        labels,
     )  # fmt: skip
     yield Alert(
         "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
         f"{entry.mount} does not answer on {{{{ $labels.instance }}}}",
         "Processes that touch it wait without end, slurmd's prolog among them.",
         "When many nodes say so, it is the server or the network; for one node, look at dmesg and drain it.",
+        labels,
     )  # fmt: skip
     if isinstance(entry, Local):
         return  # NodeFilesystemFull sees it
@@ -59,4 +62,5 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         f'{entry.mount} has {{{{ $value | printf "%.0f" }}}} % free',
         "Parallel file systems slow down long before they are full, and single servers fill up first.",
         "Find the large users with the file system's quota report; move or delete data.",
+        labels,
     )  # fmt: skip
