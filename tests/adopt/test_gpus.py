@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from adopt.conftest import Imported
@@ -82,8 +84,8 @@ def test_a_system_tells_how_many_gpus_are_split(imported: Imported) -> None:
 
 
 @pytest.mark.parametrize("gres", ["gpu:h100_1g.10gb:14", "gpu:1g.10gb:14", f"{_MIG}1g.10gb:9,{_MIG}3g.40gb:1"])
-def test_other_names_of_instances_and_uneven_ones_stay(imported: Imported, gres: str) -> None:
-    """Users ask for these names, and clustergen would write others."""
+def test_instances_of_no_known_gpu_and_uneven_ones_stay(imported: Imported, gres: str) -> None:
+    """No GPU has instances that end so, or several families have them."""
     _, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres))
     assert data["node_types"]["g"]["slurm_options"]["Gres"] == gres
     assert "mig_plans" not in data.get("gpu", {})
@@ -97,9 +99,75 @@ def test_detection_for_all_is_detection_where_there_are_gpus(imported: Imported)
 
 
 def test_detection_on_nodes_with_a_gres_of_their_own_stays(imported: Imported) -> None:
-    conf = _CONF.format(types="gpu", gres="gpu:h100:8").replace("RealMemory=4000", "RealMemory=4000 Gres=gpu:volta:2")
+    conf = _CONF.format(types="gpu", gres="gpu:h100:8").replace(
+        "RealMemory=4000", "RealMemory=4000 Gres=gpu:volta:2,gpu:fermi:1"
+    )
     _, data = imported(slurm_conf=conf, gres_conf="AutoDetect=nvml\n")
     assert data["slurm"]["gres_lines"] == [{"AutoDetect": "nvml"}]
+
+
+_DEVICES = "NodeName=g[1-2] Name=gpu {type}File=/dev/nvidia[0-1] Cores=0-55\n"
+_MORE_DEVICES = "NodeName=g[1-2] Name=gpu {type}File=/dev/nvidia[2-3] Cores=56-111\n"
+
+
+@pytest.mark.parametrize(
+    ("gres", "type", "written"), [("gpu:4", "", False), ("gpu:fermi:4", "Type=fermi ", "fermi")], ids=["none", "fermi"]
+)
+def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, written: object) -> None:
+    """Their places, and that they are counted with that type or with none, is all that the manifest says."""
+    lines = (_DEVICES + _MORE_DEVICES).format(type=type)
+    found, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf=lines)
+    assert data["node_types"]["g"]["gpus"] == {
+        "model": "unknown",
+        "count": 4,
+        "gres_type": written,
+        "numa": [0, 0, 1, 1],
+    }
+    assert not {"gres_lines", "options"} & data["slurm"].keys()
+    assert "# CHECK: Slurm's files do not say which GPU it is" in found.text
+
+
+def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:
+    conf = _CONF.format(types="gpu,shard", gres="gpu:8,shard:16")
+    conf = conf.replace("CoresPerSocket=56", "CoresPerSocket=20").replace("RealMemory=1000000", "RealMemory=515896")
+    _, data = imported(slurm_conf=conf)
+    assert data["node_types"]["g"]["system"] == "dgx1-v100"
+    assert data["node_types"]["g"]["gpus"] == {"gres_type": False, "shards": 2}
+
+
+@pytest.mark.parametrize("files", ["/dev/dri/renderD[128-131]", "/dev/nvidia[0-2],/dev/dri/renderD128"])
+def test_gpus_of_others_stay_a_plain_gres(imported: Imported, files: str) -> None:
+    """What the manifest has fields for are NVIDIA's."""
+    lines = "".join(f"NodeName=g[1-2] Name=gpu File={file}\n" for file in files.split(","))
+    _, data = imported(slurm_conf=_CONF.format(types="gpu", gres="gpu:4"), gres_conf=lines)
+    assert data["node_types"]["g"]["slurm_options"] == {"Gres": "gpu:4"}
+    assert len(data["slurm"]["gres_lines"]) == len(files.split(","))
+
+
+@pytest.mark.parametrize(
+    ("gres", "gpus"),
+    [
+        ("gpu:a100_1g.5gb:14", {"model": "a100-sxm-40", "count": 2, "mig_prefix": "a100", "mig": "mig-7x1g-5gb"}),
+        (
+            "gpu:a100:6,gpu:1g.10gb:8,gpu:3g.40gb:2",
+            {
+                "model": "a100-sxm-80",
+                "count": 8,
+                "gres_type": "a100",
+                "mig_prefix": False,
+                "mig": {"6": "mig-4x1g-10gb-1x3g-40gb", "7": "mig-4x1g-10gb-1x3g-40gb"},
+            },
+        ),
+        ("gpu:hbm3_1g.10gb:7", {"model": "h100-sxm", "count": 1, "mig_prefix": "hbm3", "mig": "mig-7x1g-10gb"}),
+    ],
+)
+def test_instances_with_shorter_types(imported: Imported, gres: str, gpus: dict[str, Any]) -> None:
+    _, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf="AutoDetect=nvml\n")
+    found = data["node_types"]["g"]["gpus"]
+    if isinstance(found["mig"], dict):
+        found["mig"] = {str(index): plan for index, plan in found["mig"].items()}
+    assert found == gpus
+    assert "gres_lines" not in data["slurm"]
 
 
 def test_lines_that_differ_in_file_or_node_only_are_one(imported: Imported) -> None:

@@ -185,3 +185,29 @@ def test_slurmd_sees_the_same_devices_in_folded_lines(slurm: SlurmInstall, tmp_p
     assert all(listed.count("Name=gpu ") == 4 and "Cores=4-7" in listed for listed in new.gres.values())
     folded = [line for line in (out / "gres.conf").read_text().splitlines() if line.startswith("NodeName=")]
     assert len(folded) == 4 < len(devices)
+
+
+def test_gpus_without_types_unknown_ones_and_short_names_of_instances(slurm: SlurmInstall, tmp_path: Path) -> None:
+    source = tmp_path / "slurm"
+    source.mkdir()
+    nodes = {"a1": "gpu:4", "b1": "gpu:fermi:2", "c1": "gpu:a100_1g.5gb:14"}
+    lines = [f"NodeName={name} Sockets=2 CoresPerSocket=4 RealMemory=4000 Gres={gres}" for name, gres in nodes.items()]
+    types = "GresTypes=gpu\nSelectType=select/cons_tres\n"
+    (source / "slurm.conf").write_text("\n".join([types + _CONF, *lines, ""]), encoding="utf-8")
+    devices = [
+        "NodeName=a1 Name=gpu File=/dev/nvidia[0-1] Cores=0-3",
+        "NodeName=a1 Name=gpu File=/dev/nvidia[2-3] Cores=4-7",
+        "NodeName=b1 Name=gpu Type=fermi File=/dev/nvidia[0-1]",
+        "NodeName=c1 AutoDetect=nvml",
+    ]
+    (source / "gres.conf").write_text("\n".join([*devices, ""]), encoding="utf-8")
+    out = _rendered(source, tmp_path, _release(slurm))
+    assert "gres_lines" not in (tmp_path / "manifest.yaml").read_text()
+    assert "Gres:" not in (tmp_path / "manifest.yaml").read_text()
+    old, new = _shown(slurm, source, out, tmp_path, ("NodeName=c1",))
+    assert old == new
+    assert any("Gres=gpu:a100_1g.5gb:14" in line for line in new)
+    before, after = (read_config(slurm, folder, None, ("a1", "b1")) for folder in (source, out))
+    assert before.gres == after.gres
+    assert after.gres["a1"].count("Name=gpu Type=(null) Count=2 ") == 2
+    assert "Type=fermi" in after.gres["b1"]

@@ -87,6 +87,29 @@ def test_mig_instances_are_counted_one_by_one_beside_whole_gpus(tmp_path: Path) 
     assert [line["AutoDetect"] for line in opened(made, "NodeName", file="gres.conf")] == ["nvml"]
 
 
+def test_types_of_instances_may_be_shorter_or_none_at_all(tmp_path: Path) -> None:
+    plan = {"mig_plans": {"seven": {"profiles": {"1g.10gb": 7}}}}
+    short = cluster(tmp_path, node_types=gpu_type(mig={0: "seven"}, mig_prefix="hbm3"), gpu=plan)
+    assert block(short, "NodeName")["c[1-4]"]["Gres"] == "gpu:hbm3_1g.10gb:7,gpu:h100:7"
+    profile = cluster(tmp_path, node_types=gpu_type(mig="seven", mig_prefix=False), gpu=plan)
+    assert block(profile, "NodeName")["c[1-4]"]["Gres"] == "gpu:1g.10gb:56"
+    plain = cluster(tmp_path, node_types=gpu_type(mig={0: "seven"}, gres_type=False), gpu=plan)
+    assert block(plain, "NodeName")["c[1-4]"]["Gres"] == "gpu:14"
+    assert "gres/gpu:" not in settings(plain)["AccountingStorageTRES"]
+
+
+def test_gpus_without_types(tmp_path: Path) -> None:
+    made = cluster(tmp_path, node_types=gpu_type(gres_type=False))
+    assert block(made, "NodeName")["c[1-4]"]["Gres"] == "gpu:8"
+    assert all("Type" not in line for line in opened(made, "NodeName", file="gres.conf"))
+
+
+def test_a_gpu_that_nobody_knows_has_the_type_that_is_stated(tmp_path: Path) -> None:
+    made = cluster(tmp_path, node_types=gpu_type(model="unknown", gres_type="fermi"))
+    assert block(made, "NodeName")["c[1-4]"]["Gres"] == "gpu:fermi:8"
+    assert {line["Type"] for line in opened(made, "NodeName", file="gres.conf")} == {"fermi"}
+
+
 def test_a_cluster_without_gpus_has_no_gres(tmp_path: Path) -> None:
     networks = {"management": {"cidr": "10.0.0.0/24"}}
     nodes = [HEAD, {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[31-32]"}]

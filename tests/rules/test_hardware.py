@@ -29,6 +29,9 @@ RIGHT = {
     ),
     "a GPU system without its GPUs": of_type("{system: dgx-h100, gpus: {count: 0}}"),
     "the type as the driver names it": of_type("{system: dgx-h100, gpus: {gres_type: nvidia_h100_80gb_hbm3}}"),
+    "no types": of_type("{system: dgx-h100, gpus: {gres_type: false}}"),
+    "a GPU of which nobody says what it is": of_type("{system: dgx-h100, gpus: {model: unknown, gres_type: fermi}}"),
+    "types of instances that begin later": of_type("{system: dgx-h100, gpus: {mig: half, mig_prefix: hbm3}}", HALVES),
     "some GPUs split, the others whole": of_type('{system: dgx-h100, gpus: {mig: {"0": half, 7: half}}}', HALVES),
     "the lowest power limit": of_type("{system: dgx-h100, gpus: {power_limit: 200W}}"),
     "power supplies just large enough by a power limit": of_type(
@@ -47,6 +50,14 @@ RIGHT = {
 
 WRONG = {
     "a system of which nothing is known": (of_type("{system: custom}"), [("hardware-incomplete", "h100")]),
+    "types of instances that slurmd would not find": (
+        of_type("{system: dgx-h100, gpus: {mig: half, mig_prefix: h100}}", HALVES),
+        [("gres-type-mismatch", "h100")],
+    ),
+    "a GPU that nobody knows cannot be split": (
+        of_type("{system: dgx-h100, gpus: {model: unknown, mig: half}}", HALVES),
+        [("mig-not-supported", "half")],
+    ),
     "an own system without cores": (
         of_type("{system: acme}", OWN.replace(", cores_per_socket: 32", "")),
         [("hardware-incomplete", "h100")],

@@ -4,7 +4,8 @@
 - `originals`: the folder, its release, what its files say; `comments`: what its comments say
 - `draft`: the manifest while it is made, value by value, each with where it came from and where else it could go
 - `settings`, `machines`, `partitions`, `controllers`, `accounting`, `files`: what becomes of which lines
-- `node_types`, with `hardware` and `mig` (the catalogue's GPUs and systems) and `naming`; `gres`: gres.conf
+- `sacctmgr`: a dump of the accounts, and the table of QOS, as read; `qos`, `accounts` and, of both, `books`
+- `node_types`, with `hardware` and `mig` (the catalogue's GPUs and systems) and `naming`; `gres`, `devices`: gres.conf
 - `topology`: Slurm's switches and blocks as read; `fabric`: as the manifest's; `lines`: files line by line
 - `fitting`: moves what does not validate, or renders to another meaning, to where it fits; `comparing`: the meanings;
   `lean`: takes away what Slurm has anyway

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from clustergen.adopt.devices import DEVICE, device_lines, is_of
 from clustergen.adopt.draft import Draft
 from clustergen.adopt.machines import Machines
 from clustergen.adopt.originals import Originals
-from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.catalogue.systems import system
-from clustergen.hostlist import HostlistError, expand
 from clustergen.plan.values import files_of
-from clustergen.slurmconf.grammar import Line
 
-_DEVICE = re.compile(r"/dev/nvidia([0-9]{1,3})")
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 _DETECT = ("nvml", "nvidia", "off")
 
@@ -33,7 +29,7 @@ def take_gpus(draft: Draft, originals: Originals, machines: Machines) -> None:
     """Places, links and detection of the GPUs to their node types. What does not fit is told by the comparison, and the
     file then is taken line by line.
     """
-    lines = [dict(_pairs(line)) for line in originals.configs["gres.conf"].lines if line.pairs]
+    lines = device_lines(originals)
     flags: set[str] = set()
     for kind in dict.fromkeys(machine.kind for machine in machines.nodes):
         if kind not in draft.gpu_types:
@@ -54,24 +50,15 @@ def take_gpus(draft: Draft, originals: Originals, machines: Machines) -> None:
         draft.set(("slurm", "gres_options", "Flags"), flags.pop())
 
 
-def _pairs(line: Line) -> Iterator[tuple[str, str]]:
-    for pair in line.pairs:
-        for key in spelled("gres.conf", "NodeName", pair.key):
-            yield key, pair.value
-
-
 def _of_nodes(lines: list[dict[str, str]], hosts: set[str]) -> _Devices:
     found = _Devices()
     for line in lines:
-        try:
-            if "NodeName" in line and hosts.isdisjoint(expand(line["NodeName"])):
-                continue
-        except HostlistError:
+        if not is_of(line, hosts):
             continue
         if "AutoDetect" in line:
             found.detect = line["AutoDetect"].lower()
         for file in files_of(line.get("File", "")):
-            if device := _DEVICE.fullmatch(file):
+            if device := DEVICE.fullmatch(file):
                 found.cores[int(device[1])] = line.get("Cores", "")
                 if "Links" in line:
                     found.links[int(device[1])] = line["Links"]

@@ -62,8 +62,9 @@ def gpus_of(gres: str) -> Gpus | None:
     if instances is None or (whole and (not kind or not any(kind in found.slurm_type for found in instances.models))):
         return Gpus(kind, count, model, certain, told=False) if whole else None
     fitting = [found for found in instances.models if kind in found.slurm_type]
-    model = model if model in fitting else fitting[0]
-    there = Instances(tuple(fitting), instances.profiles)
+    if model not in fitting:  # profiles alone are those of GPUs that have little else in common
+        model = fitting[0] if len({found.mig_family for found in fitting}) == 1 else None
+    there = Instances(tuple(fitting), instances.profiles, instances.prefix)
     return Gpus(kind, count, model, len(fitting) < 2, there, 0, 0, kind == next(iter(types)), told)
 
 
@@ -132,4 +133,4 @@ def _has(found: System, gpus: Gpus) -> bool:
         return model in gpus.instances.models
     if not gpus.written:
         return True
-    return gpus.written in model.slurm_type or gpus.written == model.gres_type
+    return gpus.written in model.slurm_type

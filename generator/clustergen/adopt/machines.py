@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address
 
+from clustergen.adopt.devices import of_nvidia
 from clustergen.adopt.draft import Draft, Origin, Value
 from clustergen.adopt.node_types import Types
 from clustergen.adopt.originals import Originals
@@ -63,7 +65,7 @@ class Machines:
         self._read: list[tuple[Machine, dict[str, str], list[Origin]]] = []
         """With the keys of their hardware, before they have a type."""
         words = (originals.conf.text("SlurmdParameters") or "").lower().split(",")
-        self._types = Types(draft, numa_as_socket="numa_node_as_socket" in words)
+        self._types = Types(draft, numa_as_socket="numa_node_as_socket" in words, nvidia=partial(of_nvidia, originals))
 
     def take(self) -> None:
         """All NodeName lines of slurm.conf, with DEFAULT lines applied."""

@@ -13,6 +13,7 @@ Layout = Mapping[str, int]
 """Profile → instances of it on one GPU."""
 PROFILE = re.compile(r"[0-9]g\.[0-9]+gb")
 """What the type of an instance has in it."""
+_TYPE = re.compile(r"(?:(.*)_)?([0-9]g\.[0-9]+gb.*)")
 _MOST_GPUS = 16
 
 
@@ -24,21 +25,35 @@ class Instances:
     """GPUs of the catalogue that have instances of these types."""
     profiles: Layout
     """Profile → how many on all GPUs together."""
+    prefix: str | None
+    """What stands before the profile in their types; None: all that Slurm detects."""
 
 
 def instances_of(types: Mapping[str, int]) -> Instances | None:
-    """Of types as Slurm detects them (`nvidia_h100_80gb_hbm3_1g.10gb`) → count; None where no GPU has them all."""
-    found: dict[str, parts.Gpu] = {}
-    profiles: dict[str, int] = {}
-    for model in parts.gpus().values():
-        names = {
-            mig_slurm_type(model.slurm_type, profile.profile): profile.profile
-            for profile in mig_profiles(model.mig_family)
-        }
-        if types and names.keys() >= types.keys():
-            found[model.id] = model
-            profiles = {names[kind]: count for kind, count in types.items()}
-    return Instances(tuple(found.values()), profiles) if found else None
+    """Of types → count: `nvidia_a100_1g.5gb` as Slurm detects it, or an end of that, `a100_1g.5gb`, `1g.5gb`. None where
+    no GPU has them all, or they are shortened in several ways.
+    """
+    parts_of = [found.groups() for kind in types if (found := _TYPE.fullmatch(kind))]
+    prefixes = {prefix or "" for prefix, _ in parts_of}
+    if len(parts_of) < len(types) or len(prefixes) != 1:
+        return None
+    prefix = prefixes.pop()
+    profiles = dict(zip((profile for _, profile in parts_of), types.values(), strict=True))
+    models = [
+        model
+        for model in parts.gpus().values()
+        if profiles.keys() <= {profile.profile for profile in mig_profiles(model.mig_family)}
+    ]
+    whole = tuple(model for model in models if _stem(model) == prefix)
+    if whole:
+        return Instances(whole, profiles, None)
+    shortened = tuple(model for model in models if not prefix or _stem(model).endswith(prefix))
+    return Instances(shortened, profiles, prefix) if shortened else None
+
+
+def _stem(model: parts.Gpu) -> str:
+    """What the types of its instances begin with."""
+    return mig_slurm_type(model.slurm_type, "").removesuffix("_")
 
 
 def layouts_of(family: str, profiles: Layout, gpus: int | None) -> tuple[Layout, ...]:

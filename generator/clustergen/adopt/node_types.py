@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from clustergen.adopt.books import fits
 from clustergen.adopt.draft import Draft, Origin, Value
 from clustergen.adopt.hardware import Gpus, gpus_of, system_of
 from clustergen.adopt.mig import Layout, plan_name
@@ -13,6 +14,7 @@ from clustergen.adopt.settings import option_value
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System
 from clustergen.diagnostics import ManifestPath
+from clustergen.manifest.base import SlurmName
 
 _CPU = {"cores_per_socket": "CoresPerSocket", "threads_per_core": "ThreadsPerCore"}
 _Key = tuple[tuple[str, str], ...]
@@ -22,8 +24,10 @@ _MOST_THREADS, _MOST, _MOST_GPUS = 8, 4096, 64
 class Types:
     """The node types of the draft, by what their lines say."""
 
-    def __init__(self, draft: Draft, *, numa_as_socket: bool) -> None:
+    def __init__(self, draft: Draft, *, numa_as_socket: bool, nvidia: Callable[[str], bool]) -> None:
+        """`nvidia`: whether gres.conf says of a host that its GPUs are NVIDIA's."""
         self._draft = draft
+        self._nvidia = nvidia
         self._numa_as_socket = numa_as_socket
         self._names: dict[_Key, str] = {}
         self._described: set[str] = set()
@@ -88,7 +92,7 @@ class Types:
                 written: Value = f"{reserved}{unit}" if unit else reserved
                 self._put((*here, "reserved", field_name), written, origins, hatch=hatch)
                 left.pop(key)
-        if gpus is not None and (whole is not None or gpus.model is not None):
+        if gpus is not None and (whole is not None or gpus.model is not None or self._unknown(host, gpus)):
             self._draft.gpu_types.add(name)
             if self._gpus(name, gpus, whole, origins, gres):
                 left.pop("Gres", None)
@@ -106,27 +110,36 @@ class Types:
         layouts = gpus.layouts(whole.gpu_count if whole else None)
         count = gpus.count + len(layouts or ())
         each = [total // count for total in (gpus.shards, gpus.mps) if total and not total % count]
-        fits = (
+        told = (
             gpus.told
-            and bool(gpus.written or gpus.instances)
             and layouts is not None
             and count <= _MOST_GPUS
             and len(each) == bool(gpus.shards) + bool(gpus.mps) < 2
         )
-        raw: list[tuple[ManifestPath, Value]] = [((*here[:2], "slurm_options", "Gres"), gres)] if fits else []
+        raw: list[tuple[ManifestPath, Value]] = [((*here[:2], "slurm_options", "Gres"), gres)] if told else []
         if whole is None:
             self._model(name, gpus, origins)
             self._put((*here, "count"), min(count, _MOST_GPUS), origins, hatch=raw)
-        if gpus.written:
-            self._put((*here, "gres_type"), gpus.written, origins, hatch=raw if whole else ())
-        if fits and each:
+        if gpus.written or (told and not gpus.instances):
+            self._put((*here, "gres_type"), gpus.written or False, origins, hatch=raw if whole else ())
+        if told and each:
             self._put((*here, "shards" if gpus.shards else "mps"), each[0], origins, hatch=raw)
-        if fits and layouts:
+        if told and layouts:
             self._split(name, gpus, layouts, origins, raw)
-        return fits
+        return told
+
+    def _unknown(self, host: str, gpus: Gpus) -> bool:
+        """Whether they are GPUs that the manifest takes without knowing what they are."""
+        alone = gpus.instances is None and gpus.told and gpus.count <= _MOST_GPUS
+        return alone and fits(gpus.written or "gpu", SlurmName) and self._nvidia(host)
 
     def _model(self, name: str, gpus: Gpus, origins: list[Origin]) -> None:
-        assert gpus.model is not None
+        here = ("node_types", name, "gpus", "model")
+        if gpus.model is None:
+            said = ["CHECK: Slurm's files do not say which GPU it is; name one of the catalogue, or your own."]
+            self._put(here, "unknown", origins, comments=said)
+            self._draft.note("choice", f"node type {name}: which GPU it has stands in no file of Slurm's")
+            return
         said = []
         if not gpus.certain:
             likely = gpus.instances.models if gpus.instances else parts.gpus().values()
@@ -135,7 +148,7 @@ class Types:
             said.append(f"CHECK: several GPUs are called {called} ({family}).")
             words = f"node type {name}: {called} is taken for {gpus.model.id}; it may be any of {family}"
             self._draft.note("choice", words)
-        self._put(("node_types", name, "gpus", "model"), gpus.model.id, origins, comments=said)
+        self._put(here, gpus.model.id, origins, comments=said)
 
     def _split(
         self,
@@ -148,6 +161,10 @@ class Types:
         plans = [plan_name(layout) for layout in layouts]
         for plan, layout in zip(plans, layouts, strict=True):
             self._draft.set(("gpu", "mig_plans", plan, "profiles"), dict(layout), claim=False)
+        assert gpus.instances is not None
+        if gpus.instances.prefix is not None:
+            here = ("node_types", name, "gpus", "mig_prefix")
+            self._put(here, gpus.instances.prefix or False, origins, hatch=raw)
         same = len(set(plans)) == 1 and not gpus.count
         first = gpus.count if gpus.whole_first else 0
         words = "Slurm's files do not say which GPU is split how, and the nodes will be split as it stands here"

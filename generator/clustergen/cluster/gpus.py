@@ -57,7 +57,7 @@ class GpuResolver:
         return GpuSet(
             model=model,
             count=count,
-            gres_type=own.gres_type or model.gres_type,
+            gres_type="" if own.gres_type is False else own.gres_type or model.gres_type,
             numa=tuple(p.numa for p in places if p.numa is not None) if all(p.numa is not None for p in places) else (),
             cores=tuple(place.cores for place in places),
             sockets=tuple(place.socket for place in places),
@@ -69,6 +69,7 @@ class GpuResolver:
             mps_per_gpu=own.mps or 0,
             power_limit_w=own.power_limit.value if own.power_limit else None,
             graphics_clock_mhz=model.max_sm_mhz if own.graphics_clock == "max" else own.graphics_clock,
+            mig_prefix="" if own.mig_prefix is False else own.mig_prefix,
         )
 
     def _places(

@@ -11,6 +11,7 @@ from functools import cached_property, wraps
 from typing import TypeVar
 
 from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import fold
@@ -35,7 +36,7 @@ class GpuSet:
 
     model: Gpu
     count: int
-    gres_type: str
+    gres_type: str  # empty where Slurm counts them without types
     numa: tuple[int, ...]  # by GPU; empty where nobody knows
     cores: tuple[str, ...]  # by GPU: Slurm core indices of its NUMA node or socket, as "0-31"; empty where nobody knows
     sockets: tuple[int, ...]  # by GPU
@@ -47,6 +48,16 @@ class GpuSet:
     mps_per_gpu: int
     power_limit_w: int | None
     graphics_clock_mhz: int | None
+    mig_prefix: str | None = None
+    """How the types of MIG instances begin, where that is not the whole name that Slurm detects."""
+
+    def instance_type(self, profile: str) -> str:
+        """The Gres type of a MIG instance: all that Slurm detects, or an end of it."""
+        if not self.gres_type:
+            return ""
+        if self.mig_prefix is None:
+            return mig_slurm_type(self.model.slurm_type, profile)
+        return f"{self.mig_prefix}_{profile}" if self.mig_prefix else profile
 
     @property
     def gres_count(self) -> int:

@@ -15,6 +15,10 @@ Report = Callable[[Finding], None]
 """Is told what cannot be resolved."""
 
 
+_UNKNOWN = parts.Gpu("unknown", "NVIDIA GPU", slurm_type="", gres_type="")
+"""A GPU of which nobody says what it is."""
+
+
 @record
 class Shelf:
     """The catalogue with the site's own rows before ours."""
@@ -23,7 +27,7 @@ class Shelf:
 
     def gpu(self, name: str) -> parts.Gpu | None:
         own = self.manifest.catalogue.gpus.get(name)
-        return _own_gpu(name, own) if own else parts.gpu(name)
+        return _own_gpu(name, own) if own else _UNKNOWN if name == _UNKNOWN.id else parts.gpu(name)
 
     def gpu_names(self) -> list[str]:
         return [*self.manifest.catalogue.gpus, *parts.gpu_names()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
 from clustergen.hostlist import expand, fold
 from clustergen.lab.scale import Document
@@ -65,8 +64,11 @@ def _lines(kind: NodeType) -> Iterator[Mapping[str, str]]:
         near = {"Cores": gpus.cores[gpu]} if gpus.cores else {}
         both = {**near, "Flags": "nvidia_gpu_env"}
         if not gpus.mig[gpu]:
-            yield {"Name": "gpu", "Type": gpus.gres_type, "File": f"/dev/nvidia{gpu}", **both}
+            yield {"Name": "gpu", **_type(gpus.gres_type), "File": f"/dev/nvidia{gpu}", **both}
         for part in parts:
             if part.gpu == gpu:
-                named = mig_slurm_type(gpus.model.slurm_type, part.profile)
-                yield {"Name": "gpu", "Type": named, "MultipleFiles": part.files, **both}
+                yield {"Name": "gpu", **_type(gpus.instance_type(part.profile)), "MultipleFiles": part.files, **both}
+
+
+def _type(name: str) -> dict[str, str]:
+    return {"Type": name} if name else {}

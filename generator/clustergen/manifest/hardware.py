@@ -25,9 +25,18 @@ class Cpu(Section):
 class Gpus(Section):
     """Overrides of the system's GPUs."""
 
-    model: str | None = field(None, "GPU in the catalogue: h100-sxm, a100-sxm-80, rtx-a6000 …", max_length=63)
+    model: str | None = field(
+        None,
+        "GPU in the catalogue: h100-sxm, a100-sxm-80, rtx-a6000 …; unknown: one of NVIDIA's, and nobody says which.",
+        max_length=63,
+    )
     count: Annotated[int, Field(ge=0, le=64)] | None = field(None, "GPUs in the node.")
-    gres_type: SlurmName | None = field(None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports.")
+    gres_type: SlurmName | Literal[False] | None = field(
+        None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports. false: no types, as in gpu:N."
+    )
+    mig_prefix: SlurmName | Literal[False] | None = field(
+        None, "How types of MIG instances begin: a100 for a100_1g.5gb; default all that Slurm detects; false: 1g.5gb."
+    )
     numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(
         None, "NUMA node of each GPU, in /dev/nvidia order."
     )

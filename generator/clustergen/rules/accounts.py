@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster, GpuSet, once_per_cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -96,11 +95,13 @@ def qos_circles(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _gres_types(gpus: GpuSet) -> Iterator[str]:
+    if not gpus.gres_type:
+        return
     for layout in gpus.mig or (None,):
         if layout is None:
             yield gpus.gres_type
         else:
-            yield from (mig_slurm_type(gpus.model.slurm_type, profile) for profile in layout.profiles)
+            yield from map(gpus.instance_type, layout.profiles)
 
 
 @once_per_cluster

@@ -21,7 +21,17 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
     """slurmd matches the configured type against what NVML reports: any part of it, in lower case."""
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
-        if gpus and gpus.gres_type.lower() not in gpus.model.slurm_type:
+        if gpus is None or not gpus.model.slurm_type:
+            continue
+        stem = catalogue.mig_slurm_type(gpus.model.slurm_type, "")
+        if gpus.mig_prefix and not stem.endswith(f"{gpus.mig_prefix.lower()}_"):
+            yield Finding(
+                "gres-type-mismatch",
+                (*path, "mig_prefix"),
+                f"'{gpus.mig_prefix}' is not how a type of MIG instances ends before the profile, as {stem}1g.10gb",
+                "leave it out, and types are whole",
+            )
+        if gpus.gres_type.lower() not in gpus.model.slurm_type:
             yield Finding(
                 "gres-type-mismatch",
                 (*path, "gres_type"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.cluster.model import Cluster, GpuSet
 
 
@@ -15,7 +14,7 @@ def has_mps(cluster: Cluster) -> bool:
 
 
 def gpu_counts(gpus: GpuSet) -> dict[str, int]:
-    """Gres type → devices of a node, MIG instances counted one by one."""
+    """Gres type, or nothing → devices of a node, MIG instances counted one by one."""
     counts: dict[str, int] = {}
     for index in range(gpus.count):
         layout = gpus.mig[index] if gpus.mig else None
@@ -23,7 +22,7 @@ def gpu_counts(gpus: GpuSet) -> dict[str, int]:
             counts[gpus.gres_type] = counts.get(gpus.gres_type, 0) + 1
             continue
         for profile, number in layout.profiles.items():
-            name = mig_slurm_type(gpus.model.slurm_type, profile)
+            name = gpus.instance_type(profile)
             counts[name] = counts.get(name, 0) + number
     return counts
 
@@ -32,7 +31,7 @@ def gres(gpus: GpuSet | None) -> str:
     """The Gres of a NodeName line: `gpu:h100:8,shard:64`."""
     if gpus is None:
         return ""
-    words = [f"gpu:{name}:{number}" for name, number in gpu_counts(gpus).items()]
+    words = [f"gpu:{name}:{number}" if name else f"gpu:{number}" for name, number in gpu_counts(gpus).items()]
     if gpus.total_shards:
         words.append(f"shard:{gpus.total_shards}")
     if gpus.mps_per_gpu:
@@ -43,5 +42,5 @@ def gres(gpus: GpuSet | None) -> str:
 def tres_of(cluster: Cluster) -> list[str]:
     """What accounting counts: all GPUs together, and each type of them."""
     types = dict.fromkeys(name for kind in cluster.gpu_types if kind.gpus for name in gpu_counts(kind.gpus))
-    found = ["gres/gpu", *(f"gres/gpu:{name}" for name in types)] if types else []
+    found = ["gres/gpu", *(f"gres/gpu:{name}" for name in types if name)] if types else []
     return found + ["gres/shard"] * has_shards(cluster) + ["gres/mps"] * has_mps(cluster)

@@ -76,7 +76,7 @@ def _device(cluster: Cluster, gpus: GpuSet, devices: range) -> list[tuple[str, V
     first = devices[0]
     return [
         ("Name", "gpu"),
-        ("Type", gpus.gres_type),
+        ("Type", gpus.gres_type or None),
         ("File", "/dev/" + fold(f"nvidia{index}" for index in devices)),
         ("Cores", gpus.cores[first] if gpus.cores else None),
         ("Links", ",".join(map(str, gpus.links[first])) if gpus.links else None),
