@@ -8,29 +8,8 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Severity
-from clustergen.lint.run import Report, lint
-
-HEAD = "ClusterName=c\nSlurmctldHost=ctl\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
-NODES = "NodeName=n[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000\n"
-PARTITIONS = "PartitionName=batch Nodes=ALL Default=YES\n"
-GPUS = "GresTypes=gpu\nTaskPlugin=task/cgroup\n"
-GPU_NODES = NODES.strip() + " Gres=gpu:a100:2\n"
-CGROUP = "ConstrainDevices=yes\n"
-
-
-def report(tmp_path: Path, release: str = "24.11", **files: str) -> Report:
-    for name, text in files.items():
-        (tmp_path / name.replace("_", ".")).write_text(text)
-    return lint(tmp_path, SlurmRelease(release))
-
-
-def told(found: Report, notes: bool = False) -> list[str]:
-    """`error slurm.conf:5:1 code`, in file order."""
-    return [
-        f"{one.severity} {Path(str(one.place)).name} {one.code}"
-        for one in found.diagnostics
-        if notes or one.severity is not Severity.INFO
-    ]
+from clustergen.lint.run import lint
+from strategies.lint_reports import CGROUP, GPU_NODES, GPUS, HEAD, NODES, PARTITIONS, report, told
 
 
 def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
@@ -110,6 +89,10 @@ def test_one_line(name: str, tmp_path: Path) -> None:
 
 
 NODE_CASES = {
+    "addresses with a comma too many": (
+        NODES.replace("[1-4] ", "[1-4] NodeAddr=10.0.0.[1-3], ", 1),
+        "error slurm.conf:5:26 address-count",
+    ),
     "CPUs": ("NodeName=n1 CPUs=5 Sockets=2 CoresPerSocket=8\n", "warning slurm.conf:5:18 node-cpus-mismatch"),
     "a node twice": ("NodeName=n[1-2] CPUs=2\nNodeName=n[2-3] CPUs=2\n", "error slurm.conf:6:10 host-duplicate"),
     "addresses": ("NodeName=n[1-3] NodeAddr=10.0.0.[1-2] CPUs=2\n", "error slurm.conf:5:26 address-count"),
@@ -148,6 +131,18 @@ PARTITION_CASES = {
     "a time": (PARTITIONS.strip() + " MaxTime=24h\n", "error slurm.conf:6:51 slurm-value-wrong"),
     "sizes": (PARTITIONS.strip() + " MinNodes=5\n", "warning slurm.conf:6:52 partition-sizes"),
     "weights": (PARTITIONS.strip() + " TRESBillingWeights=CPU=1,GRES/gpu=2\n", "error slurm.conf:6:68 tres-unknown"),
+    "an unknown node of a set": (
+        "NodeSet=s Nodes=n[1-5]\nPartitionName=a Nodes=s Default=YES\n",
+        "error slurm.conf:6:17 node-unknown",
+    ),
+    "an unknown node of a set that nobody asks for": (
+        PARTITIONS + "NodeSet=s Nodes=n[1-5]\n",
+        "warning slurm.conf:7:17 node-unknown",
+    ),
+    "a node outside of all sets": (
+        "NodeSet=s Nodes=n[1-3]\nNodeSet=other Nodes=n4\nPartitionName=a Nodes=s Default=YES\n",
+        "warning slurm.conf:5:10 node-in-no-partition",
+    ),
     "a name twice": (PARTITIONS + PARTITIONS.replace("YES", "NO"), "error slurm.conf:7:15 partition-twice"),
 }
 
@@ -191,9 +186,17 @@ GRES_CASES = {
     ),
     "an unknown node": (
         "NodeName=n[1-4],m1 Name=gpu Type=a100 File=/dev/nvidia[0-1]\n",
-        "warning gres.conf:1:10 node-unknown",
+        "warning gres.conf:1:17 node-unknown",
     ),
     "detection": ("AutoDetect=nvlm\n", "warning gres.conf:1:12 slurm-plugin-unknown"),
+    "files that nobody reads": (
+        "NodeName=n[1-4] Name=gpu Type=a100 Count=2 File=/dev/nvidia[a-b]\n",
+        "error gres.conf:1:49 hostlist-syntax",
+    ),
+    "links without the GPU itself": (
+        "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Links=0,16\n",
+        "warning gres.conf:1:64 slurm-value-wrong",
+    ),
 }
 
 
@@ -202,6 +205,25 @@ def test_gres_conf(name: str, tmp_path: Path) -> None:
     text, expected = GRES_CASES[name]
     slurm_conf = HEAD + GPUS + GPU_NODES + PARTITIONS
     assert told(report(tmp_path, slurm_conf=slurm_conf, gres_conf=text, cgroup_conf=CGROUP)) == [expected]
+
+
+def test_sockets_that_only_cpus_tell(tmp_path: Path) -> None:
+    """One socket of 8 cores: Cores counts to 7."""
+    slurm_conf = HEAD + GPUS + GPU_NODES.replace("Sockets=2", "CPUs=8") + PARTITIONS
+    gres_conf = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=8-15\n"
+    found = report(tmp_path, slurm_conf=slurm_conf, gres_conf=gres_conf, cgroup_conf=CGROUP)
+    assert told(found) == ["warning gres.conf:1:64 gres-mismatch"]
+
+
+def test_parts_of_gpus(tmp_path: Path) -> None:
+    """Fewer of them in gres.conf stop slurmd, and so does a node without gres.conf."""
+    gpus = GPUS.replace("gpu", "gpu,shard")
+    slurm_conf = HEAD + gpus + GPU_NODES.strip() + ",shard:8\n" + PARTITIONS
+    files = {"slurm_conf": slurm_conf, "cgroup_conf": CGROUP}
+    assert told(report(tmp_path, **files)) == ["warning slurm.conf:7:66 gres-mismatch"]
+    lines = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=n[1-4] Name=shard Count="
+    assert told(report(tmp_path, **files, gres_conf=f"{lines}8\n")) == []
+    assert told(report(tmp_path, **files, gres_conf=f"{lines}6\n")) == ["error slurm.conf:7:66 gres-mismatch"]
 
 
 def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
@@ -214,27 +236,6 @@ def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
     ]
     files["slurm_conf"] = files["slurm_conf"].replace("task/cgroup", "task/affinity")
     assert told(report(tmp_path, **files))[-1] == "warning slurm.conf:6:12 gres-without-constraint"
-
-
-def test_a_topology_of_two_islands(tmp_path: Path) -> None:
-    slurm_conf = HEAD + "TopologyPlugin=topology/tree\n" + NODES + PARTITIONS
-    text = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[2-4]\n"
-    assert told(report(tmp_path, slurm_conf=slurm_conf, topology_conf=text)) == [
-        "warning topology.conf:2:12 topology-not-joined",
-        "warning topology.conf:2:20 node-on-two-leaves",
-    ]
-
-
-def test_topologies_in_yaml(tmp_path: Path) -> None:
-    """Shows "topology-unknown"."""
-    slurm_conf = HEAD + NODES + PARTITIONS.strip() + " Topology=rows\n"
-    yaml = "- topology: racks\n  cluster_default: true\n  tree:\n    switches: [{switch: s1, nodes: 'n[1-5]'}]\n"
-    assert told(report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml=yaml)) == [
-        "error slurm.conf:6:52 topology-unknown",
-        "warning topology.yaml:4:36 switch-node-unknown",
-    ]
-    found = report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml="- topology: rows\n  tree: [\n")
-    assert told(found) == ["error topology.yaml:3:1 yaml-syntax"]
 
 
 def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:
@@ -259,6 +260,19 @@ def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
         "warning slurmdbd.conf:2:9 slurm-value-harmful",
         "error slurmdbd.conf:5:15 slurm-value-wrong",
     ]
+
+
+@pytest.mark.parametrize(
+    ("release", "line", "expected"),
+    [
+        ("22.05", "AuthType=munge", "error slurmdbd.conf:4:10 slurm-plugin-unknown"),
+        ("24.11", "AuthType=auth/Munge", "error slurmdbd.conf:4:10 slurm-plugin-unknown"),
+        ("24.11", "StorageType=mysql", "error slurmdbd.conf:4:13 slurm-plugin-unknown"),
+    ],
+)
+def test_plugins_of_slurmdbd(release: str, line: str, expected: str, tmp_path: Path) -> None:
+    dbd = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
+    assert expected in told(report(tmp_path, release, slurmdbd_conf=f"{dbd}{line}\n"))
 
 
 def test_an_upgrade_is_a_question_of_the_release(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from clustergen.lint.site import Site, integer
 from clustergen.slurmrules.forms import seconds_of
 
 _DAY = 86_400
-_BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
+BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
 _WEIGHTS = ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
 
 
@@ -50,7 +50,7 @@ def _without_storage(site: Site) -> Iterator[Found]:
             "AccountingStorageType=accounting_storage/slurmdbd",
         )
     tres = site.setting("AccountingStorageTRES")
-    extra = [word for word in site.words("AccountingStorageTRES") if word not in _BASIC] if tres else []
+    extra = [word for word in site.words("AccountingStorageTRES") if word not in BASIC] if tres else []
     if tres and extra:
         yield site.error(
             "accounting-missing",
@@ -209,48 +209,34 @@ def preemption(site: Site) -> Iterator[Found]:
 
 
 def preempted(site: Site) -> Iterator[Found]:
-    """What preemption does here, and where it does nothing."""
-    kind, mode = site.setting("PreemptType"), site.setting("PreemptMode")
-    by, what = site.plugin("PreemptType"), _modes(site)
-    place = mode or kind
-    if place is None:
-        return
-    requeue = site.setting("JobRequeue")
-    if "requeue" in what and requeue and requeue.text.strip() == "0":
-        yield site.warning(
-            "preemption-without-requeue",
-            requeue,
-            "preempted jobs are to go back to the queue, but no job may: they are cancelled",
-            "JobRequeue=1, or PreemptMode=CANCEL",
-        )
+    """What becomes of the jobs that have to go."""
+    place = site.setting("PreemptMode") or site.setting("PreemptType")
+    modes, requeue = _modes(site), site.setting("JobRequeue")
+    if place and "requeue" in modes and requeue and requeue.text.strip() == "0":
+        message = "preempted jobs are to go back to the queue, but no job may: they are cancelled"
+        yield site.warning("preemption-without-requeue", requeue, message, "JobRequeue=1, or PreemptMode=CANCEL")
     gpus = any("gpu" in (node.text("Gres") or "").lower() for node in site.nodes)
-    if "suspend" in what and gpus:
-        yield site.warning(
-            "preemption-keeps-gpus",
-            place,
-            "a suspended job keeps its GPUs and their memory, so the other job cannot have them",
-            "REQUEUE, or CANCEL",
-        )
-    if by == "partition_prio" and site.partitions and site.complete:
-        tiers = {partition.text("Priority") or partition.text("PriorityTier") or "1" for partition in site.partitions}
+    if place and "suspend" in modes and gpus:
+        message = "a suspended job keeps its GPUs and their memory, so the other job cannot have them"
+        yield site.warning("preemption-keeps-gpus", place, message, "REQUEUE, or CANCEL")
+
+
+def by_partition(site: Site) -> Iterator[Found]:
+    """Preemption among partitions, where it does nothing."""
+    kind, by = site.setting("PreemptType"), site.plugin("PreemptType")
+    if by == "partition_prio" and kind and site.partitions and site.complete:
+        tiers = {partition.text("Priority", "PriorityTier") or "1" for partition in site.partitions}
         if len(tiers) < 2:
-            yield site.warning(
-                "preemption-without-tiers",
-                kind or place,
-                "all partitions have one PriorityTier, so no job is ever preempted",
-                "a partition preempts those with a lower PriorityTier",
-            )
-    if by != "partition_prio":
-        for partition in site.partitions:
-            own = partition.own("PreemptMode")
-            if own and own.text.lower() not in ("off", "none") and by in ("", "none"):
-                yield site.warning(
-                    "preemption-unused",
-                    own,
-                    "preemption is off for the cluster, so this has no effect",
-                    "PreemptType=preempt/partition_prio",
-                    key=True,
-                )
+            message = "all partitions have one PriorityTier, so no job is ever preempted"
+            hint = "a partition preempts those with a lower PriorityTier"
+            yield site.warning("preemption-without-tiers", kind, message, hint)
+    if by not in ("", "none") or (kind or site.setting("PreemptMode")) is None:
+        return
+    for partition in site.partitions:
+        own = partition.own("PreemptMode")
+        if own and own.text.lower() not in ("off", "none"):
+            message = "preemption is off for the cluster, so this has no effect"
+            yield site.warning("preemption-unused", own, message, "PreemptType=preempt/partition_prio", key=True)
 
 
-CHECKS = (storage, limits, priority, times, preemption, preempted)
+CHECKS = (storage, limits, priority, times, preemption, preempted, by_partition)

@@ -11,59 +11,57 @@ from clustergen.slurmconf.folder import Setting
 
 _OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
 _SHARED_FOLDERS = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
+_LOCAL_FOLDERS = "/var/", "/run/"
 
 
 def names(site: Site) -> Iterator[Found]:
-    """ClusterName, and who the controllers are."""
-    slurm = site.slurm
-    if slurm is None:
+    """A name for the cluster, and a controller."""
+    if site.slurm is None or not site.complete:
         return
-    main = site.folder.main
-    if site.setting("ClusterName") is None and site.complete:
-        yield site.error(
-            "slurm-key-lacking", main, "no ClusterName: no daemon or command of Slurm starts", "ClusterName=…"
-        )
-    hosts = slurm.settings("SlurmctldHost")
-    old = {key: site.setting(key) for key in _OLD_HOSTS}
-    machine = old["ControlMachine"]
-    if not hosts and machine is None and site.complete:
+    if site.setting("ClusterName") is None:
+        message = "no ClusterName: no daemon or command of Slurm starts"
+        yield site.error("slurm-key-lacking", site.folder.main, message, "ClusterName=…")
+    if site.setting("SlurmctldHost", "ControlMachine") is None:
         message = "no SlurmctldHost: no daemon or command of Slurm starts"
-        yield site.error("slurm-key-lacking", main, message, "SlurmctldHost=name(address)")
-    for key, setting in old.items():
-        if hosts and setting is not None:
-            message = f"'{key}' is ignored, since SlurmctldHost is there; Slurm logs an error"
-            yield site.found(
-                "slurm-key-ignored", Severity.WARNING, setting, message, "delete it", key=True, fix=delete_line(setting)
-            )
-    if not hosts and machine and "," in machine.text and old["ControlAddr"] is None:
-        yield site.error(
-            "slurm-value-wrong",
-            machine,
-            "several hosts need ControlAddr, and no daemon starts without it",
-            "one SlurmctldHost=name(address) line for each controller",
-        )
-    if not hosts and old["BackupAddr"] is not None and old["BackupController"] is None:
-        yield site.error(
-            "slurm-value-wrong",
-            old["BackupAddr"],
-            "BackupAddr without BackupController stops the daemons",
-            "a second SlurmctldHost=name(address) line",
-            key=True,
-        )
+        yield site.error("slurm-key-lacking", site.folder.main, message, "SlurmctldHost=name(address)")
+
+
+def controllers(site: Site) -> Iterator[Found]:
+    """SlurmctldHost names each controller once, on a line of its own."""
     seen: dict[str, Setting] = {}
-    for setting in hosts:
+    for setting in site.slurm.settings("SlurmctldHost") if site.slurm else ():
         name = setting.text.partition("(")[0].strip()
         if "," in name:
-            yield site.error(
-                "slurm-value-wrong",
-                setting,
-                "one controller for each SlurmctldHost; no machine is called so",
-                "a SlurmctldHost line for each, the first one is the primary",
-            )
+            message = "one controller for each SlurmctldHost; no machine is called so"
+            hint = "a SlurmctldHost line for each, the first one is the primary"
+            yield site.error("slurm-value-wrong", setting, message, hint)
         elif name in seen:
             message = f"'{name}' is a controller already, by line {seen[name].key_at.line}; no daemon starts"
             yield site.error("host-duplicate", setting, message)
         seen[name] = setting
+
+
+def old_names(site: Site) -> Iterator[Found]:
+    """What ControlMachine and its kin need of one another, or are for nothing."""
+    old = {key: site.setting(key) for key in _OLD_HOSTS}
+    if site.setting("SlurmctldHost") is not None:
+        for key, setting in old.items():
+            if setting is not None:
+                message = f"'{key}' is ignored, since SlurmctldHost is there; Slurm logs an error"
+                fix = delete_line(setting)
+                yield site.found(
+                    "slurm-key-ignored", Severity.WARNING, setting, message, "delete it", key=True, fix=fix
+                )
+        return
+    machine, backup = old["ControlMachine"], old["BackupAddr"]
+    if machine and "," in machine.text and old["ControlAddr"] is None:
+        message = "several hosts need ControlAddr, and no daemon starts without it"
+        hint = "one SlurmctldHost=name(address) line for each controller"
+        yield site.error("slurm-value-wrong", machine, message, hint)
+    if backup is not None and old["BackupController"] is None:
+        message = "BackupAddr without BackupController stops the daemons"
+        hint = "a second SlurmctldHost=name(address) line"
+        yield site.error("slurm-value-wrong", backup, message, hint, key=True)
 
 
 def old_hosts(site: Site) -> Iterator[Found]:
@@ -120,52 +118,39 @@ def users(site: Site) -> Iterator[Found]:
 
 
 def folders(site: Site) -> Iterator[Found]:
-    """State, spool and process files that get in each other's way."""
+    """State and spool that get in each other's way."""
     state, spool = site.setting("StateSaveLocation"), site.setting("SlurmdSpoolDir")
-    if state and spool:
-        one, other = state.text.rstrip("/"), spool.text.rstrip("/")
-        if one == other:
-            yield site.warning(
-                "slurm-folder-unsafe",
-                spool,
-                "slurmd's files go to the folder with slurmctld's state; where both run, or the folder is"
-                " shared, one deletes the other's",
-                "SlurmdSpoolDir=/var/spool/slurmd",
-            )
-        elif other.startswith(one + "/"):
-            yield site.warning(
-                "slurm-folder-unsafe",
-                spool,
-                "slurmd's files go inside the folder of slurmctld's state",
-                "SlurmdSpoolDir=/var/spool/slurmd",
-            )
-    if spool and spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
-        yield site.warning(
-            "slurm-folder-unsafe",
-            spool,
-            "this looks like a folder that nodes share, and every node needs its own",
-            "a local folder, or one with %n in its name",
+    if spool is None:
+        return
+    own, hint = spool.text.rstrip("/"), "SlurmdSpoolDir=/var/spool/slurmd"
+    if state and own == state.text.rstrip("/"):
+        message = (
+            "slurmd's files go to the folder with slurmctld's state; where both run, or the folder is shared, one"
+            " deletes the other's"
         )
-    if (
-        site.slurm
-        and len(site.slurm.settings("SlurmctldHost")) > 1
-        and state
-        and state.text.startswith(("/var/", "/run/"))
-    ):
-        yield site.warning(
-            "state-not-shared",
-            state,
-            "two controllers need one state folder that both see, and this one looks local",
-            "a folder on a file system that both mount",
-        )
-    pids = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
-    if pids[0] and pids[1] and pids[0].text == pids[1].text:
-        yield site.warning(
-            "slurm-value-harmful",
-            pids[1],
-            "slurmctld and slurmd write their process id to one file",
-            "one file for each",
-        )
+        yield site.warning("slurm-folder-unsafe", spool, message, hint)
+    elif state and own.startswith(state.text.rstrip("/") + "/"):
+        message = "slurmd's files go inside the folder of slurmctld's state"
+        yield site.warning("slurm-folder-unsafe", spool, message, hint)
+    if spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
+        message = "this looks like a folder that nodes share, and every node needs its own"
+        yield site.warning("slurm-folder-unsafe", spool, message, "a local folder, or one with %n in its name")
+
+
+def shared_state(site: Site) -> Iterator[Found]:
+    """Two controllers need one state."""
+    state = site.setting("StateSaveLocation")
+    several = site.slurm is not None and len(site.slurm.settings("SlurmctldHost")) > 1
+    if state and several and state.text.startswith(_LOCAL_FOLDERS):
+        message = "two controllers need one state folder that both see, and this one looks local"
+        yield site.warning("state-not-shared", state, message, "a folder on a file system that both mount")
+
+
+def process_files(site: Site) -> Iterator[Found]:
+    ctld, slurmd = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
+    if ctld and slurmd and ctld.text == slurmd.text:
+        message = "slurmctld and slurmd write their process id to one file"
+        yield site.warning("slurm-value-harmful", slurmd, message, "one file for each")
 
 
 def ports(site: Site) -> Iterator[Found]:
@@ -190,4 +175,4 @@ def ports(site: Site) -> Iterator[Found]:
                 yield site.warning("port-twice", spread, f"the range holds port {port} of {daemon}")
 
 
-CHECKS = (names, old_hosts, users, folders, ports)
+CHECKS = (names, controllers, old_names, old_hosts, users, folders, shared_state, process_files, ports)

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clustergen.diagnostics import Severity
 from clustergen.lint.found import Found
 from clustergen.lint.gres_conf import SHARED, Record, read_records, undeclared_hint
-from clustergen.lint.site import TRUE, Site
+from clustergen.lint.site import TRUE, Site, bare
 from clustergen.slurmconf.folder import Entry, Setting
 
 _ITEM = re.compile(
     r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
+_SAME = "the same number in both files"
 _FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 
 
@@ -131,6 +131,7 @@ def _differences(site: Site, host: str, node: Entry, mine: list[Record], *, own:
     given = _counts(mine)
     for name in site.gres_types:
         here, there = wanted.get(name, {}), given.get(name, {})
+        loose = name in SHARED and not any(part.entry.own("File", "Files") for part in mine if part.name == name)
         if setting and here and there and name not in SHARED and any(here) != any(there):
             yield name, _type_on_one_side(site, setting, host, name, here, there)
             continue
@@ -139,16 +140,11 @@ def _differences(site: Site, host: str, node: Entry, mine: list[Record], *, own:
             want = here.get(kind, 0) if kind else sum(here.values())
             has = there.get(kind, 0) if kind else sum(there.values())
             if setting and has < want and (there or name == "gpu"):
-                yield (
-                    name,
-                    _too_few(site, setting, host, (what, want, has), [other for other in there if other != kind]),
-                )
+                others = [other for other in there if other != kind]
+                yield name, _too_few(site, setting, host, (what, want, has), others, stops=loose)
             elif want < has and own:
                 message = f"'{host}' has {has} {what} in gres.conf and {want} here; jobs get no more"
-                yield (
-                    name,
-                    site.warning("gres-mismatch", setting or node.name, message, "the same number in both files"),
-                )
+                yield name, site.warning("gres-mismatch", setting or node.name, message, _SAME)
 
 
 def _type_on_one_side(
@@ -167,11 +163,17 @@ def _kinds(here: dict[str, int], there: dict[str, int]) -> list[str]:
     return sorted({*here, *there}, key=lambda kind: (kind not in here, kind)) if typed else [""]
 
 
-def _too_few(site: Site, setting: Setting, host: str, which: tuple[str, int, int], others: list[str]) -> Found:
+def _too_few(
+    site: Site, setting: Setting, host: str, which: tuple[str, int, int], others: list[str], *, stops: bool
+) -> Found:
+    """`which`: what there is too little of, how many slurm.conf wants, and how many gres.conf has."""
     what, want, has = which
     unless = "" if has else ", unless it has a gres.conf of its own"
-    message = f"'{host}' has {want} {what} here and {has} in gres.conf; it registers as invalid{unless}"
-    hint = "the same number in both files"
+    does = "slurmd does not start" if stops and has else "it registers as invalid"
+    message = f"'{host}' has {want} {what} here and {has} in gres.conf; {does}{unless}"
+    if stops and has:
+        return site.error("gres-mismatch", setting, message, _SAME)
+    hint = _SAME
     kind = what.partition(":")[2]
     same = next((other for other in others if other.lower() == kind.lower()), None)
     if same:
@@ -188,63 +190,60 @@ def _off(record: Record) -> bool:
 
 def _no_file(site: Site) -> Iterator[Found]:
     """GPUs in slurm.conf, and no gres.conf that says where they are."""
-    if site.slurm is None or site.folder.has("gres.conf") or "gpu" not in site.gres_types:
+    if site.slurm is None or site.folder.has("gres.conf"):
         return
     for node in site.nodes:
         found = node.value("Gres")
-        if found and any(item and item.name == "gpu" for item in items(found.text)):
-            yield site.note(
-                "gres-mismatch",
-                found,
-                "no gres.conf beside slurm.conf: nodes without one register with no GPUs, and are set invalid",
-                "a gres.conf with the line AutoDetect=nvml",
-            )
+        names = {item.name for item in items(found.text) if item} & set(site.gres_types) if found else set()
+        if found and names & set(SHARED):
+            message = "no gres.conf beside slurm.conf: where it is missing on a node too, slurmd does not start"
+            hint = "a gres.conf that names the files of the GPUs that are shared"
+            yield site.warning("gres-mismatch", found, message, hint)
             return
+        if found and "gpu" in names:
+            message = "no gres.conf beside slurm.conf: nodes without one register with no GPUs, and are set invalid"
+            yield site.note("gres-mismatch", found, message, "a gres.conf with the line AutoDetect=nvml")
+            return
+
+
+def _gpus(site: Site) -> Setting | None:
+    """The first Gres of a node with GPUs."""
+    return next((found for node in site.nodes if (found := node.value("Gres")) and "gpu" in found.text.lower()), None)
 
 
 def constraint(site: Site) -> Iterator[Found]:
     """Without cgroups every job can open every GPU."""
-    gpus = next((found for node in site.nodes if (found := node.value("Gres")) and "gpu" in found.text.lower()), None)
+    gpus = _gpus(site)
     if gpus is None:
         return
-    tasks = {word.rpartition("/")[2] for word in site.words("TaskPlugin")}
-    plugin = site.setting("TaskPlugin")
     cgroup = site.folder.config("cgroup.conf")
     devices = cgroup.value("ConstrainDevices") if cgroup else None
     why = "every job can open all GPUs of its node, also those of others"
-    if "cgroup" not in tasks:
-        yield site.warning(
-            "gres-without-constraint",
-            plugin or gpus,
-            f"without task/cgroup {why}",
-            "TaskPlugin=task/cgroup,task/affinity",
-        )
+    if "cgroup" not in map(bare, site.words("TaskPlugin")):
+        spot, message = site.setting("TaskPlugin") or gpus, f"without task/cgroup {why}"
+        yield site.warning("gres-without-constraint", spot, message, "TaskPlugin=task/cgroup,task/affinity")
     elif cgroup is None:
-        yield site.found(
-            "gres-without-constraint",
-            Severity.INFO,
-            gpus,
-            f"no cgroup.conf beside slurm.conf: unless the nodes have one with ConstrainDevices, {why}",
-            "ConstrainDevices=yes in cgroup.conf",
-        )
+        message = f"no cgroup.conf beside slurm.conf: unless the nodes have one with ConstrainDevices, {why}"
+        yield site.note("gres-without-constraint", gpus, message, "ConstrainDevices=yes in cgroup.conf")
     elif devices is None or devices.text.lower() not in TRUE:
-        spot = devices or cgroup.name
-        yield site.warning("gres-without-constraint", spot, f"without ConstrainDevices {why}", "ConstrainDevices=yes")
+        message = f"without ConstrainDevices {why}"
+        yield site.warning("gres-without-constraint", devices or cgroup.name, message, "ConstrainDevices=yes")
+
+
+def known(site: Site) -> Iterator[Found]:
+    """Whether what hands out and what counts knows the GPUs."""
+    gpus = _gpus(site)
+    if gpus is None:
+        return
     if site.plugin("SelectType") == "linear":
-        yield site.warning(
-            "slurm-value-harmful",
-            site.setting("SelectType") or gpus,
-            "select/linear hands out whole nodes, and knows no GPUs",
-            "SelectType=select/cons_tres",
-        )
+        message = "select/linear hands out whole nodes, and knows no GPUs"
+        place = site.setting("SelectType") or gpus
+        yield site.warning("slurm-value-harmful", place, message, "SelectType=select/cons_tres")
     tracked = site.words("AccountingStorageTRES")
     if site.plugin("AccountingStorageType") == "slurmdbd" and not any(word.startswith("gres/gpu") for word in tracked):
-        yield site.note(
-            "tres-unknown",
-            site.setting("AccountingStorageTRES") or gpus,
-            "GPUs are not counted: no limits and no usage of them",
-            "AccountingStorageTRES=gres/gpu",
-        )
+        message = "GPUs are not counted: no limits and no usage of them"
+        place = site.setting("AccountingStorageTRES") or gpus
+        yield site.note("tres-unknown", place, message, "AccountingStorageTRES=gres/gpu")
 
 
-CHECKS = (declared, agreement, constraint)
+CHECKS = (declared, agreement, constraint, known)

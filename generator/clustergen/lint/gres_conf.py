@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clustergen.diagnostics import did_you_mean
+from clustergen.diagnostics import Severity
 from clustergen.hostlist import HostlistError, count
 from clustergen.lint.found import Found
+from clustergen.lint.hardware import Hardware
+from clustergen.lint.hostlists import unknown_nodes, unreadable
 from clustergen.lint.site import Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Config, Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
@@ -19,6 +21,7 @@ SHARED = ("mps", "shard")
 _CALLED = {"File": ("File", "Files", "MultipleFiles"), "Cores": ("Cores", "CPUs")}
 CORES = FORMS["cores"]
 _MOST_HOSTS = 64
+_LINKS = re.compile(r"-?[0-9]+(,-?[0-9]+)*")
 
 
 class Record(NamedTuple):
@@ -54,13 +57,29 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
 
 
 def _files(text: str) -> int | None:
-    total = 0
-    for part in re.split(r",(?![^\[]*\])", text):
-        try:
-            total += count(part.rpartition("/")[2] or part)
-        except HostlistError:
-            return None
-    return total
+    """How many files a list names; None where slurmd cannot read it."""
+    try:
+        return _counted(text)
+    except HostlistError:
+        return None
+
+
+def _counted(text: str) -> int:
+    """The same; HostlistError for what slurmd cannot read."""
+    parts = re.split(r",(?![^\[]*\])", text)
+    return sum(count(part.rpartition("/")[2] or part) for part in parts if part)
+
+
+def _file_names(site: Site, setting: Setting) -> Iterator[Found]:
+    try:
+        _counted(setting.text)
+    except HostlistError as err:
+        if "never opened" in err.message:
+            message = f"{err.message}; slurmd takes it as part of a name"
+            yield site.warning("hostlist-syntax", setting, message, err.hint)
+        else:
+            message = f"slurmd cannot read these names, and does not start: {err.message}"
+            yield site.error("hostlist-syntax", setting, message, err.hint)
 
 
 def undeclared_hint(site: Site, name: str) -> str:
@@ -90,6 +109,7 @@ def lines(site: Site) -> Iterator[Found]:
             place = entry.own("Name") or entry.name
             yield site.warning("gres-undeclared", place, message, undeclared_hint(site, record.name))
         yield from _line(site, record)
+        yield from _links(site, record)
         yield from _cores_of(site, record)
         yield from _devices(site, record, files)
         yield from _unknown_nodes(site, record)
@@ -117,13 +137,13 @@ def detection(site: Site) -> Iterator[Found]:
 
 
 def _unknown_nodes(site: Site, record: Record) -> Iterator[Found]:
-    if record.hosts is None or site.slurm is None or not site.complete or not site.nodes:
+    if record.hosts is None or not site.nodes:
         return
-    missing = sorted(host for host in record.hosts if host not in site.hosts)
-    if missing:
-        more = f" nor {len(missing) - 1} more of these" if len(missing) > 1 else ""
-        hint = did_you_mean(missing[0], list(site.hosts)[:2000])
-        yield site.warning("node-unknown", record.entry, f"slurm.conf has no node '{missing[0]}'{more}", hint)
+    if hosts_of(record.entry) is None:
+        message = "the nodes of this line are no host list; slurmd takes the line for another node's"
+        yield unreadable(site, record.entry.name, message, Severity.WARNING)
+    else:
+        yield from unknown_nodes(site, record.entry.name, hosts_of(record.entry) or (), "node-unknown", does="")
 
 
 def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
@@ -141,6 +161,9 @@ def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
 def _line(site: Site, record: Record) -> Iterator[Found]:
     entry = record.entry
     file, several, number = entry.own("File", "Files"), entry.own("MultipleFiles"), entry.own("Count")
+    for setting in (file, several):
+        if setting:
+            yield from _file_names(site, setting)
     if file and several:
         yield site.error(
             "slurm-value-wrong",
@@ -166,6 +189,14 @@ def _line(site: Site, record: Record) -> Iterator[Found]:
         yield site.error(
             "slurm-value-wrong", flags, "no_gpu_env excludes the other flags of its kind, and slurmd does not start"
         )
+
+
+def _links(site: Site, record: Record) -> Iterator[Found]:
+    """A number for each GPU of the node, -1 for the line's own."""
+    links = record.entry.own("Links")
+    if links and (links.text.split(",").count("-1") != 1 or not _LINKS.fullmatch(links.text)):
+        message = "slurmd ignores these Links, and logs an error: numbers, with one -1 for this GPU itself"
+        yield site.warning("slurm-value-wrong", links, message, "Links=-1,16,0,0")
 
 
 def _cores_of(site: Site, record: Record) -> Iterator[Found]:
@@ -208,15 +239,9 @@ def _one_host(site: Site, record: Record) -> str | None:
 
 
 def _cores(node: Entry) -> int | None:
-    """Cores of a node, where slurm.conf says them."""
-    per = integer(node.text("CoresPerSocket"))
-    sockets = integer(node.text("Sockets"))
-    boards, board = integer(node.text("Boards")) or 1, integer(node.text("SocketsPerBoard"))
-    if per is None:
-        return None
-    if board is not None:
-        return boards * board * per
-    return sockets * per if sockets is not None else None
+    """Cores of a node, where slurm.conf says how many its sockets have."""
+    hardware = Hardware(node)
+    return hardware.sockets * hardware.cores if node.value("CoresPerSocket") else None
 
 
 def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]) -> Iterator[Found]:

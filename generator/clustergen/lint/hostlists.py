@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.diagnostics import Severity
+from collections.abc import Iterable, Iterator
+
+from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
 from clustergen.lint.found import Found
 from clustergen.lint.site import Site, Spot
@@ -50,3 +52,24 @@ def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:
     except HostlistError:
         at = None
     return site.part(setting, *at) if at else setting
+
+
+def near_node(site: Site, name: str) -> str | None:
+    """A hint at a node of nearly that name."""
+    return did_you_mean(name, list(site.hosts)[:2000])
+
+
+def unknown_nodes(
+    site: Site, setting: Setting, hosts: Iterable[str], code: str, does: str = "; Slurm logs an error"
+) -> Iterator[Found]:
+    """Hosts of a list that slurm.conf does not have, as one warning. `does`: what Slurm makes of them."""
+    if site.slurm is None or not site.complete:
+        return
+    missing = [host for host in hosts if host not in site.hosts]
+    if not missing:
+        return
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    everyone = missing[0].upper() == "ALL"
+    hint = "write the nodes; ALL means nothing here" if everyone else near_node(site, missing[0])
+    message = f"slurm.conf has no node '{missing[0]}'{more}{does}"
+    yield site.warning(code, spot_of(site, setting, missing[0]), message, hint)

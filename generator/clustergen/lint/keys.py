@@ -77,44 +77,51 @@ def _mild(site: Site, config: Config, line: Line, index: int, remarks: tuple[Rem
 
 
 def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, written: str) -> Iterator[Remark]:
+    """What is wrong with one key and its value, wherever it stands."""
     known = slurm.key(file, lower, block)
     if known is None:
         if not block or (file, block) in _known_blocks():
             yield rules.unknown(file, block, written, _hint(file, block, written))
-        return
-    state = known.state(release)
-    if state != "known":
+    elif (state := known.state(release)) != "known":
+        gone = not block and (state == "defunct" or known.note == "delete it")
         for remark in rules.state(known, release):
-            gone = not block and (state == "defunct" or known.note == "delete it")
-            yield Remark(
-                remark.code,
-                remark.message,
-                remark.hint,
-                remark.outcome,
-                on_key=True,
-                instead="delete" if gone else None,
-            )
+            yield replace(remark, at=None, on_key=True, instead="delete" if gone else None)
+    else:
+        yield from _old_name(release, known, text)
+        if text.upper() != "DEFAULT" or lower not in ("nodename", "partitionname"):
+            yield from _value(release, known, text)
+
+
+def _old_name(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+    """A name that the release reads and that has a newer one."""
+    lower = known.key.lower()
+    if lower in _OLD_HOSTS:  # what they say together is for another check
         return
-    if lower in _OLD_HOSTS:
-        pass  # what they say together is for another check
-    elif lower in _RENAMED and block:
-        newer = [str(slurm.key(file, name, block).key) for name in _RENAMED[lower]]  # type: ignore[union-attr]
+    newer = _newer(known)
+    if newer:
         both = " and ".join(newer)
-        message = f"'{known.key}' is the old name of {both}"
         instead = f"key:{newer[0]}" if len(newer) == 1 else f"key:{newer[0]}={text} {newer[1]}"
-        yield Remark("slurm-key-old-name", message, f"write {both}", Outcome.ADVICE, on_key=True, instead=instead)
+        message, hint = f"'{known.key}' is the old name of {both}", f"write {both}"
+        yield Remark("slurm-key-old-name", message, hint, Outcome.ADVICE, on_key=True, instead=instead)
     elif known.instead and _there(known, release) and not any(True for _ in values.traps(known, release, text)):
         message = f"'{known.key}' is an old name; {release} still reads it"
         yield Remark("slurm-key-old-name", message, rules.instead_of(known), Outcome.ADVICE, on_key=True)
-    if text.upper() == "DEFAULT" and lower in ("nodename", "partitionname"):
-        return
+
+
+def _newer(known: slurm.SlurmKey) -> list[str]:
+    """The newer names of a key of nodes and partitions, as Slurm writes them."""
+    found = [slurm.key(known.file, name, known.block) for name in _RENAMED.get(known.key.lower(), ())]
+    return [key.key for key in found if key is not None] if known.block else []
+
+
+def _value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+    """A value of a key that the release knows."""
+    told = list(values.traps(known, release, text))
     caught = [
         (trap.outcome, *_span(trap.pattern, text))
-        for trap in slurm_traps.traps(file, lower, block)
+        for trap in slurm_traps.traps(known.file, known.key, known.block)
         if trap.fits(release, text)
     ]
-    told = list(values.traps(known, release, text))
-    yield from told
     for remark in (*values.value(release, known, text), *values.form(known, text)):
         start, length = remark.at or (0, len(text))
         # a trap knows better, unless it warns of what starts and this release does not start with it
@@ -124,11 +131,10 @@ def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, 
             if not (outcome == Outcome.SILENT and remark.outcome is Outcome.STOPS)
         ):
             told.append(remark)
-            yield remark
+    yield from told
     if not told and known.type == "boolean" and text.lower() in ("up", "down"):
-        yield Remark(
-            "slurm-value-harmful", f"'{known.key}={text}' reads as yes or no", "write YES or NO", Outcome.ADVICE
-        )
+        message = f"'{known.key}={text}' reads as yes or no"
+        yield Remark("slurm-value-harmful", message, "write YES or NO", Outcome.ADVICE)
 
 
 def _safe(config: Config, line: Line, lower: str) -> bool:

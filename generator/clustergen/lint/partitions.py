@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
-from clustergen.lint.accounting import _BASIC
+from clustergen.lint.accounting import BASIC
 from clustergen.lint.found import Found
-from clustergen.lint.hostlists import spot_of, unreadable
+from clustergen.lint.hostlists import near_node, spot_of, unreadable
 from clustergen.lint.site import TRUE, Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmrules.forms import seconds_of
@@ -80,83 +80,78 @@ def names(site: Site) -> Iterator[Found]:
 
 
 def members(site: Site) -> Iterator[Found]:
-    """Every name is a node, a node set or ALL; and every node is somewhere."""
-    if site.slurm is None:
-        return
-    everywhere = False
-    inside: set[str] = set()
-    complete = site.complete
+    """Every name is a node, a node set or ALL."""
     for entry in site.node_sets.values():
-        if entry.names in site.hosts:
-            severity = Severity.ERROR if site.since("24.11") else Severity.WARNING
-            yield site.found(
-                "node-set-is-node",
-                severity,
-                entry,
-                f"'{entry.names}' is a node too, and Slurm cannot tell them apart",
-                "another name",
-            )
-        listed = entry.own("Nodes")
-        feature = entry.own("Feature")
-        if feature is not None:
-            everywhere = everywhere or any(_has_feature(node, feature.text) for node in site.nodes)
-            inside.update(
-                host for node in site.nodes if _has_feature(node, feature.text) for host in hosts_of(node) or ()
-            )
-        if listed is not None:
-            yield from _list(site, listed, inside, complete, f"node set '{entry.names}'", Severity.WARNING)
-    used = False
+        yield from _node_set(site, entry)
     for part in site.partitions:
-        found = part.value("Nodes")
-        if found is None:
-            continue
-        used = True
-        if found.text.strip().upper() == "ALL":
-            everywhere = True
-        elif found.key_at != (part.own("Nodes") or found).key_at:
-            continue
-        else:
-            yield from _list(site, found, inside, complete, f"partition '{part.names}'", Severity.ERROR)
-    if everywhere or not used or not complete:
+        listed = part.value("Nodes")
+        if listed is not None:
+            yield from _list(site, listed, f"partition '{part.names}'", Severity.ERROR)
+
+
+def _node_set(site: Site, entry: Entry) -> Iterator[Found]:
+    if entry.names in site.hosts:
+        severity = Severity.ERROR if site.since("24.11") else Severity.WARNING
+        message = f"'{entry.names}' is a node too, and Slurm cannot tell them apart"
+        yield site.found("node-set-is-node", severity, entry, message, "another name")
+    listed = entry.own("Nodes")
+    if listed is not None:
+        # Slurm looks at the nodes of a set where a partition has the set
+        asked_for = any(entry.names in _named(part.text("Nodes")) for part in site.partitions)
+        severity = Severity.ERROR if asked_for else Severity.WARNING
+        yield from _list(site, listed, f"node set '{entry.names}'", severity)
+
+
+def outside(site: Site) -> Iterator[Found]:
+    """Nodes that no partition has."""
+    texts = [text for part in site.partitions if (text := part.text("Nodes")) is not None]
+    if not texts or not site.complete or any(text.strip().upper() == "ALL" for text in texts):
         return
+    named = {name for text in texts for name in _named(text)}
+    features = set()
+    for name, entry in site.node_sets.items():
+        if name in named:
+            named.update(_named(entry.text("Nodes")))
+            features.add(entry.text("Feature"))
     for node in site.nodes:
-        outside = [host for host in hosts_of(node) or () if host not in inside]
-        state = (node.text("State") or "").upper()
-        if outside and not state.startswith("FUTURE"):
-            several = len(outside) > 1
-            shown = fold(outside[:2000], suffixes=True)
-            message = f"{shown} {'are' if several else 'is'} in no partition, so no job gets there"
+        left = [host for host in hosts_of(node) or () if host not in named]
+        if left and not _has_feature(node, features) and not (node.text("State") or "").upper().startswith("FUTURE"):
+            message = f"{fold(left[:2000], suffixes=True)} {'are' if len(left) > 1 else 'is'} in no partition"
             # a line without hardware is often that of a login node, which runs no jobs
-            bare = all(node.own(key) is None for key in _HARDWARE)
-            severity = Severity.INFO if bare else Severity.WARNING
+            no_hardware = all(node.own(key) is None for key in _HARDWARE)
+            severity = Severity.INFO if no_hardware else Severity.WARNING
+            message += ", so no job gets there"
             yield site.found("node-in-no-partition", severity, node, message, "name it in Nodes of a partition")
 
 
-def _has_feature(node: Entry, feature: str) -> bool:
-    return feature in (node.text("Feature", "Features") or "").split(",")
+def _has_feature(node: Entry, features: Collection[str | None]) -> bool:
+    return any(word in features for word in (node.text("Feature", "Features") or "").split(","))
 
 
-def _list(site: Site, found: Setting, inside: set[str], complete: bool, of: str, severity: Severity) -> Iterator[Found]:
-    text = ",".join(re.split(r"[\s,]+", found.text.strip()))
-    if not text:
+def _named(text: str | None) -> list[str]:
+    """The names in a partition's Nodes, which blanks divide too; none for what cannot be read."""
+    return expanded(_with_commas(text or "")) or []
+
+
+def _with_commas(text: str) -> str:
+    return ",".join(re.split(r"[\s,]+", text.strip()))
+
+
+def _list(site: Site, found: Setting, of: str, severity: Severity) -> Iterator[Found]:
+    text = _with_commas(found.text).strip(",")
+    if not text or text.upper() == "ALL":
         return
-    wanted = expanded(text.strip(","))
+    wanted = expanded(text)
     if wanted is None:
         yield unreadable(site, found, f"the nodes of {of} are no host list", severity)
         return
     missing = [name for name in wanted if name not in site.hosts and name not in site.node_sets]
-    if len(wanted) == 1 and wanted[0].upper() == "ALL":
-        missing = []
-    inside.update(wanted)
-    if missing and complete:
+    if missing and site.complete:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         does = "; slurmctld does not start" if severity is Severity.ERROR else ""
-        spot = spot_of(site, found, missing[0])
         message = f"{of}: no node is called '{missing[0]}'{more}{does}"
-        hint = did_you_mean(missing[0], list(site.hosts)[:2000])
-        if missing[0].upper() == "ALL":
-            hint = "ALL stands alone, or not at all"
-        yield site.found("node-unknown", severity, spot, message, hint)
+        hint = "ALL stands alone, or not at all" if missing[0].upper() == "ALL" else near_node(site, missing[0])
+        yield site.found("node-unknown", severity, spot_of(site, found, missing[0]), message, hint)
 
 
 def values(site: Site) -> Iterator[Found]:
@@ -247,7 +242,7 @@ def _lines(part: Entry, *settings: Setting) -> list[object]:
 
 def weights(site: Site) -> Iterator[Found]:
     """Weights of resources that the cluster does not count stop slurmctld."""
-    counted = {*_BASIC, *site.words("AccountingStorageTRES")}
+    counted = {*BASIC, *site.words("AccountingStorageTRES")}
     if any(word.startswith("gres/gpu") for word in counted) and site.since("23.02"):
         counted.update(_ADDED)
     settings = [found for part in site.partitions if (found := part.own("TRESBillingWeights"))]
@@ -260,7 +255,7 @@ def weights(site: Site) -> Iterator[Found]:
         for item in found.text.split(","):
             name = item.partition("=")[0].strip()
             if name and "=" in item and name.lower() not in counted and not name.lower().startswith("license/"):
-                hint = f"AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, _BASIC)
+                hint = f"AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BASIC)
                 yield site.error(
                     "tres-unknown",
                     site.part(found, start + item.find(name), len(name)),
@@ -270,4 +265,4 @@ def weights(site: Site) -> Iterator[Found]:
             start += len(item) + 1
 
 
-CHECKS = (there, names, members, values, weights)
+CHECKS = (there, names, members, outside, values, weights)

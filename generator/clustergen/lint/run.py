@@ -15,6 +15,7 @@ from clustergen.lint import (
     grammar,
     gres,
     gres_conf,
+    hardware,
     keys,
     nodes,
     partitions,
@@ -33,7 +34,7 @@ from clustergen.slurmconf.folder import Folder, open_folder
 
 _OTHERS = ("topology.yaml", "plugstack.conf")
 _BESIDE_INCLUDER = SlurmRelease("23.02")  # before it Include was relative to the including file
-_SLURM = (daemons, together, plugins, accounting, nodes, partitions, gres)
+_SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
 _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack)
 
 

@@ -22,6 +22,7 @@ SECRET = re.compile(
     r"(?im)^([ \t]*(?:Default|Accounting)?(?:Storage|JobComp|ProfileInfluxDB)Pass[ \t]*=[ \t]*)([^\n]*)"
 )
 """A line with a password: what stands before it, and the password."""
+_EXTRA_COMMAS = re.compile(r",{2,}(?![^\[]*\])")
 TRUE = ("yes", "up", "true", "1")
 SEVERITY = {
     Outcome.STOPS: Severity.ERROR,
@@ -211,9 +212,14 @@ def hosts_of(entry: Entry) -> list[str] | None:
 def expanded(text: str) -> list[str] | None:
     """A host list expanded; None for what is none."""
     try:
-        return expand(text)
+        return expand(without_extra_commas(text))
     except HostlistError:
         return None
+
+
+def without_extra_commas(text: str) -> str:
+    """A host list as Slurm reads it: commas with nothing between them, or at an end, count for nothing."""
+    return _EXTRA_COMMAS.sub(",", text).strip(",")
 
 
 def bare(word: str) -> str:

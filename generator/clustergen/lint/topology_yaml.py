@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from clustergen.diagnostics import Severity, did_you_mean
+from clustergen.diagnostics import did_you_mean
 from clustergen.lint.found import Found
-from clustergen.lint.site import TRUE, Site, Spot, expanded
-from clustergen.slurmconf.grammar import Span
+from clustergen.lint.site import TRUE, Site, Spot
+from clustergen.lint.topology_blocks import Block, Size, blocks
+from clustergen.lint.topology_tree import Switch, tree
+from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.grammar import Pair, Span
 
 _FILE = "topology.yaml"
-_KINDS = {"tree": "25.05", "block": "25.05", "flat": "25.05", "ring": "26.05", "torus3d": "26.05"}
+_SINCE = {"tree": "25.05", "block": "25.05", "flat": "25.05", "ring": "26.05", "torus3d": "26.05"}
+"""Kind of topology → the first release that has it."""
+_KEYS = {
+    "topology": ("topology", "cluster_default", *_SINCE),
+    "tree": ("switches",),
+    "block": ("blocks", "block_sizes"),
+    "switch": ("switch", "nodes", "children"),
+    "block of a list": ("block", "nodes"),
+}
+"""What a mapping is → the keys that it may have."""
+_OF_TEXTS = ("switch", "block of a list")
+_NULL = "tag:yaml.org,2002:null"
+
+Fields = dict[str, tuple[Node, Node]]
+"""Key → the node of the key and that of its value."""
 
 
 def conf(site: Site) -> Iterator[Found]:
@@ -21,164 +38,164 @@ def conf(site: Site) -> Iterator[Found]:
     if text is None:
         return
     if not site.since("25.05"):
-        yield site.warning(
-            "topology-ignored",
-            _FILE,
-            f"Slurm reads topology.yaml from 25.05 on; {site.release} does not know it",
-            "topology.conf",
-        )
+        message = f"Slurm reads topology.yaml from 25.05 on; {site.release} does not know it"
+        yield site.warning("topology-ignored", _FILE, message, "topology.conf")
         return
+    root = _composed(site, text)
+    if isinstance(root, Found):
+        yield root
+    elif not isinstance(root, SequenceNode):
+        message = "a list of topologies is wanted; slurmctld does not start"
+        yield site.error("type-wrong", _spot(root), message, "- topology: NAME")
+    else:
+        names: set[str] = set()
+        for item in root.value:
+            yield from _topology(site, item, names)
+        yield from _asked_for(site, names)
+
+
+def _composed(site: Site, text: str) -> Node | Found | None:
+    """The nodes of the text, or why it has none."""
     try:
-        root = yaml.compose(text.encode("utf-8", "replace").decode(), Loader=yaml.SafeLoader)
+        return yaml.compose(text.encode("utf-8", "replace").decode(), Loader=yaml.SafeLoader)
     except yaml.YAMLError as err:
         mark = getattr(err, "problem_mark", None)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         words = getattr(err, "problem", None) or "this is no YAML"
-        yield site.error(
+        return site.error(
             "yaml-syntax", Spot(_FILE, Span(line, column, column + 1)), f"{words}; slurmctld does not start"
         )
-        return
     except RecursionError:
-        yield site.error("yaml-too-deep", _FILE, "too many levels inside one another")
-        return
-    if not isinstance(root, SequenceNode):
-        yield site.error(
-            "type-wrong", _spot(root), "a list of topologies is wanted; slurmctld does not start", "- topology: NAME"
-        )
-        return
-    names: dict[str, Node] = {}
-    for item in root.value:
-        yield from _topology(site, item, names)
+        return site.error("yaml-too-deep", _FILE, "too many levels inside one another")
+
+
+def _asked_for(site: Site, names: set[str]) -> Iterator[Found]:
     for part in site.partitions:
         found = part.own("Topology")
         if found and found.text not in names:
-            yield site.error(
-                "topology-unknown",
-                found,
-                f"no topology is called '{found.text}', and slurmctld does not start",
-                did_you_mean(found.text, names),
-            )
+            message = f"no topology is called '{found.text}', and slurmctld does not start"
+            yield site.error("topology-unknown", found, message, did_you_mean(found.text, names))
 
 
-def _topology(site: Site, item: Node, names: dict[str, Node]) -> Iterator[Found]:
+def _topology(site: Site, item: Node, names: set[str]) -> Iterator[Found]:
     fields = _fields(item)
     if fields is None:
-        yield site.error(
-            "type-wrong", _spot(item), "a topology is a mapping; slurmctld does not start", "- topology: NAME"
-        )
+        message = "a topology is a mapping; slurmctld does not start"
+        yield site.error("type-wrong", _spot(item), message, "- topology: NAME")
         return
-    name = fields.get("topology")
-    if not isinstance(name, ScalarNode):
-        yield site.error("key-missing", _spot(item), "a topology without a name", "- topology: NAME")
-    elif name.value in names:
-        yield site.error("topology-unknown", _spot(name), f"'{name.value}' is a topology already")
-    else:
-        names[name.value] = name
-    kinds = [key for key in fields if key in _KINDS]
-    for key, value in fields.items():
-        if key not in ("topology", "cluster_default", *_KINDS):
-            yield site.error(
-                "key-unknown",
-                _spot(value),
-                f"a topology has no key '{key}'",
-                did_you_mean(key, ("cluster_default", *_KINDS)),
-            )
-        elif key in _KINDS and not site.since(_KINDS[key]):
-            yield site.error(
-                "topology-too-new", _spot(value), f"'{key}' exists from Slurm {_KINDS[key]} on; this is {site.release}"
-            )
+    yield from _keys(site, fields, "topology")
+    yield from _named(site, item, fields, names)
+    kinds = [key for key in fields if key in _SINCE and not _is_no(fields[key][1])]
+    for kind in kinds:
+        if not site.since(_SINCE[kind]):
+            message = f"'{kind}' exists from Slurm {_SINCE[kind]} on; this is {site.release}"
+            yield site.error("topology-too-new", _spot(fields[kind][1]), message)
     if len(kinds) != 1:
-        yield site.error(
-            "key-missing",
-            _spot(item),
-            "a topology is one of tree, block and flat; slurmctld does not start",
-            "tree: {switches: […]}",
-        )
-        return
-    default = fields.get("cluster_default")
-    if isinstance(default, ScalarNode) and default.value.lower() not in (*TRUE, "no", "false", "0"):
-        yield site.error("type-wrong", _spot(default), "cluster_default is true or false")
-    body = _fields(fields[kinds[0]]) or {}
-    if kinds[0] == "tree":
-        yield from _tree(site, body, fields["tree"])
+        message = "a topology is one of tree, block and flat; slurmctld does not start"
+        yield site.error("key-missing", _spot(item), message, "tree: {switches: […]}")
+    elif kinds[0] == "tree":
+        yield from _tree(site, fields["tree"][1])
     elif kinds[0] == "block":
-        yield from _members(site, body, "blocks", "block")
+        yield from _blocks(site, fields["block"][1])
 
 
-def _tree(site: Site, body: dict[str, Node], at: Node) -> Iterator[Found]:
-    switches = _entries(body, "switches", "switch")
-    if not switches:
-        yield site.error(
-            "topology-without-switches",
-            _spot(at),
-            "a tree without switches; slurmctld does not start",
-            "switches: [{switch: s1, nodes: …}]",
-        )
-    for name, fields in switches.items():
-        nodes, children = fields.get("nodes"), fields.get("children")
-        if nodes is not None and children is not None:
-            yield site.warning(
-                "switch-node-unknown",
-                _spot(children),
-                f"'{name}' has both nodes and children; Slurm ignores the children, and warns",
-            )
+def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[Found]:
+    """The name, and whether the topology is that of the cluster."""
+    name = _setting(fields, "topology")
+    if name is None:
+        message = "a topology without a name: no partition can ask for it"
+        yield site.warning("key-missing", _spot(item), message, "- topology: NAME")
+    elif name.text in names:
+        yield site.warning("topology-unknown", name, f"'{name.text}' is a topology already")
+    else:
+        names.add(name.text)
+    default = _setting(fields, "cluster_default")
+    if default and default.text.lower() not in (*TRUE, "no", "false", "0"):
+        yield site.warning("type-wrong", default, "cluster_default is true or false; Slurm takes it without a word")
+
+
+def _tree(site: Site, body: Node) -> Iterator[Found]:
+    fields = _fields(body) or {}
+    yield from _keys(site, fields, "tree")
+    switches = []
+    for item in _items(fields, "switches"):
+        entry = _fields(item) or {}
+        yield from _keys(site, entry, "switch")
+        name, nodes, children = (_setting(entry, key) for key in _KEYS["switch"])
+        if name is None:
+            message = "a switch without a name; slurmctld does not start"
+            yield site.error("key-missing", _spot(item), message, "- switch: NAME")
             continue
-        for child in expanded(children.value) or () if isinstance(children, ScalarNode) else ():
-            if children is not None and child not in switches:
-                yield site.error(
-                    "switch-unknown",
-                    _spot(children),
-                    f"no switch is called '{child}', and slurmctld does not start",
-                    did_you_mean(child, switches),
-                )
-    yield from _members(site, body, "switches", "switch")
+        if nodes and children:
+            message = f"'{name.text}' has both nodes and children; Slurm ignores the children, and warns"
+            yield site.warning("switch-node-unknown", children, message)
+        switches.append(Switch(name, nodes, None if nodes else children))
+    if switches:
+        yield from tree(site, switches, _FILE)
+    else:
+        message = "a tree without switches; slurmctld does not start"
+        yield site.error("topology-without-switches", _spot(body), message, "switches: [{switch: s1, nodes: …}]")
 
 
-def _members(site: Site, body: dict[str, Node], plural: str, singular: str) -> Iterator[Found]:
-    seen: dict[str, str] = {}
-    for name, fields in _entries(body, plural, singular).items():
-        nodes = fields.get("nodes")
-        if not isinstance(nodes, ScalarNode):
-            continue
-        hosts = expanded(nodes.value)
-        if hosts is None:
-            yield site.error("hostlist-syntax", _spot(nodes), f"the nodes of '{name}' are no host list")
-            continue
-        unknown = [host for host in hosts if site.slurm and site.complete and host not in site.hosts]
-        code = "switch-node-unknown" if singular == "switch" else "block-node-unknown"
-        if unknown:
-            yield site.warning(
-                code,
-                _spot(nodes),
-                f"slurm.conf has no node '{unknown[0]}'; Slurm logs an error",
-                did_you_mean(unknown[0], list(site.hosts)[:2000]),
-            )
-        again = next((host for host in hosts if seen.setdefault(host, name) != name), None)
-        if again:
-            yield site.found(
-                "node-on-two-leaves" if singular == "switch" else "block-node-twice",
-                Severity.WARNING,
-                _spot(nodes),
-                f"'{again}' is on '{seen[again]}' already",
-            )
+def _blocks(site: Site, body: Node) -> Iterator[Found]:
+    fields = _fields(body) or {}
+    yield from _keys(site, fields, "block")
+    listed = []
+    for item in _items(fields, "blocks"):
+        entry = _fields(item) or {}
+        yield from _keys(site, entry, "block of a list")
+        name = _setting(entry, "block")
+        if name is None:
+            message = "a block without a name; slurmctld does not start"
+            yield site.error("key-missing", _spot(item), message, "- block: NAME")
+        else:
+            listed.append(Block(name, _setting(entry, "nodes")))
+    sizes = [
+        Size(node.value if isinstance(node, ScalarNode) else "", _spot(node)) for node in _items(fields, "block_sizes")
+    ]
+    yield from blocks(site, listed, sizes)
+    if not listed:
+        message = "a topology of blocks without blocks; slurmctld does not start"
+        yield site.error("topology-blocks-missing", _spot(body), message, "blocks: [{block: b1, nodes: …}]")
 
 
-def _entries(body: dict[str, Node], plural: str, singular: str) -> dict[str, dict[str, Node]]:
-    """Name → fields of each entry of a list of switches or blocks."""
-    listed = body.get(plural)
-    found: dict[str, dict[str, Node]] = {}
-    for item in listed.value if isinstance(listed, SequenceNode) else ():
-        fields = _fields(item) or {}
-        name = fields.get(singular)
-        if isinstance(name, ScalarNode):
-            found[name.value] = fields
-    return found
+def _keys(site: Site, fields: Mapping[str, tuple[Node, Node]], of: str) -> Iterator[Found]:
+    """Keys that nobody reads, and lists where Slurm reads a text."""
+    for key, (at, value) in fields.items():
+        if key not in _KEYS[of]:
+            message = f"a {of.partition(' ')[0]} has no key '{key}'; Slurm passes over it in silence"
+            yield site.warning("key-unknown", _spot(at), message, did_you_mean(key, _KEYS[of]))
+        elif of in _OF_TEXTS and not isinstance(value, ScalarNode):
+            message = f"'{key}' is one text, a host list, and slurmctld does not start with this"
+            yield site.error("type-wrong", _spot(value), message, f"{key}: n[1-4],n7")
 
 
-def _fields(node: Node) -> dict[str, Node] | None:
+def _items(fields: Fields, key: str) -> list[Node]:
+    listed = fields[key][1] if key in fields else None
+    return listed.value if isinstance(listed, SequenceNode) else []
+
+
+def _fields(node: Node) -> Fields | None:
     if not isinstance(node, MappingNode):
         return None
-    return {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
+    return {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
+
+
+def _setting(fields: Fields, key: str) -> Setting | None:
+    """A text of the mapping as a setting of a file, so that one check judges both; None where there is none."""
+    if key not in fields:
+        return None
+    at, value = fields[key]
+    if not isinstance(value, ScalarNode) or (value.tag == _NULL and value.value != "~"):  # which Slurm takes as a text
+        return None
+    name, text = _spot(at).at, _spot(value).at
+    quotes = int(value.style in ("'", '"'))
+    span = text.line, text.column + quotes, max(text.column + quotes, text.end_column - quotes)
+    return Setting(_FILE, Pair(key, "=", value.value, bool(quotes), name.line, name.column, *span))
+
+
+def _is_no(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value.lower() in ("no", "false", "0")
 
 
 def _spot(node: Node | None) -> Spot:

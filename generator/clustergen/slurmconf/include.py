@@ -27,40 +27,52 @@ def read_config(
     it. A file that cannot be read, a loop, a pattern with `*`, a `%c` before any name: problems of the Include line.
     OSError where `main` itself cannot be read.
     """
-    lines: list[Line] = []
-    clusters: list[str] = []
-    opened = 0
+    following = _Following(read, key_tables, beside_includer)
+    following.follow(main, read(main), (normpath(main),))
+    return following.lines
 
-    def follow(file: str, data: bytes, above: tuple[str, ...]) -> None:
-        nonlocal opened
-        opened += 1
-        for line in parse(decode(data), file, key_tables=key_tables):
-            lines.append(line)
+
+class _Following:
+    """The lines so far, and what they mean for the Include lines below them."""
+
+    def __init__(self, read: Reader, key_tables: KeyTables | None, beside_includer: bool) -> None:
+        self.lines: list[Line] = []
+        self._read = read
+        self._key_tables = key_tables
+        self._beside_includer = beside_includer
+        self._cluster: str | None = None
+        self._opened = 0
+
+    def follow(self, file: str, data: bytes, above: tuple[str, ...]) -> None:
+        """Adds the lines of one file and of those that it includes. `above`: the files on the way, this one last."""
+        self._opened += 1
+        for line in parse(decode(data), file, key_tables=self._key_tables):
+            self.lines.append(line)
             if line.key == "clustername":
-                clusters.append(line.pairs[0].value)
-            if line.include is None:
-                continue
-            name = line.include.replace("%c", clusters[-1].lower()) if clusters else line.include
-            if beside_includer:
-                name = join(dirname(file), name)
-            content: bytes | None = None
-            reason = _refusal(name, above)
-            if opened >= _MOST_FILES or len(above) >= _DEEPEST:
-                reason = ("too many files include one another", None)
-            if reason is None:
-                try:
-                    content = read(name)
-                except OSError as err:
-                    hint = "Slurm waits a minute for it, then gives up" if isinstance(err, FileNotFoundError) else None
-                    reason = (f"'{name}' cannot be read: {err.strerror or err}", hint)
-            if content is not None:
-                follow(name, content, (*above, normpath(name)))
-            elif reason is not None and line.include_at is not None:
-                problem = Problem(ProblemKind.INCLUDE_FAILED, *reason, line.include_at)
-                lines[-1] = line._replace(problems=(*line.problems, problem))
+                self._cluster = line.pairs[0].value.lower()
+            if line.include is not None:
+                self._include(line, self._named(line.include, file), above)
 
-    follow(main, read(main), (normpath(main),))
-    return lines
+    def _named(self, include: str, file: str) -> str:
+        """The name of the included file, from the folder of slurm.conf."""
+        name = include if self._cluster is None else include.replace("%c", self._cluster)
+        return join(dirname(file), name) if self._beside_includer else name
+
+    def _include(self, line: Line, name: str, above: tuple[str, ...]) -> None:
+        reason = _refusal(name, above)
+        if self._opened >= _MOST_FILES or len(above) >= _DEEPEST:
+            reason = ("too many files include one another", None)
+        if reason is None:
+            try:
+                content = self._read(name)
+            except OSError as err:
+                hint = "Slurm waits a minute for it, then gives up" if isinstance(err, FileNotFoundError) else None
+                reason = (f"'{name}' cannot be read: {err.strerror or err}", hint)
+            else:
+                self.follow(name, content, (*above, normpath(name)))
+        if reason is not None and line.include_at is not None:
+            problem = Problem(ProblemKind.INCLUDE_FAILED, *reason, line.include_at)
+            self.lines[-1] = line._replace(problems=(*line.problems, problem))
 
 
 def _refusal(name: str, above: tuple[str, ...]) -> tuple[str, str | None] | None:

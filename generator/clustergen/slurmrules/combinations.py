@@ -34,41 +34,50 @@ class Given(Protocol):
 
 def combinations(given: Given) -> Iterator[tuple[str, Remark]]:
     """The key that a remark is about, and the remark."""
+    for topic in (_exclusive, _one_unit, _needed, _gone, _alone):
+        yield from topic(given)
+
+
+def _wrong(message: str, hint: str | None = None, does: Outcome = Outcome.STOPS, *, on_key: bool = False) -> Remark:
+    return Remark("slurm-value-wrong", message, hint, does, on_key=on_key)
+
+
+def _exclusive(given: Given) -> Iterator[tuple[str, Remark]]:
     for key, pairs in _EXCLUSIVE.items():
         words = given.words(key)
         for one, other in pairs:
-            if one.lower() in words and other.lower() in words:
-                does = Outcome.LOGS if key in _ONLY_LOGGED else Outcome.STOPS
-                message = f"{one} and {other} exclude each other; no daemon starts with both"
-                if does is Outcome.LOGS:
-                    message = f"{one} and {other} exclude each other; Slurm ignores the second"
-                yield key, Remark("slurm-value-wrong", message, outcome=does)
+            if one.lower() not in words or other.lower() not in words:
+                continue
+            message = f"{one} and {other} exclude each other"
+            if key in _ONLY_LOGGED:
+                yield key, _wrong(f"{message}; Slurm ignores the second", does=Outcome.LOGS)
+            else:
+                yield key, _wrong(f"{message}; no daemon starts with both")
+
+
+def _one_unit(given: Given) -> Iterator[tuple[str, Remark]]:
     units = [word for word in given.words("SelectTypeParameters") if word in UNITS]
     if len(units) > 1:
-        yield (
-            "SelectTypeParameters",
-            Remark(
-                "slurm-value-wrong",
-                f"one unit is handed out, not {len(units)}; no daemon starts with several",
-                "CR_Core_Memory is right for GPU nodes",
-            ),
-        )
+        message = f"one unit is handed out, not {len(units)}; no daemon starts with several"
+        yield "SelectTypeParameters", _wrong(message, "CR_Core_Memory is right for GPU nodes")
+
+
+def _needed(given: Given) -> Iterator[tuple[str, Remark]]:
     for key, wanted in _NEEDS.items():
         if given.text(key) not in ("", "0") and wanted not in given:
-            message = f"'{key}' without '{wanted}' stops the daemons"
-            yield key, Remark("slurm-value-wrong", message, on_key=True)
+            yield key, _wrong(f"'{key}' without '{wanted}' stops the daemons", on_key=True)
+
+
+def _gone(given: Given) -> Iterator[tuple[str, Remark]]:
     if "FastSchedule" in given:
-        yield (
-            "FastSchedule",
-            Remark(
-                "slurm-value-wrong",
-                "FastSchedule is gone: 0 and 2 stop slurmctld, 1 is an error in its log",
-                "delete it; what 2 did is SlurmdParameters=config_overrides",
-                Outcome.LOGS if given.text("FastSchedule").strip() == "1" else Outcome.STOPS,
-            ),
-        )
+        does = Outcome.LOGS if given.text("FastSchedule").strip() == "1" else Outcome.STOPS
+        message = "FastSchedule is gone: 0 and 2 stop slurmctld, 1 is an error in its log"
+        yield "FastSchedule", _wrong(message, "delete it; what 2 did is SlurmdParameters=config_overrides", does)
+
+
+def _alone(given: Given) -> Iterator[tuple[str, Remark]]:
+    states = given.words("HealthCheckNodeState")
     for word in ("START_ONLY", "REBOOT_ONLY"):
-        states = given.words("HealthCheckNodeState")
         if word.lower() in states and len(states) > 1:
             message = f"{word} excludes all other states; no daemon starts with both"
-            yield "HealthCheckNodeState", Remark("slurm-value-wrong", message, "it alone")
+            yield "HealthCheckNodeState", _wrong(message, "it alone")

@@ -1,0 +1,145 @@
+"""NodeName lines: sockets, cores and threads, memory, and what is kept from jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.lint.found import Found
+from clustergen.lint.site import Site, integer
+from clustergen.slurmconf.folder import Entry, Setting
+
+_COUNTS = ("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
+_LAYOUT = ("Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
+
+
+class Hardware:
+    """Sockets, cores and threads as Slurm makes them out of a line."""
+
+    def __init__(self, node: Entry) -> None:
+        def number(*keys: str) -> int | None:
+            for key in keys:
+                found = integer(node.text(key))
+                if found is not None:
+                    return found
+            return None
+
+        self.cpus = number("CPUs", "Procs")
+        self.boards = max(1, number("Boards") or 1)
+        self.own_sockets = number("Sockets")
+        self.per_board = number("SocketsPerBoard")
+        self.cores = max(1, number("CoresPerSocket") or 1)
+        self.threads = max(1, number("ThreadsPerCore") or 1)
+        per_core = self.cores * self.threads
+        if self.per_board is not None:
+            self.sockets = self.boards * max(1, self.per_board)
+        elif self.own_sockets is not None:
+            self.sockets = max(1, self.own_sockets)
+        elif self.cpus and self.cpus >= per_core and self.cpus % per_core == 0:
+            self.sockets = self.cpus // per_core
+        else:
+            self.sockets = self.boards
+
+    @property
+    def all(self) -> int:
+        return self.sockets * self.cores * self.threads
+
+
+def hardware(site: Site) -> Iterator[Found]:
+    """CPUs against sockets × cores × threads, and what is kept from jobs."""
+    memory = any("memory" in word for word in site.words("SelectTypeParameters"))
+    told: set[str] = set()
+    for node in site.nodes:
+        yield from _zeros(site, node)
+        it = Hardware(node)
+        yield from _sockets(site, node, it)
+        yield from _cpus(site, node, it)
+        yield from _reserved(site, node, it)
+        if memory and node.value("RealMemory") is None and "memory" not in told:
+            told.add("memory")
+            yield site.warning(
+                "node-memory-missing",
+                node,
+                "no RealMemory: Slurm takes 1 MiB, and no job that asks for more memory starts here",
+                "RealMemory=… in MiB; slurmd -C on the node prints it",
+                key=True,
+            )
+
+
+def _zeros(site: Site, node: Entry) -> Iterator[Found]:
+    for key in _COUNTS:
+        found = node.own(key)
+        if found is not None and integer(found.text) == 0:
+            yield site.warning("node-cpus-mismatch", found, f"{key}=0: Slurm takes 1, and logs an error")
+    memory = node.own("RealMemory")
+    if memory is not None and integer(memory.text) == 0:
+        message = "RealMemory=0: no job that asks for memory starts here, and Slurm logs an error"
+        yield site.warning("node-memory-missing", memory, message, "slurmd -C on the node prints it")
+
+
+def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+    sockets, boards = node.value("Sockets"), node.value("Boards")
+    if sockets and node.value("SocketsPerBoard"):
+        message = "Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard"
+        yield site.warning("node-cpus-mismatch", sockets, message, "one of them", key=True)
+    if boards and it.boards > it.sockets:
+        plural = "s" if it.sockets > 1 else ""
+        message = f"{it.boards} boards and {it.sockets} socket{plural}: Slurm takes one board"
+        yield site.warning("node-cpus-mismatch", boards, message, "leave Boards out")
+
+
+def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+    """CPUs are sockets, cores or threads; all else Slurm sets right, or jobs get less than is there."""
+    given = node.value("CPUs", "Procs")
+    if given is None or not it.cpus:
+        return
+    cores = it.sockets * it.cores
+    if it.cpus not in (it.sockets, cores, it.all):
+        message = f"{it.cpus} CPUs, but {it.sockets} × {it.cores} × {it.threads} is {it.all}; Slurm takes that"
+        yield site.warning("node-cpus-mismatch", given, message, f"leave CPUs out, or write CPUs={it.all}")
+    elif it.cpus == it.sockets and cores > it.cpus:
+        yield _one_for_each_socket(site, given, it)
+    elif it.cpus > 4 and all(node.value(key) is None for key in _LAYOUT):
+        message = f"only CPUs is given: Slurm takes {it.cpus} sockets of one core, and binds jobs to the wrong cores"
+        hint = "Sockets, CoresPerSocket and ThreadsPerCore as slurmd -C prints them"
+        yield site.note("node-cpus-mismatch", given, message, hint)
+
+
+def _one_for_each_socket(site: Site, given: Setting, it: Hardware) -> Found:
+    message = f"{it.cpus} CPUs on {it.sockets * it.cores} cores"
+    if not site.since("23.02"):
+        return site.error("node-cpus-mismatch", given, f"{message}: slurmctld does not start", f"CPUs={it.all}")
+    message = f"{message}: jobs get sockets, and the other cores stay idle"
+    return site.warning("node-cpus-mismatch", given, message, f"leave CPUs out, or write CPUs={it.all}")
+
+
+def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+    cores, listed, kept = node.value("CoreSpecCount"), node.value("CPUSpecList"), node.value("MemSpecLimit")
+    number = integer(cores.text) if cores else None
+    if cores and number is not None and number >= it.sockets * it.cores:
+        yield site.warning(
+            "nothing-left-for-jobs",
+            cores,
+            f"CoreSpecCount is {number} of {it.sockets * it.cores} cores; Slurm takes 1, and logs an error",
+        )
+    if cores and listed and number:
+        yield site.warning(
+            "slurm-key-ignored", cores, "CoreSpecCount is ignored, since CPUSpecList is there", "one of them", key=True
+        )
+    if listed:
+        highest = max((integer(part.rpartition("-")[2]) or 0 for part in listed.text.split(",")), default=0)
+        total = it.cpus or it.all
+        if highest >= total:
+            yield site.warning(
+                "slurm-value-wrong",
+                listed,
+                f"there is no CPU {highest} among {total}; Slurm ignores the list, and logs an error",
+            )
+    memory = integer(node.text("RealMemory")) or 1
+    limit = integer(kept.text) if kept else None
+    if kept and limit is not None and limit >= memory:
+        yield site.warning(
+            "nothing-left-for-jobs", kept, f"MemSpecLimit is {limit} of {memory} MiB; Slurm takes 0, and logs an error"
+        )
+
+
+CHECKS = (hardware,)

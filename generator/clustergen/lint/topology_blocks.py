@@ -1,0 +1,87 @@
+"""Blocks of nodes, whichever file says them: who is in them, and the sizes that jobs get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clustergen.hostlist import fold
+from clustergen.lint.found import Found
+from clustergen.lint.hostlists import spot_of, unknown_nodes, unreadable
+from clustergen.lint.site import Site, Spot, expanded, integer
+from clustergen.slurmconf.folder import Setting
+
+_MOST_DOUBLINGS = 15
+_MOST_NODES = 65_536
+
+
+class Block(NamedTuple):
+    """One block; `nodes` is a host list."""
+
+    name: Setting
+    nodes: Setting | None
+
+
+class Size(NamedTuple):
+    """One of the sizes; the first is the base."""
+
+    text: str
+    spot: Spot
+
+
+def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[Found]:
+    """Everything about the blocks of one topology."""
+    seen: dict[str, Block] = {}
+    owner: dict[str, str] = {}
+    for block in listed:
+        first = seen.setdefault(block.name.text, block)
+        if first is not block:
+            message = f"'{block.name.text}' is a block by line {first.name.key_at.line} already; slurmctld stops"
+            yield site.error("block-node-twice", block.name, message)
+        elif block.nodes is not None:
+            yield from _members(site, block.name.text, block.nodes, owner)
+            yield from _too_small(site, block.nodes, sizes)
+    yield from _sizes(site, sizes)
+    readable = all(block.nodes is None or expanded(block.nodes.text) is not None for block in listed)
+    outside = [host for host in site.hosts if host not in owner]
+    if outside and listed and readable and site.complete:
+        shown = fold(outside[:2000], suffixes=True)
+        message = f"{shown} are in no block, and Slurm starts jobs on nodes of blocks only"
+        yield site.warning("node-without-block", site.hosts[outside[0]], message, "put every node into a block")
+
+
+def _members(site: Site, name: str, nodes: Setting, owner: dict[str, str]) -> Iterator[Found]:
+    """The nodes of one block. `owner`: node → the first block that has it, which this adds to."""
+    hosts = expanded(nodes.text)
+    if hosts is None:
+        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
+        return
+    yield from unknown_nodes(site, nodes, hosts, "block-node-unknown")
+    again = [host for host in hosts if owner.setdefault(host, name) != name]
+    if again:
+        message = f"'{again[0]}' is in block '{owner[again[0]]}' already"
+        yield site.warning("block-node-twice", spot_of(site, nodes, again[0]), message)
+
+
+def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[Found]:
+    base = integer(sizes[0].text) if sizes else None
+    hosts = expanded(nodes.text)
+    if base and hosts is not None and len(hosts) < base and not site.since("25.05"):
+        message = f"{len(hosts)} nodes, fewer than the base size {base}; slurmctld does not start"
+        yield site.error("block-too-small", nodes, message)
+
+
+def _sizes(site: Site, sizes: list[Size]) -> Iterator[Found]:
+    base = integer(sizes[0].text) if sizes else None
+    for size in sizes:
+        number = integer(size.text)
+        if not number or number > _MOST_NODES:
+            yield site.error("block-size", size.spot, f"'{size.text}' is no number of nodes; slurmctld does not start")
+        elif base and not _doubled(number, base):
+            message = f"{number} is not {base} times a power of two, and slurmctld does not start"
+            yield site.error("block-size", size.spot, message)
+
+
+def _doubled(number: int, base: int) -> bool:
+    factor, rest = divmod(number, base)
+    return rest == 0 and factor in (1 << power for power in range(_MOST_DOUBLINGS + 1))

@@ -1,0 +1,128 @@
+"""A tree of switches, whichever file says it: its names, what hangs on each, and whether it is one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from clustergen.diagnostics import Severity, did_you_mean
+from clustergen.hostlist import fold
+from clustergen.lint.found import Found
+from clustergen.lint.hostlists import spot_of, unknown_nodes, unreadable
+from clustergen.lint.site import Site, expanded
+from clustergen.slurmconf.folder import Setting
+
+_LONGEST = 64
+
+
+class Switch(NamedTuple):
+    """One switch: its nodes, or the switches below it. Both are host lists."""
+
+    name: Setting
+    nodes: Setting | None
+    children: Setting | None
+
+    def below(self) -> list[str]:
+        """The names of the switches below it; empty for a list that cannot be read."""
+        return expanded(self.children.text) or [] if self.children else []
+
+
+Switches = Mapping[str, Switch]
+
+
+def tree(site: Site, listed: list[Switch], file: str) -> Iterator[Found]:
+    """Everything about the switches of one tree; `file` is where they stand."""
+    switches: dict[str, Switch] = {}
+    for switch in listed:
+        first = switches.setdefault(switch.name.text, switch)
+        if first is not switch:
+            where = f"line {first.name.key_at.line}"
+            message = f"'{switch.name.text}' is a switch by {where} already; slurmctld stops"
+            yield site.error("switch-duplicate", switch.name, message)
+    leaf: dict[str, str] = {}
+    for name, switch in switches.items():
+        yield from _ports(site, name, switch)
+        yield from _children(site, name, switch, switches)
+        if switch.nodes:
+            yield from _members(site, switch.nodes, name, leaf)
+    parent: dict[str, str] = {}
+    yield from _twice_below(site, switches, parent)
+    circle = next((name for name in switches if _above_itself(name, parent)), None)
+    if circle is not None:
+        message = f"'{circle}' is above itself: this is no tree, and slurmctld does not start"
+        yield site.error("switch-cycle", switches[circle].name, message)
+    elif site.complete and all(map(_readable, switches.values())):
+        yield from _reach(site, [switch for name, switch in switches.items() if name not in parent], leaf, file)
+
+
+def _ports(site: Site, name: str, switch: Switch) -> Iterator[Found]:
+    """A name that is short enough, and either nodes or switches."""
+    if len(name) >= _LONGEST:
+        message = f"a switch's name has fewer than {_LONGEST} characters, and slurmctld does not start"
+        yield site.error("switch-name-too-long", switch.name, message)
+    if switch.nodes and switch.children:
+        message = f"'{name}' has both nodes and switches, and slurmctld does not start"
+        yield site.error("switch-node-unknown", switch.children, message, "nodes hang on leaves", key=True)
+    elif not switch.nodes and not switch.children:
+        severity = Severity.WARNING if site.since("25.05") else Severity.ERROR
+        message = f"'{name}' has neither nodes nor switches"
+        yield site.found("switch-node-unknown", severity, switch.name, message, "nodes, or the switches below it")
+
+
+def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iterator[Found]:
+    children = switch.children
+    if children is None:
+        return
+    if expanded(children.text) is None:
+        yield unreadable(site, children, f"the switches below '{name}' are no host list")
+    for child in switch.below():
+        if child not in switches:
+            message = f"no switch is called '{child}', and slurmctld does not start"
+            yield site.error("switch-unknown", spot_of(site, children, child), message, did_you_mean(child, switches))
+
+
+def _members(site: Site, nodes: Setting, name: str, leaf: dict[str, str]) -> Iterator[Found]:
+    """The nodes on one switch. `leaf`: node → the first switch that it hangs on, which this adds to."""
+    hosts = expanded(nodes.text)
+    if hosts is None:
+        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
+        return
+    yield from unknown_nodes(site, nodes, hosts, "switch-node-unknown")
+    again = [host for host in hosts if leaf.setdefault(host, name) != name]
+    if again:
+        message = f"'{again[0]}' hangs on '{leaf[again[0]]}' already; Slurm warns of it"
+        yield site.warning("node-on-two-leaves", spot_of(site, nodes, again[0]), message)
+
+
+def _twice_below(site: Site, switches: Switches, parent: dict[str, str]) -> Iterator[Found]:
+    """Switches with two above them. `parent`: child → the first one above it, which this fills."""
+    for name, switch in switches.items():
+        for child in switch.below():
+            if parent.setdefault(child, name) != name:
+                message = f"'{child}' hangs on '{parent[child]}' already: this is no tree"
+                yield site.warning("switch-cycle", switch.name, message)
+
+
+def _readable(switch: Switch) -> bool:
+    return all(text is None or expanded(text.text) is not None for text in (switch.nodes, switch.children))
+
+
+def _above_itself(name: str, parent: Mapping[str, str]) -> bool:
+    at, seen = name, {name}
+    while at in parent and parent[at] not in seen:
+        at = parent[at]
+        seen.add(at)
+    return at in parent
+
+
+def _reach(site: Site, roots: list[Switch], leaf: Mapping[str, str], file: str) -> Iterator[Found]:
+    """Whether a job can have any nodes together."""
+    outside = [host for host in site.hosts if host not in leaf]
+    if outside and len(outside) < len(site.hosts):
+        message = f"{fold(outside[:2000], suffixes=True)} hang on no switch; jobs cannot span them and others"
+        yield site.warning("node-without-switch", site.hosts[outside[0]], message, f"name them on a leaf of {file}")
+    if len(roots) > 1 or outside:
+        names = ", ".join(sorted(root.name.text for root in roots)[:6])
+        message = f"no switch reaches all nodes: {names} are not joined, and no job spans them"
+        place = roots[1].name if len(roots) > 1 else file
+        yield site.warning("topology-not-joined", place, message, "a switch above them, if cables join them")
