@@ -56,6 +56,31 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert (code, told) == (3, "clustergen: No space left on device\n")
 
 
+@pytest.mark.parametrize("verb", ["validate", "render", "diff"])
+def test_a_manifest_that_may_not_be_read_is_of_the_environment(tmp_path: Path, verb: str) -> None:
+    manifest = write(tmp_path)
+    manifest.chmod(0)
+    code, told = run(verb, str(manifest), *([str(manifest)] if verb == "diff" else []))
+    assert code == 3
+    assert "cannot read this file: permission denied" in told
+
+
+@pytest.mark.parametrize("where", ["2>&-", "2>/dev/full", ">&- 2>&-"])
+def test_nobody_hears_it_and_the_code_is_the_same(tmp_path: Path, where: str) -> None:
+    """A script that goes by the codes must not take a lost message for differences, which are 1."""
+    (tmp_path / "bad.yaml").write_text("just text\n")
+    manifest = write(tmp_path)
+    wanted = {
+        f"validate {tmp_path / 'bad.yaml'}": 3 if "full" in where else 2,
+        f"diff {manifest} {tmp_path / 'none.yaml'}": 3,
+        f"render {manifest} -o {tmp_path / 'tree'}": 3 if "full" in where else 0,
+    }
+    for words, code in wanted.items():
+        done = subprocess.run(["sh", "-c", f"{sys.executable} -m clustergen {words} {where}"], timeout=60, check=False)
+        assert done.returncode == code
+    assert (tmp_path / "tree" / "README.md").is_file()
+
+
 _INTERRUPTED = """
 import os, signal, sys
 from clustergen.cli import main

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,17 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     done = init(tmp_path / "file" / "manifest.yaml")
     assert isinstance(done.exception, ClustergenError)
     assert str(tmp_path / "file") in done.exception.message
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    """A second try finds no half of a manifest in its way, and the editor still has its schema."""
+    (tmp_path / SCHEMA).write_text("{}\n", encoding="utf-8")
+    limited = "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); sys.argv = ['clustergen', 'init'];"
+    limited += "runpy.run_module('clustergen', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", limited], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (3, f"clustergen: {SCHEMA}: File too large\n")
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {SCHEMA: "{}\n"}
+    assert init(tmp_path).exit_code == 0

@@ -141,3 +141,13 @@ def test_outside_of_any_repository(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "not a git repository" in done.stderr
     assert "cd into it" in done.stderr
+
+
+def test_a_commit_alone_and_a_path_from_the_root_get_the_right_form(tmp_path: Path) -> None:
+    write(tmp_path / "inventories/a")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    assert "HEAD:inventories" in said_of("HEAD", tmp_path)
+    assert "does not begin with a slash" in said_of("HEAD:/inventories", tmp_path)
+    assert "commit" not in said_of("nowhere", tmp_path).partition("\n")[0]

@@ -92,16 +92,28 @@ def _write_no_more(*streams: int) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
+def _say(text: str) -> None:
+    """The last words; where nobody can hear them, the exit code alone tells."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _write_no_more(2)
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the `clustergen` command."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:  # closed: what is opened next would get its number, and be written into
+            _write_no_more(number)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
     try:
         return group(arguments, prog_name="clustergen", standalone_mode=True)
     except ClustergenError as err:
-        click.echo(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""), err=True)
+        _say(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""))
         sys.exit(_INTERRUPTED if isinstance(err.__context__, KeyboardInterrupt) else err.exit_code)
     except OSError as err:  # a file that may not be read, a full disk
         where = f"{err.filename}: " if err.filename else ""
-        click.echo(f"clustergen: {where}{err.strerror or err}", err=True)
+        _say(f"clustergen: {where}{err.strerror or err}")
         _write_no_more(1)
         sys.exit(3)
 

@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from clustergen.compile import Compiled
 from clustergen.diagnostics import FORMATS, Diagnostic, exit_code, render, wants_colour
 
-manifest_argument = click.argument("manifest", type=click.Path(path_type=Path), metavar="MANIFEST")
+# What cannot be read is said by `load`, with exit code 3: click would call it a wrong use, 2.
+_MANIFEST = click.Path(path_type=Path, readable=False)
+manifest_argument = click.argument("manifest", type=_MANIFEST, metavar="MANIFEST")
+manifest_arguments = click.argument("manifests", type=_MANIFEST, metavar="MANIFEST...", nargs=-1, required=True)
+
+
+def completes_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For arguments that are no `click.Path`, as they may be something else too."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def format_option(function: Callable[..., Any]) -> Callable[..., Any]:

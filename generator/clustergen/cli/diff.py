@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import click
 
+from clustergen.cli.common import completes_files
 from clustergen.diagnostics import Severity, exit_code, render, wants_colour
 from clustergen.plan.plan import Plan
 from clustergen.plan.plan import plan as make_plan
@@ -16,8 +17,8 @@ FORMATS = ("text", "json", "markdown")
 
 
 @click.command("diff")
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", shell_complete=completes_files)
+@click.argument("new", metavar="NEW", shell_complete=completes_files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Who reads it.")
 def command(old: str, new: str, form: str) -> None:
     """Tell what changes from OLD to NEW: what restarts, which nodes drain, which jobs would be lost.

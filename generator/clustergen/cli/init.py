@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import click
@@ -21,14 +23,28 @@ def command(path: Path) -> None:
     A manifest that is there is left alone. The schema beside it, clustergen.schema.json, is written anew.
     """
     manifest = path / "manifest.yaml" if path.is_dir() else path
+    if manifest.exists() or manifest.is_symlink():
+        raise ClustergenError(f"{manifest} is there already", hint="name another: clustergen init other.yaml")
     try:
         manifest.parent.mkdir(parents=True, exist_ok=True)
-        with manifest.open("x", encoding="utf-8") as stream:
-            stream.write(STARTER.read_text(encoding="utf-8"))
-        (manifest.parent / SCHEMA).write_text(document(), encoding="utf-8")
-    except FileExistsError as err:
-        hint = "name another: clustergen init other.yaml"
-        raise ClustergenError(f"{err.filename} is there already", hint=hint) from None
+        _write(manifest.with_name(SCHEMA), document())
+        _write(manifest, STARTER.read_text(encoding="utf-8"))
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
     click.echo(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing: what was there stays where the disk is full."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except OSError as err:
+        raise OSError(err.errno, err.strerror, str(path)) from None
+    finally:
+        Path(name).unlink(missing_ok=True)

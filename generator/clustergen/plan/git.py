@@ -18,12 +18,25 @@ def split(argument: str) -> tuple[str, str] | None:
     return (revision, path) if colon and revision and not Path(argument).exists() else None
 
 
+def is_commit(word: str) -> bool:
+    """Whether git, asked from here, knows a commit of that name."""
+    try:
+        return bool(_git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}"))
+    except ClustergenError:  # no git, or one that does not answer
+        return False
+
+
 def unpack(revision: str, path: str, into: Path) -> Path:
     """Writes the file or folder of that commit below `into`, with what stands beside a manifest, and returns its place.
 
     `path` is as git has it: from the top of the repository, or from here with `./`; where the top has no such path, the
     one from here is taken. ClustergenError (exit code 3) where git cannot give it.
     """
+    if path.startswith("/"):
+        raise ClustergenError(
+            f"{revision}:{path}: a path in a commit does not begin with a slash",
+            f"it counts from the repository's top, {revision}:inventories, or from here, {revision}:./manifest.yaml",
+        )
     if not _git("rev-parse", "--git-dir", quiet=True):
         raise ClustergenError(
             f"{revision}:{path}: not a git repository (or git does not trust it)",

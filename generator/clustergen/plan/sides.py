@@ -66,9 +66,10 @@ class Argument(AbstractContextManager["Argument"]):
         if inside is None:
             path = Path(self.given)
             if not path.exists():
-                raise ClustergenError(
-                    f"{self.given}: there is no such file or folder", "main:path names one of a commit or branch of git"
-                )
+                hint = "main:path names one of a commit or branch of git"
+                if git.is_commit(self.given):
+                    hint = f"it is a commit, and wants a path: {self.given}:inventories, {self.given}:./{MANIFEST}"
+                raise ClustergenError(f"{self.given}: there is no such file or folder", hint)
             return None, path
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
