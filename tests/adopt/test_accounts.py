@@ -28,10 +28,10 @@ PartitionName=p Nodes=ALL AllowQos=normal,urgent AllowAccounts=2024-07,art QOS=u
 """
 _DBD = "DbdHost=head\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
 _QOS = """\
-Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|
-normal|0|00:00:00||cluster||1.000000|||||||
-urgent|100|00:02:00|spare|requeue|DenyOnLimit,NoDecay|1.000000|mem=8T|7|cpu=7|2-00:00:00|cpu=64,gres/gpu:h100=3|5|
-spare|0|00:00:00||cluster||0.250000|||||||
+Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU|
+normal|0|00:00:00||cluster||1.000000||||||||
+urgent|100|00:02:00|spare|requeue|DenyOnLimit,NoDecay|1.000000|mem=8T|7|cpu=7|2-00:00:00|cpu=64,gres/gpu:h100=3|5||
+spare|0|00:00:00||cluster||0.250000||||||||
 """
 _DUMP = """\
 # To edit this file start with a cluster line for the new cluster
@@ -192,7 +192,7 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
 def test_what_would_be_taken_from_the_database_is_said(
     tmp_path: Path, row: str, said: str, left: dict[str, Any]
 ) -> None:
-    found, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}||||\n")
+    found, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}|||||\n")
     (words,) = [words for words in _told(found) if said in words]
     assert words.endswith("; clustergen-accounts takes it from the database")
     assert slurm["qos"]["odd"] == {"priority": 0, **left}
@@ -230,6 +230,7 @@ _BAD: list[tuple[bytes, str]] = [
     (_DUMP.encode("utf-16"), "books:1: neither a dump"),
     (_CONF.encode(), "books:1: neither a dump"),
     (b"normal|0|00:00:00\n", "books:1: a table whose first line does not name its columns"),
+    (b"Name|Priority|Preempt\nnormal|0|\n", "books:1: a table of QOS without Flags, GraceTime, GrpTRES, "),
     (b"Cluster|Account|User|Share\nhall|root||1\n", "books:1: a table of accounts"),
     (_DUMP.replace("'hall'", "'barn'").encode(), "books:3: accounts of 'barn', and slurm.conf is of 'Hall'"),
     ((_DUMP + "Cluster - 'barn':Fairshare=1\n").encode(), "books:18: a second cluster, 'barn' beside 'hall'"),
@@ -272,7 +273,9 @@ def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
     assert any(words.startswith("books0:9: bytes that are not UTF-8") for words in _told(found, "choice"))
 
 
-def test_books_that_are_not_there_end_with_2(tmp_path: Path) -> None:
-    done = CliRunner().invoke(group, ["import", str(_folder(tmp_path)), "--accounts", str(tmp_path / "nowhere")])
-    assert done.exit_code == 2
-    assert "does not exist" in done.stderr
+@pytest.mark.parametrize(("name", "message"), [("nowhere", "No such file"), ("slurm", "Is a directory")])
+def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
+    done = CliRunner().invoke(group, ["import", str(_folder(tmp_path)), "--accounts", str(tmp_path / name)])
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 3
+    assert message in done.exception.message

@@ -8,7 +8,7 @@ from pathlib import Path
 from clustergen.adopt.books import TAKEN_BACK, Fields, Untold, fits, origin, phrase, take_fields
 from clustergen.adopt.draft import Draft
 from clustergen.adopt.originals import Originals
-from clustergen.adopt.qos import NORMAL, take_qos
+from clustergen.adopt.qos import COLUMNS, NORMAL, take_qos
 from clustergen.adopt.sacctmgr import Books, Entry, read_books
 from clustergen.adopt.settings import number
 from clustergen.diagnostics import ClustergenError
@@ -58,7 +58,7 @@ class _Rights:
 
 def take_books(draft: Draft, originals: Originals, paths: Iterable[Path]) -> None:
     """QOS, accounts and users of the files. ClustergenError where they are no books, or those of another cluster."""
-    books = read_books(paths)
+    books = read_books(paths, COLUMNS)
     _same_cluster(books, originals)
     for place in books.latin[:1]:
         draft.note("choice", "bytes that are not UTF-8 are taken for Latin-1 letters", place)

@@ -30,8 +30,9 @@ class Instances:
 
 
 def instances_of(types: Mapping[str, int]) -> Instances | None:
-    """Of types → count: `nvidia_a100_1g.5gb` as Slurm detects it, or an end of that, `a100_1g.5gb`, `1g.5gb`. None where
-    no GPU has them all, or they are shortened in several ways.
+    """Of types → count: `nvidia_a100_1g.5gb` as Slurm detects it, or an end of that, as `a100_1g.5gb` and `1g.5gb`.
+
+    None where no GPU has them all, or they are shortened in several ways.
     """
     parts_of = [found.groups() for kind in types if (found := _TYPE.fullmatch(kind))]
     prefixes = {prefix or "" for prefix, _ in parts_of}

@@ -45,6 +45,8 @@ _FIELDS: Fields = {
     "GrpTRES": ("group_tres", None),
     "Flags": ("flags", words(re.compile(r"\S+"))),
 }
+COLUMNS = frozenset(_FIELDS) - {"Description"}
+"""What a table has to show: for each of these the manifest says a value, or that there is none."""
 _SILENT = {
     "Priority": "0",
     "PreemptMode": "cluster",

@@ -64,9 +64,9 @@ class Books:
     """Places of lines that are not UTF-8, and are read as Latin-1."""
 
 
-def read_books(paths: Iterable[Path]) -> Books:
+def read_books(paths: Iterable[Path], needed: Iterable[str]) -> Books:
     """Each file is a dump of the same cluster, a table of QOS, or both. ClustergenError where one cannot be read, or is
-    neither.
+    neither. `needed`: columns that a table of QOS has to have, by the names of a dump.
     """
     unread: list[tuple[str, str]] = []
     latin: list[str] = []
@@ -74,7 +74,7 @@ def read_books(paths: Iterable[Path]) -> Books:
     for path in paths:
         lines = _lines(path)
         latin += [f"{path}:{number}" for number, line in enumerate(lines, 1) if readable(line) is not line]
-        entries = list(_entries(str(path), map(readable, lines), unread))
+        entries = list(_entries(str(path), map(readable, lines), set(needed), unread))
         if not entries:
             raise ClustergenError(f"{path}:1: neither a dump of sacctmgr nor a table of its QOS", _HINT)
         found += entries
@@ -115,7 +115,7 @@ def _of(kind: Kind, found: list[Entry], unread: list[tuple[str, str]]) -> Iterat
     yield from known.values()
 
 
-def _entries(file: str, lines: Iterable[str], unread: list[tuple[str, str]]) -> Iterator[Entry]:
+def _entries(file: str, lines: Iterable[str], needed: set[str], unread: list[tuple[str, str]]) -> Iterator[Entry]:
     account = _ROOT
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -137,6 +137,9 @@ def _entries(file: str, lines: Iterable[str], unread: list[tuple[str, str]]) -> 
                 yield Entry(cast("Kind", kind), name, above, options, place)
         elif "|" in line and (header := _header(line, place)):
             columns = header
+            if lacking := sorted(needed.difference(columns)):
+                words = f"a table of QOS without {', '.join(lacking)}, which the database would lose"
+                raise ClustergenError(f"{place}: {words}", "sacctmgr -P show qos, without format")
         elif "|" in line and columns:
             yield from _row(line, columns, place, unread)
         elif "|" in line:

@@ -30,7 +30,7 @@ SCHEMA = "clustergen.schema.json"
 )
 @click.option(
     "--accounts",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     multiple=True,
     help="Accounts and QOS: a file of `sacctmgr dump`, or of `sacctmgr -P show qos`; may stand several times.",
 )
