@@ -11,8 +11,8 @@ import pytest
 from clustergen import compile as compiler
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.lines import explain
+from clustergen.explain.manifests import Original
 from clustergen.explain.trials import changed, lines_of
-from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import Source
 from clustergen.render.tree import Tree
 from strategies.pages import ROOT
@@ -57,11 +57,8 @@ def test_every_value_is_named_by_the_lines_that_change_with_it(tmp_path: Path) -
     assert made is not None
     compiled, tree = made
     source = compiled.source
-    manifest = Manifest.model_validate(compiler.frozen(source.data))
     values = [
-        field
-        for field in Fields(manifest, source.data, Manifest.model_json_schema()).found
-        if field.kind == "value" and source.written(field.path)
+        field for field in Fields(Original(source.data)).found if field.kind == "value" and source.written(field.path)
     ]
     found: dict[str, dict[int, set[str]]] = {}  # file → line → fields
     edits = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +12,14 @@ from clustergen.explain.edits import Edit, edited
 from clustergen.explain.fields import Fields
 from clustergen.explain.halving import in_rounds, telling
 from clustergen.explain.lines import Explained, explain
-from clustergen.explain.locate import find
+from clustergen.explain.locate import find, find_alone
+from clustergen.explain.manifests import Original
 from clustergen.explain.study import Study
 from clustergen.manifest.model import Manifest
 from strategies.pages import ROOT
 
 MANIFEST = ROOT / "inventories" / "dgx-a100-mig" / "manifest.yaml"
+ML_TRAINING = ROOT / "inventories" / "ml-training" / "manifest.yaml"
 
 
 def test_few_of_many_are_found_with_few_questions() -> None:
@@ -28,6 +31,28 @@ def test_few_of_many_are_found_with_few_questions() -> None:
 
     assert telling(range(512), tells) == [17, 400]
     assert len(asked) < 50
+
+
+def test_where_most_tell_wholes_are_not_asked() -> None:
+    asked: list[Sequence[int]] = []
+
+    def tells(crowd: Sequence[int]) -> bool:
+        asked.append(crowd)
+        return any(number >= 3 for number in crowd)
+
+    assert telling(range(64), tells) == list(range(3, 64))
+    assert len(asked) < 100  # of 127 crowds that there are
+    assert all(asked.count(crowd) == 1 for crowd in asked)
+
+
+@pytest.mark.parametrize("odd", range(8))
+def test_a_crowd_that_cannot_be_asked_hides_nobody(odd: int) -> None:
+    """One of them goes with no other; what its crowds leave unsaid is asked of each half."""
+
+    def tells(crowd: Sequence[int]) -> bool | None:
+        return None if odd in crowd and len(crowd) > 1 else bool({2, 5} & set(crowd))
+
+    assert telling(range(8), tells) == [2, 5]
 
 
 def test_what_only_tells_together_is_found_where_that_is_asked_for() -> None:
@@ -59,10 +84,62 @@ def test_edits_do_not_move_each_other_s_place() -> None:
     assert data["nodes"] == [{"name": "a"}, {"name": "b", "type": "old"}]
 
 
+def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives() -> None:
+    source = compiler.validate(MANIFEST).source
+    original = Original(source.data)
+    fields = Fields(original)
+    tried, before = 0, original.manifest.model_dump()
+    for field in fields.found:
+        for edit in fields.edits(field):
+            whole = Manifest.model_validate(compiler.frozen(edited(source.data, [edit])))
+            assert original.edited([edit]) == whole, (field.name, edit)
+            tried += 1
+    assert tried > 1000
+    assert original.manifest.model_dump() == before
+
+
+def test_names_that_the_manifest_knows_are_tried_first() -> None:
+    fields = Fields(Original(compiler.validate(ML_TRAINING).source.data))
+    first = {
+        field.name: edits[0].value
+        for field in fields.found
+        if field.kind == "default" and (edits := fields.edits(field))
+    }
+    assert first["slurm.partitions.debug.qos"] == "normal"
+    assert first["slurm.partitions.debug.allow_accounts"] == ["research"]
+    assert first["slurm.accounts.operations.parent"] == "research"
+
+
+def test_what_makes_no_manifest_is_no_need() -> None:
+    """Without its memory a node type is not valid, but rules about the fabric are not there because of it."""
+    path = ROOT / "inventories" / "midrange-weka" / "manifest.yaml"
+    compiled = compiler.validate(path)
+    assert compiled.cluster is not None
+    tree, file = find_alone(compiled.cluster, path, "/etc/prometheus/rules/fabric.yml") or (None, None)
+    assert tree is not None
+    assert file is not None
+    needs = {cause.path for cause in explain(compiled, tree, file, path.parent, [20]).needs}
+    assert "networks.fabric" in needs
+    assert "node_types.h100x4.memory" not in needs
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "inventories").glob("*/manifest.yaml")), ids=lambda path: path.parent.name
+)
+def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
+    compiled = compiler.validate(path)
+    tree, _ = compiler.render(compiled, path)
+    assert compiled.cluster is not None
+    assert tree is not None
+    alone = {file.path: find_alone(compiled.cluster, path, file.path) for file in tree}
+    found = {path: made[1] for path, made in alone.items() if made is not None}
+    assert len(found) > len(alone) * 0.8
+    assert all(file == tree.files[path] for path, file in found.items())
+
+
 def test_a_mapping_by_number_has_its_fields() -> None:
     compiled = compiler.validate(MANIFEST)
-    manifest = Manifest.model_validate(compiler.frozen(compiled.source.data))
-    names = {field.name for field in Fields(manifest, compiled.source.data, Manifest.model_json_schema()).found}
+    names = {field.name for field in Fields(Original(compiled.source.data)).found}
     assert {"node_types.inference.gpus.mig.0", "node_types.inference.gpus.mig.7"} <= names
 
 
@@ -80,7 +157,7 @@ def test_trying_many_at_once_finds_what_trying_each_finds(wanted: str, monkeypat
 
     at_once = explain(compiled, tree, file, MANIFEST.parent, [int(number)])
     monkeypatch.setattr(
-        Study, "_telling", lambda study, fields: [(field, study.fields.edits(field)) for field in fields]
+        Study, "_try_all", lambda study, fields: [study._try(field, study.fields.edits(field)) for field in fields]
     )
     one_by_one = explain(compiled, tree, file, MANIFEST.parent, [int(number)])
     assert causes(at_once) == causes(one_by_one)

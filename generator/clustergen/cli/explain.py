@@ -12,6 +12,7 @@ from clustergen import compile as compiler
 from clustergen.cli.common import show
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
+from clustergen.render.tree import RenderedFile, Tree
 
 _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
@@ -98,19 +99,26 @@ def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
         _field(manifest, wanted, form, str(manifest))
         return
     from clustergen.explain.lines import explain
-    from clustergen.explain.locate import find
+    from clustergen.explain.locate import find_alone
     from clustergen.explain.show import json_of_lines, text_of_lines
 
-    compiled = _compiled(manifest)
-    tree, found = compiler.render(compiled, manifest)
-    if tree is None:
-        sys.exit(show(compiled, found, "text"))
     match = _LINES.fullmatch(wanted)
     path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (wanted, 0, 0)
     if first > last or last - first >= _MOST:
         raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
     numbers = range(first, last + 1) if match else ()
-    file = find(tree, path, manifest.parent / "rendered")
+    compiled = _compiled(manifest)
+    assert compiled.cluster is not None
+    tree, file = find_alone(compiled.cluster, manifest, path) or _in_whole_tree(compiled, manifest, path)
     explained = explain(compiled, tree, file, manifest.parent, numbers)
     text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)
     click.echo(text, nl=False)
+
+
+def _in_whole_tree(compiled: compiler.Compiled, manifest: Path, path: str) -> tuple[Tree, RenderedFile]:
+    from clustergen.explain.locate import find
+
+    tree, found = compiler.render(compiled, manifest)
+    if tree is None:
+        sys.exit(show(compiled, found, "text"))
+    return tree, find(tree, path, manifest.parent / "rendered")

@@ -13,9 +13,8 @@ from pydantic.fields import FieldInfo
 from clustergen import compile as compiler
 from clustergen.cluster import resolve
 from clustergen.diagnostics import suggest
-from clustergen.explain.edits import edited
 from clustergen.explain.fields import Field, Fields
-from clustergen.explain.trials import manifest_of
+from clustergen.explain.manifests import Original
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 from clustergen.units.base import PydanticField
@@ -130,15 +129,15 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
         return {path: file.content for path, file in builder.files.items()}
 
     before = tree(compiled.cluster)
-    manifest = manifest_of(compiled.source.data)
-    fields = Fields(manifest, compiled.source.data, Manifest.model_json_schema())
+    original = Original(compiled.source.data)
+    fields = Fields(original)
     there = [field for field in fields.found if _is_of(field, steps)]
     found: set[str] = set()
     for field in there:
         trials = 0
         for edit in fields.edits(field):
             try:
-                after = tree(resolve(manifest_of(edited(compiled.source.data, [edit])), lambda _: None))
+                after = tree(resolve(original.edited([edit]), lambda _: None))
             except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
                 continue
             found |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}

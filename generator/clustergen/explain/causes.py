@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from clustergen.diagnostics import Place
@@ -25,3 +26,14 @@ class Cause:
     tried: str
     becomes: str | None
     valid: bool
+
+
+def without_wholes(causes: list[Cause]) -> list[Cause]:
+    """Without whole entries of which a part is told."""
+    parts = [cause.path for cause in causes if cause.kind in ("value", "key")]
+    return [cause for cause in causes if cause.kind != "entry" or not has_part(cause.path, parts)]
+
+
+def has_part(whole: str, paths: Iterable[str]) -> bool:
+    """Whether one of the paths is within another one."""
+    return any(path.startswith((f"{whole}.", f"{whole}[")) for path in paths)

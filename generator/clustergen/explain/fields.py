@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal
 
-from clustergen import compile as compiler
 from clustergen.diagnostics import ManifestPath
 from clustergen.explain.edits import Edit, edited, value_at
+from clustergen.explain.manifests import Original
 from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
+from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
 _MOST = 8  # edits of one field
@@ -57,17 +58,21 @@ def dotted(path: ManifestPath) -> str:
 class Fields:
     """Walks a manifest's model, its data and its schema at once."""
 
-    def __init__(self, manifest: Section, data: Any, schema: dict[str, Any]) -> None:
-        self.schema = schema
+    def __init__(self, original: Original) -> None:
+        schema = Manifest.model_json_schema()
         self.definitions: dict[str, Any] = schema["$defs"]
-        self.data = data
+        self.original = original
+        self.data = data = original.data
         self._edits: dict[tuple[str, Kind], list[Edit]] = {}
-        self.found = tuple(self._section(manifest, data, schema, ()))
-        # What other entries have in a field: a name that the manifest knows, as a type of nodes is.
+        self.found = tuple(self._section(original.manifest, data, schema, ()))
+        # What other entries have in a field, and what stands under its name: names that the manifest knows.
         self._stated: dict[tuple[type[Section], str], list[Any]] = {}
+        self._names: dict[str, list[Any]] = {}
         for field in self.found:
             if field.kind == "value" and not isinstance(value := value_at(data, field.path), dict | list):
                 self._stated.setdefault((field.origin.section, field.origin.owner[1]), []).append(value)
+            elif field.kind == "key":
+                self._names.setdefault(field.origin.owner[1], []).append(field.path[-1])
 
     def read(self, seen: set[tuple[int, str]]) -> list[Field]:
         """Those that were read."""
@@ -96,14 +101,23 @@ class Fields:
             return
         current = value_at(self.data, field.path) if field.kind == "value" else field.default
         values = others(dict(field.schema), self.definitions, current)
-        if field.kind == "value":
-            elsewhere = dict.fromkeys(self._stated.get((field.origin.section, field.origin.owner[1]), ()))
-            near = [value for value in elsewhere if value != current][:2]
-            values = [*values[:1], *near, *(value for value in values[1:] if value not in near)]
+        near = self._known(field, current)
+        first = values[:1] if field.kind == "value" else []
+        values = [*first, *near, *(value for value in values if value not in [*first, *near])]
         found = [Edit(field.path, "set", as_yaml(value), value) for value in values]
         if field.kind == "value":
             found.insert(1, drop)
         yield from found
+
+    def _known(self, field: Field, current: Any) -> list[Any]:
+        """Two values that the manifest has for such a thing elsewhere: `allow_qos` is of names under `qos`."""
+        name = field.origin.owner[1]
+        known = list(self._stated.get((field.origin.section, name), ()))
+        for holder, names in self._names.items():
+            if name.endswith((holder, f"_{holder}")) or holder.endswith((f"{name}s", f"_{name}s")):
+                known += names
+        listed = "array" in str(resolved(dict(field.schema), self.definitions).get("type"))
+        return [[value] if listed else value for value in dict.fromkeys(known) if value != current][:2]
 
     def _fits(self, field: Field, edit: Edit) -> bool:
         """Whether the section that the field is of takes it; no field is checked together with those of another."""
@@ -111,7 +125,7 @@ class Fields:
 
         try:
             section = value_at(edited(self.data, [edit]), field.path[: field.origin.depth])
-            field.origin.section.model_validate(compiler.frozen(section))
+            field.origin.section.model_validate(self.original.with_read(section))
         except ValidationError:
             return False
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,33 @@ from typing import Any
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.explain.recipes import recipe_of
+from clustergen.render.build import Builder
 from clustergen.render.engine import template_root
+from clustergen.render.formats import RenderError
 from clustergen.render.registry import File, files
 from clustergen.render.tree import LOCK, RenderedFile, Tree
+
+_BRACES = re.compile(r"\\\{[\w.\\]+\\\}")  # in a path of the registry, as re.escape leaves them
+
+
+def find_alone(cluster: Cluster, manifest: Path, wanted: str) -> tuple[Tree, RenderedFile] | None:
+    """The file that is meant, in a tree of those only that are called so, without groups and hash.
+
+    None where that is not enough: a site has files of its own, the file tells of all others, or none or several are
+    meant.
+    """
+    name = wanted.rpartition("/")[2]
+    rows = [row for row in files() if re.fullmatch(_BRACES.sub(".+", re.escape(row.path.rpartition("/")[2])), name)]
+    if (manifest.parent / "site").exists() or any(row.per == "tree" for row in rows):
+        return None
+    builder = Builder(cluster, manifest.name)
+    try:
+        for row in rows:
+            builder.build(row)
+        tree = Tree(builder.files, {}, manifest.name, "")
+        return tree, find(tree, wanted, manifest.parent / "rendered")
+    except (RenderError, ClustergenError):
+        return None
 
 
 def find(tree: Tree, wanted: str, folder: Path) -> RenderedFile:

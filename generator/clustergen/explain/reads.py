@@ -15,8 +15,10 @@ from typing import Any
 
 from clustergen.manifest.base import Section
 
-Override = dict[tuple[int, str], Any]
-"""Row, by its `id()`, and field → the value to hand out instead."""
+Fact = tuple[int, str]
+"""A row, by its `id()`, and a field of it."""
+Override = dict[Fact, Any]
+"""Fact → the value to hand out instead."""
 
 
 class Reads:
@@ -26,6 +28,9 @@ class Reads:
         self.sections: set[tuple[int, str]] = set()
         self.rows: dict[int, Any] = {}
         self.fields: dict[int, set[str]] = {}
+
+    def facts(self) -> set[Fact]:
+        return {(ident, name) for ident, names in self.fields.items() for name in names}
 
 
 class _Facts(dict[str, str]):

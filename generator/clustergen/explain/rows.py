@@ -49,13 +49,15 @@ def row_of(row: Any, fields: set[str]) -> Row:
 
 
 def other_facts(row: Any, field: str, reads: Reads) -> list[Any]:
-    """Other values for a fact of a row: of its type, or what another row has there."""
+    """Other values for a fact of a row: of its type, or what another row has there. Its `id` only finds it."""
+    if field == "id":
+        return []
     first, _, rest = field.partition(".")
     value = _field(row, field)
     if rest:
         return [_OPPOSITE.get(value) or " ".join(f"{word}x" for word in value.split() or [""])]
     if release := _release(type(row).__annotations__.get(first)):
-        return [release("99.9"), release("0.1")]
+        return [release("0.1"), release("99.9")] if value is None else [release("99.9"), release("0.1")]
     found: list[Any] = []
     if isinstance(value, bool):
         found.append(not value)

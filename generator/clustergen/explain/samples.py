@@ -66,6 +66,7 @@ def _near_text(current: str) -> Iterator[str]:
             names = []
         if len(names) > 1:
             yield fold(names[:-1])
+            yield "all"
     found = re.fullmatch(r"(.*?)(\d+)(\D*)", current, re.DOTALL)
     if found:
         head, digits, tail = found.groups()

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from clustergen.cluster import Cluster, resolve
-from clustergen.explain.causes import Cause
-from clustergen.explain.edits import Edit, edited
+from clustergen.explain.causes import Cause, has_part, without_wholes
+from clustergen.explain.edits import Edit
+from clustergen.explain.facts import Facts
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.halving import in_rounds, telling
-from clustergen.explain.reads import Override, Reads, overriding, reading
+from clustergen.explain.manifests import Original
+from clustergen.explain.reads import Reads, reading
 from clustergen.explain.recipes import outline_recipe, parts_of, recipe_of, site_recipe
-from clustergen.explain.rows import Row, other_facts, row_of
-from clustergen.explain.trials import Kitchen, Made, changed, manifest_of
+from clustergen.explain.rows import Row, row_of
+from clustergen.explain.trials import Kitchen, Made, changed, hit
 from clustergen.manifest.source import Source
 from clustergen.render.registry import File
 from clustergen.render.tree import RenderedFile, Tree
 
 _TRIALS = 3  # of one field that tell something
+_LIKELY = 4  # edits of one field: what tells by another one only is rare, so all are then asked together
+_Crowd = Sequence[tuple[object, Edit]]
+_REFUSALS = 5  # of one field for the same reason: what else there is to try would be refused as well
 _TRIALS_OF_SEVERAL = 8  # where several lines are asked for, and one that tells of one tells nothing of the others
 
 
@@ -40,19 +48,13 @@ def kitchen_of(
         return Kitchen(outline_recipe(row, tree, fixed), file).start(cluster)
 
     def tells(some: Sequence[int]) -> bool:
-        return bool(_hit(old, without(some), asked))
+        return bool(hit(old, without(some), asked))
 
     old = without(())
     while found := telling([n for n in range(len(parts)) if n not in matter], tells, together=True):
         matter.update(found)
     fixed = [part for number, part in enumerate(parts) if number not in matter]
     return Kitchen(outline_recipe(row, tree, fixed, [parts[n] for n in sorted(matter)]), file)
-
-
-def _hit(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
-    """The lines asked for that are others."""
-    found = {index for index, _ in changed(old, new)}
-    return [index for index in asked if index in found]
 
 
 class Study:
@@ -65,8 +67,6 @@ class Study:
     def __init__(
         self, source: Source, kitchen: Kitchen, old: tuple[str, ...], asked: Sequence[int], *, stated: bool
     ) -> None:
-        from clustergen.manifest.model import Manifest
-
         self.source = source
         self.kitchen = kitchen
         self.old = old
@@ -76,71 +76,113 @@ class Study:
         self.needs: list[Cause] = []
         self.reads = Reads()
         self._causes: dict[int, list[Cause]] = {}
-        self._rows: dict[int, dict[int, set[str]]] = {}  # line → row → fields
         self._reach: dict[tuple[str, str], int] = {}  # field → how many lines it changes
-        self.manifest = manifest_of(source.data)
+        self._alone: dict[int, Made | None] = {}  # what a crowd of one was asked, by the id() of the edit
+        self.original = Original(source.data)
         with reading() as self.reads:
-            kitchen.start(resolve(self.manifest, lambda _: None))
-        self.fields = Fields(self.manifest, source.data, Manifest.model_json_schema())
+            cluster = resolve(self.original.manifest, lambda _: None)
+            meaning = self.reads.facts()
+            kitchen.start(cluster)
+        self.fields = Fields(self.original)
+        self._order: dict[tuple[str, str], int] = {
+            field.ident: number for number, field in enumerate(self.fields.found)
+        }
         self._unset = {field.path for field in self.fields.found if field.kind == "default"}
         read = self.fields.read(self.reads.sections)
-        for field, edits in self._telling([field for field in read if not (stated and field.kind == "default")]):
-            self._try(field, edits)
-        self.needs = _told(self.needs)
-        if not stated:
-            self._catalogue()
+        self._try_all([field for field in read if not (stated and field.kind == "default")])
+        self.needs = without_wholes(sorted(self.needs, key=self._place))
+        facts = Facts(kitchen, self.original.manifest, cluster, self.reads, meaning)
+        self._rows = {} if stated else facts.behind(old, asked, each=self.whole)
 
     def causes_of(self, index: int) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         """Values that the manifest states, and defaults that it leaves.
 
         What a valid manifest can change comes first, and of that what changes the fewest lines.
         """
-        causes = _told(self._causes.get(index, []))
-        causes.sort(key=lambda cause: (not cause.valid, self._reach[cause.path, cause.kind]))
+        causes = without_wholes(self._causes.get(index, []))
+        causes.sort(key=lambda cause: (not cause.valid, self._reach[cause.path, cause.kind], self._place(cause)))
         stated = tuple(cause for cause in causes if cause.kind != "default")
         return stated, tuple(cause for cause in causes if cause.kind == "default")
 
     def rows_of(self, index: int) -> tuple[Row, ...]:
         return tuple(row_of(self.reads.rows[ident], fields) for ident, fields in self._rows.get(index, {}).items())
 
-    def _telling(self, fields: list[Field]) -> Iterator[tuple[Field, list[Edit]]]:
-        """The fields that change a line asked for, or without which there is no file; all of them for a whole file.
+    def _place(self, cause: Cause) -> int:
+        """Where the manifest has it, or might have it."""
+        return self._order[cause.path, cause.kind]
 
-        With what to try in their place, the edit that told first.
-        """
-        choices = {field.ident: self.fields.edits(field) for field in fields}
+    def _try_all(self, fields: list[Field]) -> None:
+        """Tries those that change a line asked for, or without which there is no file; all of them for a whole file."""
         if self.whole:
-            yield from ((field, choices[field.ident]) for field in fields)
+            for field in fields:
+                self._try(field, self.fields.edits(field))
             return
-        found = in_rounds(choices, self._apart, self._tells)
+        self._try_telling([field for field in fields if field.kind != "entry"], self._tells)
+        # Of a whole entry with a part in each line, no more is told than that the file is there because of it.
+        parted = {field.ident for field in fields if field.kind == "entry" and self._part_is_told(field)}
+        self._try_telling(
+            [field for field in fields if field.kind == "entry" and field.ident not in parted], self._tells
+        )
+        self._try_telling([field for field in fields if field.ident in parted], self._ends, 1)
+
+    def _part_is_told(self, entry: Field) -> bool:
+        told = ([cause.path for cause in self._causes.get(index, ()) if cause.place] for index in self.asked)
+        return all(has_part(entry.name, paths) for paths in told)
+
+    def _try_telling(
+        self, fields: list[Field], tells: Callable[[_Crowd], bool | None], most: int | None = None
+    ) -> None:
+        """Tries the fields that tell by one of their edits, or of the first `most`, that one first."""
+        choices = {field.ident: self.fields.edits(field)[:most] for field in fields}
+        found = in_rounds({ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._apart, tells)
+        seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in found}
+        found |= in_rounds(seldom, lambda _: None, tells)
         for field in fields:
             if first := found.get(field.ident):
-                yield field, [first, *(edit for edit in choices[field.ident] if edit is not first)]
+                self._try(field, [first, *(edit for edit in choices[field.ident] if edit is not first)])
 
     def _apart(self, edit: Edit) -> tuple[object, ...]:
         """Entries of one list, as a node's roles, easily undo each other."""
         return edit.does, edit.path in self._unset, edit.path[-1] if isinstance(edit.path[-1], int) else None
 
-    def _tells(self, crowd: Sequence[tuple[object, Edit]]) -> bool:
-        made = self._make(edit for _, edit in crowd)
-        if made is None:  # they do not go together, which says nothing of each
-            return len(crowd) > 1
-        return made.lines is None or bool(_hit(self.old, made.lines, self.asked))
+    def _tells(self, crowd: _Crowd) -> bool | None:
+        made = self._made_together(crowd)
+        # Edits that do not go together say nothing of each.
+        return None if made is None else made.lines is None or bool(hit(self.old, made.lines, self.asked))
+
+    def _ends(self, crowd: _Crowd) -> bool | None:
+        """Whether there is no such file then."""
+        made = self._made_together(crowd)
+        return None if made is None else made.lines is None
+
+    def _made_together(self, crowd: _Crowd) -> Made | None:
+        edits = [edit for _, edit in crowd]
+        made = self._make(edits)
+        if len(edits) == 1:
+            self._alone[id(edits[0])] = made
+        return made
 
     def _make(self, edits: Iterable[Edit]) -> Made | None:
-        return self.kitchen.make(edited(self.source.data, edits))
+        try:
+            return self.kitchen.make(self.original.edited(edits))
+        except ValidationError:
+            return None
+
+    def _made_alone(self, edit: Edit) -> Made | None:
+        return self._alone[id(edit)] if id(edit) in self._alone else self._make([edit])
 
     def _try(self, field: Field, edits: list[Edit]) -> None:
         """Finds for each line that a field changes the trial that shows it best."""
         made: list[tuple[Edit, Made]] = []
-        told = 0
+        told: Counter[str] = Counter()
         for edit in edits:
-            new = self._make([edit])
+            new = self._made_alone(edit)
             if new is None:
                 continue
             made.append((edit, new))
-            told += new.lines == self.old or new.valid
-            if told == self.most or self._enough(new):
+            reason = "" if new.lines == self.old else new.refused or ""
+            told[reason] += 1
+            if told[reason] == (_REFUSALS if reason else self.most) or self._enough(new):
                 break
         shown: dict[int, list[tuple[Edit, Made, str | None]]] = {}
         for edit, new in made:
@@ -151,11 +193,13 @@ class Study:
         for index, trials in shown.items():
             best = max(trials, key=lambda trial: (trial[1].valid, trial[2] is not None))
             showing = [new for _, new, _ in trials]
-            if field.kind == "value" and not best[1].valid and any(new.valid for _, new in made if new not in showing):
-                continue  # what breaks the manifest makes it another line, what does not leaves it as it is
-            self._causes.setdefault(index, []).append(self._cause(field, *best))
+            if best[1].valid or not _only_breaks(field, [new for _, new in made if new not in showing]):
+                self._causes.setdefault(index, []).append(self._cause(field, *best))
         gone = [trial for trial in made if trial[1].lines is None]
-        if gone and field.kind != "default" and field.name not in {cause.path for cause in self.needs}:
+        if not gone or field.kind == "default" or field.name in {cause.path for cause in self.needs}:
+            return
+        same = [new for _, new in made if new.lines == self.old]
+        if any(new.valid for _, new in gone) or not _only_breaks(field, same):
             self.needs.append(self._cause(field, *gone[0], None))
 
     def _enough(self, new: Made) -> bool:
@@ -173,43 +217,7 @@ class Study:
         help_, default = field.origin.help, field.default
         return Cause(field.name, field.kind, place, written, default, help_, edit.tried, becomes, new.valid)
 
-    def _catalogue(self) -> None:
-        facts = sorted(((ident, name) for ident, names in self.reads.fields.items() for name in names), key=self._title)
-        choices = {
-            (ident, name): [{(ident, name): value} for value in other_facts(self.reads.rows[ident], name, self.reads)]
-            for ident, name in facts
-        }
 
-        def tells(crowd: Sequence[tuple[object, Override]]) -> bool:
-            hit = self._hit({fact: value for _, override in crowd for fact, value in override.items()})
-            return len(crowd) > 1 if hit is None else bool(hit)
-
-        found = choices if self.whole else {fact: [told] for fact, told in in_rounds(choices, _alike, tells).items()}
-        for (ident, name), overrides in found.items():
-            for index in next(filter(None, map(self._hit, overrides)), ()):
-                self._rows.setdefault(index, {}).setdefault(ident, set()).add(name)
-
-    def _title(self, fact: tuple[int, str]) -> tuple[str, str]:
-        """Facts of a kind are neighbours, as they break the same things."""
-        ident, name = fact
-        return type(self.reads.rows[ident]).__name__, name
-
-    def _hit(self, override: Override) -> list[int] | None:
-        """The lines asked for that other facts change; None where no file can be made of them."""
-        with overriding(override):
-            made = self.kitchen.of(self.manifest)
-        return None if made is None or made.lines is None else _hit(self.old, made.lines, self.asked)
-
-
-def _alike(_: object) -> None:
-    return None
-
-
-def _told(causes: list[Cause]) -> list[Cause]:
-    """Without whole entries of which a part is told."""
-    paths = [cause.path for cause in causes if cause.kind in ("value", "key")]
-    return [
-        cause
-        for cause in causes
-        if cause.kind != "entry" or not any(path.startswith((f"{cause.path}.", f"{cause.path}[")) for path in paths)
-    ]
+def _only_breaks(field: Field, others: Sequence[Made]) -> bool:
+    """Whether a value that shows itself in no valid manifest has nothing to say, as `others` are without a change."""
+    return field.kind == "value" and any(new.valid for new in others)

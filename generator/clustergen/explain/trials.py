@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
-from clustergen import compile as compiler
+from clustergen.cluster import resolve
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.recipes import Recipe
+from clustergen.manifest.model import Manifest
 from clustergen.render.tree import RenderedFile
+from clustergen.rules import rules
 
-if TYPE_CHECKING:
-    from clustergen.manifest.model import Manifest
+
+class Judge:
+    """Says what is wrong with a manifest. Trials that are alike break the same rule: that one is asked first."""
+
+    def __init__(self) -> None:
+        self._rules = list(rules())
+
+    def refuses(self, cluster: Cluster, findings: Sequence[Finding]) -> str | None:
+        """The code of an error among `findings`, or else of a rule's; the type of the exception that ends a rule."""
+        if code := _error(findings):
+            return code
+        for rule in self._rules:
+            try:
+                code = _error(rule(cluster))
+            except Exception as err:  # noqa: BLE001 - rules count on what others refuse, which a trial does not wait for
+                code = type(err).__name__
+            if code:
+                self._rules.remove(rule)
+                self._rules.insert(0, rule)
+                return code
+        return None
+
+
+def _error(findings: Iterable[Finding]) -> str | None:
+    return next((found.code for found in findings if CODES[found.code].severity is Severity.ERROR), None)
 
 
 class Made:
     """What a trial makes of a file: its lines, or None where there is none then."""
 
-    def __init__(self, lines: tuple[str, ...] | None, cluster: Cluster, findings: Sequence[Finding]) -> None:
+    def __init__(
+        self, lines: tuple[str, ...] | None, cluster: Cluster, findings: Sequence[Finding], judge: Judge
+    ) -> None:
         self.lines = lines
         self._meant = cluster, findings
+        self._judge = judge
 
     @cached_property
+    def refused(self) -> str | None:
+        """The code of what is wrong with the manifest; None for a valid one. Asking then takes as long as a trial."""
+        return self._judge.refuses(*self._meant)
+
+    @property
     def valid(self) -> bool:
-        """Whether no rule has anything against the manifest. Asking takes as long as a trial."""
-        return is_valid(*self._meant)
+        return self.refused is None
 
 
 class Kitchen:
-    """Renders one file of a tree from any data. `whole` are the paths of all that its recipe makes."""
+    """Renders one file of a tree from any manifest. `whole` are the paths of all that its recipe makes."""
 
     def __init__(self, recipe: Recipe, file: RenderedFile) -> None:
         self.recipe = recipe
         self.file = file
+        self.judge = Judge()
         self.whole: frozenset[str] = frozenset()
 
     def start(self, cluster: Cluster) -> tuple[str, ...]:
@@ -44,24 +76,20 @@ class Kitchen:
         self.whole = frozenset(files)
         return lines_of(files[self.file.path].content)
 
-    def make(self, data: Any) -> Made | None:
-        """None where the data is no manifest, or a view cannot do with it."""
-        from pydantic import ValidationError
-
-        try:
-            return self.of(manifest_of(data))
-        except ValidationError:
-            return None
-
-    def of(self, manifest: Manifest) -> Made | None:
-        """The same from a manifest, by what the catalogue says now."""
-        from clustergen.cluster import resolve
-
+    def make(self, manifest: Manifest) -> Made | None:
+        """The file of another manifest, by what the catalogue says now; None where a view cannot do with it."""
         findings: list[Finding] = []
         try:
             cluster = resolve(manifest, findings.append)
-            return Made(self._lines(cluster), cluster, findings)
-        except Exception:  # noqa: BLE001 - what no rule has passed may break any view; such a trial tells nothing
+        except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial tells nothing
+            return None
+        return self.print(cluster, findings)
+
+    def print(self, cluster: Cluster, findings: Sequence[Finding] = ()) -> Made | None:
+        """The file of a cluster, of which `findings` are told."""
+        try:
+            return Made(self._lines(cluster), cluster, findings, self.judge)
+        except Exception:  # noqa: BLE001 - as above
             return None
 
     def _lines(self, cluster: Cluster) -> tuple[str, ...] | None:
@@ -76,24 +104,6 @@ class Kitchen:
                 return file
         new = [file for path, file in files.items() if path not in self.whole]
         return new[0] if len(new) == 1 else None
-
-
-def manifest_of(data: Any) -> Manifest:
-    """ValidationError where the data has not a manifest's shape."""
-    from clustergen.manifest.model import Manifest
-
-    return Manifest.model_validate(compiler.frozen(data))
-
-
-def is_valid(cluster: Cluster, findings: Sequence[Finding]) -> bool:
-    """Whether no rule has an error to tell; a rule that such a cluster breaks has one too."""
-    from clustergen.rules import check
-
-    try:
-        told = [*findings, *check(cluster)]
-    except Exception:  # noqa: BLE001 - rules count on what others have refused, which a trial does not wait for
-        return False
-    return not any(CODES[found.code].severity is Severity.ERROR for found in told)
 
 
 def lines_of(content: bytes) -> tuple[str, ...]:
@@ -114,3 +124,9 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str |
             alike = i2 - i1 == j2 - j1
             for offset in range(i2 - i1):
                 yield start + i1 + offset, right[j1 + offset] if alike else None
+
+
+def hit(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
+    """The lines asked for that are others."""
+    found = {index for index, _ in changed(old, new)}
+    return [index for index in asked if index in found]

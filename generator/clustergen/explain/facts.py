@@ -1,0 +1,68 @@
+"""Which facts of the catalogue have a say in a line: those that make it another one when they are others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clustergen.cluster import Cluster
+from clustergen.explain.halving import in_rounds
+from clustergen.explain.reads import Fact, Override, Reads, overriding
+from clustergen.explain.rows import other_facts
+from clustergen.explain.trials import Kitchen, hit
+from clustergen.manifest.model import Manifest
+from clustergen.records import replace
+
+
+class Facts:
+    """The facts that were read. Those of `meaning` make the cluster what it is, others only what is printed of it."""
+
+    def __init__(
+        self, kitchen: Kitchen, manifest: Manifest, cluster: Cluster, reads: Reads, meaning: set[Fact]
+    ) -> None:
+        self._kitchen = kitchen
+        self._manifest = manifest
+        self._cluster = cluster
+        self._meaning = meaning
+        # Facts of a row are neighbours, and rows that were read together: what one line needs lies together.
+        places = {ident: number for number, ident in enumerate(reads.rows)}
+        kinds = {ident: type(row).__name__ for ident, row in reads.rows.items()}
+        ordered = sorted(reads.facts(), key=lambda fact: (kinds[fact[0]], places[fact[0]], fact[1]))
+        self._choices = {
+            fact: [{fact: value} for value in other_facts(reads.rows[fact[0]], fact[1], reads)] for fact in ordered
+        }
+
+    def behind(self, old: Sequence[str], asked: Sequence[int], *, each: bool) -> dict[int, dict[int, set[str]]]:
+        """Line → row, by its `id()` → fields, of the lines `asked` for; `each` fact is tried alone for a whole file."""
+        hits: dict[Fact, list[int]] = {}
+
+        def tried(override: Override) -> list[int] | None:
+            new = self._lines(override)
+            return None if new is None else hit(old, new, asked)
+
+        def tells(crowd: Sequence[tuple[Fact, Override]]) -> bool | None:
+            found = tried({fact: value for _, override in crowd for fact, value in override.items()})
+            if found and len(crowd) == 1:
+                hits[crowd[0][0]] = found
+            return None if found is None else bool(found)
+
+        if each:
+            hits = {fact: next(filter(None, map(tried, some)), []) for fact, some in self._choices.items()}
+        else:
+            in_rounds(self._choices, self._has_meaning, tells)
+        rows: dict[int, dict[int, set[str]]] = {}
+        for ident, name in self._choices:
+            for index in hits.get((ident, name), ()):
+                rows.setdefault(index, {}).setdefault(ident, set()).add(name)
+        return rows
+
+    def _has_meaning(self, override: Override) -> bool:
+        return not self._meaning.isdisjoint(override)
+
+    def _lines(self, override: Override) -> tuple[str, ...] | None:
+        """The file by other facts; None where there is none then."""
+        with overriding(override):
+            if self._has_meaning(override):
+                made = self._kitchen.make(self._manifest)
+            else:
+                made = self._kitchen.print(replace(self._cluster))  # a copy, which remembers nothing of other facts
+        return None if made is None else made.lines

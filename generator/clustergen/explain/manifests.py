@@ -1,0 +1,48 @@
+"""The manifests of trials: what an edit leaves as it is was read once, and is shared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from clustergen import compile as compiler
+from clustergen.explain.edits import Edit, edited
+from clustergen.manifest.base import Section
+from clustergen.manifest.model import Manifest
+
+
+class Original:
+    """A valid manifest, and what edits make of it."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.manifest = Manifest.model_validate(compiler.frozen(data))
+        self._read: dict[int, Section | None] = {}  # section, by the id() of its data
+        for part, section in _sections(data, self.manifest):
+            # An alias may stand for sections of several kinds; such a one is read anew.
+            self._read[id(part)] = section if id(part) not in self._read else None
+
+    def edited(self, edits: Iterable[Edit]) -> Manifest:
+        """ValidationError where the edits leave no manifest."""
+        return Manifest.model_validate(self.with_read(edited(self.data, edits)))
+
+    def with_read(self, data: Any) -> Any:
+        """Data as models take it, with the sections that it has in common with the original."""
+        if isinstance(data, dict):
+            section = self._read.get(id(data))
+            return section or {key: self.with_read(value) for key, value in data.items()}
+        return tuple(map(self.with_read, data)) if isinstance(data, list) else data
+
+
+def _sections(data: Any, value: Any) -> Iterator[tuple[Any, Section]]:
+    """The data of each section, in the same place, and the section."""
+    if isinstance(value, Section) and isinstance(data, dict):
+        yield data, value
+        for name, part in data.items():
+            yield from _sections(part, value.__dict__.get(name))
+    elif isinstance(value, Mapping) and isinstance(data, dict):
+        for entry, part in zip(value.values(), data.values(), strict=True):
+            yield from _sections(part, entry)
+    elif isinstance(value, tuple) and isinstance(data, list):
+        for entry, part in zip(value, data, strict=True):
+            yield from _sections(part, entry)
