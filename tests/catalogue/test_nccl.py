@@ -31,7 +31,7 @@ def test_which_release_reads_a_name(name: str, version: str, known: bool) -> Non
     assert param.known_in(NcclVersion(version)) is known
 
 
-@pytest.mark.parametrize("name", ["NCCL_TOPO", "nccl_ib_hca", "NCCL_IB_HCAS"])
+@pytest.mark.parametrize("name", ["NCCL_TOPO", "NCCL_PROXY_PROFILE", "nccl_ib_hca", "NCCL_IB_HCAS"])
 def test_names_that_do_not_exist(name: str) -> None:
     assert nccl.nccl_param(name) is None
 

@@ -243,10 +243,12 @@ def test_names_that_another_release_of_nccl_lacks_are_no_failure(
     rendered: Trees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = tmp_path / "libnccl.so.2"
-    library.write_bytes(b"\0NCCL_SOCKET_IFNAME\0junk NCCL version 2.99.1\0")
+    # Data with letters in it stands before the first string of a section, without a zero between them.
+    library.write_bytes(b"\0\0004BNCCL_SOCKET_IFNAME\0no NCCL_IB_HCA\0junk NCCL version 2.99.1\0")
     monkeypatch.setenv("CLUSTERGEN_LIBNCCL", str(library))
     monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path))
     (row,) = rows_of(rendered("roce"), "nccl")
     assert (row.status, row.version) == ("not run", "2.99.1")
     assert row.words[0] == "the tree is for NCCL 2.27, which is not here"
     assert "NCCL_IB_HCA: libnccl 2.99.1 does not have this name" in row.words
+    assert not any("NCCL_SOCKET_IFNAME" in words for words in row.words)

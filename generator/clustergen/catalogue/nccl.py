@@ -113,6 +113,16 @@ def nccl_params() -> dict[str, NcclParam]:
 
 
 @cache
+def _never_there() -> dict[str, str]:
+    return {r["name"]: r["hint"] for r in rows("nccl_never.tsv")}
+
+
+def never_there(name: str) -> str | None:
+    """What is meant by a name that articles show and that NCCL as NVIDIA builds it does not read; else None."""
+    return _never_there().get(name)
+
+
+@cache
 def ucx_params() -> dict[str, UcxParam]:
     """The names of UCX that the generated files may set."""
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import LAST, NcclParam, nccl_param, nccl_params, ucx_params
+from clustergen.catalogue.nccl import LAST, NcclParam, nccl_param, nccl_params, never_there, ucx_params
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster
@@ -16,10 +16,6 @@ _FINDS_GID = NcclVersion("2.21")
 _LONGEST = 1023  # characters of a value that NCCL keeps
 UCX_LINE = 198  # characters of a line that UCX keeps; it takes the rest for another line
 _MOST_SOCKETS = 64  # threads times sockets of each
-# Names that articles show and no NCCL ever read → what is meant.
-_NEVER_THERE = {
-    "NCCL_TOPO": "NCCL_TOPO_FILE reads a topology, NCCL_TOPO_DUMP_FILE writes one",
-}
 _ROCE_ONLY = (
     "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_FIFO_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE",
     "NCCL_IB_ROCE_VERSION_NUM",
@@ -76,7 +72,7 @@ def _unknown_name(path: ManifestPath, name: str, known: NcclParam | None, versio
         hint = "UCX's variables belong in ucx.env" if name.startswith("UCX_") else None
         return Finding("nccl-name-unknown", path, f"'{name}' is no variable of NCCL's", hint, key=True)
     if known is None:
-        hint = _NEVER_THERE.get(name) or did_you_mean(name, nccl_params())
+        hint = never_there(name) or did_you_mean(name, nccl_params())
         message = f"no NCCL reads '{name}'"
         if hint is None and version > LAST:
             message = f"the catalogue ends with NCCL {LAST}, and knows no '{name}'"

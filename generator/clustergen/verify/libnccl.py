@@ -17,7 +17,8 @@ from pathlib import Path
 from clustergen.verify.slurm_roots import parsers_folder
 
 FOLDER = "libnccl"
-_NAME = re.compile(rb"(?<=\0)NCCL_[A-Z0-9_]+(?=\0)")
+# The first string of a section has the end of the data before it in front, which may look like letters.
+_NAME = re.compile(rb"\0[^\0 ]{0,7}?(NCCL_[A-Z0-9_]+)(?=\0)")
 _BANNER = re.compile(rb"NCCL version (\d+\.\d+\.\d+)")
 
 
@@ -64,4 +65,4 @@ def _of_library(path: Path) -> NcclNames:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         banner = _BANNER.search(content)
         version = banner[1].decode() if banner else "of unknown version"
-        return NcclNames(version, frozenset(match.group().decode() for match in _NAME.finditer(content)))
+        return NcclNames(version, frozenset(match[1].decode() for match in _NAME.finditer(content)))
