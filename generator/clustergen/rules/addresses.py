@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple, TypeAlias
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
+from clustergen.hostlist.addresses import Address, address_of, is_loopback
 
 IpNetwork: TypeAlias = IPv4Network | IPv6Network
-_Address: TypeAlias = tuple[int, int]
-"""IP version and number."""
 
 
 def _network(text: str | None) -> IpNetwork | None:
@@ -102,15 +100,15 @@ def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
 
 def address_checks(cluster: Cluster) -> Iterator[Finding]:
     """One pass over all addresses: form, network, reserved ones, repeats. The first of each kind per list is told."""
-    owner: dict[_Address, tuple[str, str]] = {}
-    gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := _number(text))}
+    owner: dict[Address, tuple[str, str]] = {}
+    gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := address_of(text))}
     for group in cluster.groups:
         for item in _lists(cluster, group):
             told: set[str] = set()
             network = _network(item.cidr)
             version, low, high = (network.version, *_ends(network)) if network else (0, 0, 0)
             for host, text in zip(group.hosts, item.addresses, strict=False):
-                number = _number(text)
+                number = address_of(text)
                 # Nearly all of them, at a tenth of the price.
                 plain = number and number[0] == version and low < number[1] < high
                 if number and plain and number not in gateways and number not in owner:
@@ -127,11 +125,11 @@ def _against(
     text: str,
     name: str,
     network: IpNetwork | None,
-    gateways: Mapping[_Address, str],
-    owner: dict[_Address, tuple[str, str]],
+    gateways: Mapping[Address, str],
+    owner: dict[Address, tuple[str, str]],
 ) -> Iterator[tuple[str, str, str | None]]:
     """Code, message and hint of everything that is wrong with one address. `owner` remembers whose it is."""
-    number = _number(text)
+    number = address_of(text)
     if number is None:
         yield "address-malformed", f"'{text}' is no IP address", _better(text)
         return
@@ -147,8 +145,8 @@ def _against(
         yield "address-reserved", f"{text} of {host} is {what}", f"hosts of {network} are {_range(network)}"
     elif number in gateways:
         yield "address-reserved", f"{text} of {host} is the gateway of the {gateways[number]} network", None
-    elif version == 4 and (value >> 24 in (0, 127) or value >> 28 >= 14):
-        what = "loopback" if value >> 24 == 127 else "not for hosts"
+    elif version == 4 and (is_loopback(number) or value >> 24 == 0 or value >> 28 >= 14):
+        what = "loopback" if is_loopback(number) else "not for hosts"
         yield "address-reserved", f"{text} of {host} is {what}: no other node can reach it", None
     other, where = owner.get(number, ("", ""))
     if other == host and where != name:
@@ -171,7 +169,7 @@ def _ends(network: IpNetwork) -> tuple[int, int]:
     return int(network.network_address), int(network.broadcast_address)
 
 
-def _inside(number: _Address, network: IpNetwork) -> bool:
+def _inside(number: Address, network: IpNetwork) -> bool:
     low, high = _ends(network)
     return number[0] == network.version and low <= number[1] <= high
 
@@ -180,29 +178,6 @@ def _range(network: IpNetwork) -> str:
     """The first and the last address that a host can have there."""
     edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
     return f"{network.network_address + edge} to {network.broadcast_address - edge}"
-
-
-def _number(text: str) -> _Address | None:
-    """An address as its IP version and a number; there may be 65,536 of them, so those alike share most of the work."""
-    head, _, last = text.rpartition(".")
-    if last.isdigit() and len(last) < 4 and text.isascii() and (last[0] != "0" or last == "0"):
-        network, number = _beginning(head), int(last)
-        if network is not None:
-            return (4, network + number) if number < 256 else None
-    try:
-        found = ip_address(text)
-    except ValueError:
-        return None
-    return found.version, int(found)
-
-
-@lru_cache(maxsize=4096)
-def _beginning(text: str) -> int | None:
-    """The number of an IPv4 address of which the last part is still to be added."""
-    try:
-        return int(IPv4Address(f"{text}.0"))
-    except ValueError:
-        return None
 
 
 def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:
@@ -222,7 +197,7 @@ def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | 
 def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
     """A router outside its network cannot be reached, so there is no way out."""
     for name, path, text, cidr in _gateways(cluster):
-        number, network = _number(text), _network(cidr)
+        number, network = address_of(text), _network(cidr)
         if number is None:
             yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
         elif network and not _inside(number, network):
@@ -233,7 +208,7 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
                 f"its addresses are {_range(network)}",
             )
     for index, text in enumerate(cluster.manifest.networks.management.dns):
-        if _number(text) is None:
+        if address_of(text) is None:
             path = ("networks", "management", "dns", index)
             yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
 
 from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist.addresses import address_of, is_loopback
 
 _SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
 _COMMENT = re.compile(r"(?<!\\)#")
@@ -98,7 +98,9 @@ def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
 def invented_hosts(names: Iterable[str]) -> str:
     """A hosts file that gives every name an address out of 198.18.0.0/15, the block for test networks."""
     pool = (f"198.{18 + n // 65536}.{n // 256 % 256}.{n % 256}" for n in range(1, 2 * 65536))
-    return "".join(f"{address} {name}\n" for address, name in zip(pool, names, strict=False) if not _is_address(name))
+    return "".join(
+        f"{address} {name}\n" for address, name in zip(pool, names, strict=False) if address_of(name) is None
+    )
 
 
 def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
@@ -108,8 +110,8 @@ def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
         address, *aliases = line.partition("#")[0].split() or [""]
         for alias in aliases:
             table.setdefault(alias, address)
-    found = dict.fromkeys(name if _is_address(name) else table.get(name, "") for name in names)
-    return tuple(address for address in found if _is_address(address) and not ip_address(address).is_loopback)
+    found = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
+    return tuple(text for text in found if (number := address_of(text)) and not is_loopback(number))
 
 
 def _text(file: Path) -> str:
@@ -172,11 +174,3 @@ def _device_files(value: str) -> Iterator[str]:
     for path in _DEVICES.findall(value):
         folder, _, name = path.rpartition("/")
         yield from (f"{folder}/{one}" for one in _expanded(name))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,39 @@
+"""Whether a text is an IP address, and which: names and addresses stand in the same lists."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv4Address, ip_address
+from typing import TypeAlias
+
+Address: TypeAlias = tuple[int, int]
+"""IP version and number."""
+
+
+def address_of(text: str) -> Address | None:
+    """The address that a text is, None where it is none; there may be 65,536 of them, so those alike share the work."""
+    head, _, last = text.rpartition(".")
+    if last.isdigit() and len(last) < 4 and text.isascii() and (last[0] != "0" or last == "0"):
+        network, number = _beginning(head), int(last)
+        if network is not None:
+            return (4, network + number) if number < 256 else None
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return None
+    return found.version, int(found)
+
+
+def is_loopback(address: Address) -> bool:
+    """Whether only the machine itself can reach it."""
+    version, number = address
+    return number >> 24 == 127 if version == 4 else number == 1
+
+
+@lru_cache(maxsize=4096)
+def _beginning(text: str) -> int | None:
+    """The number of an IPv4 address of which the last part is still to be added."""
+    try:
+        return int(IPv4Address(f"{text}.0"))
+    except ValueError:
+        return None
