@@ -90,7 +90,7 @@ def ask(tmp_path: Path) -> Ask:
         *,
         hosts: str | None = HOSTS,
         nodes: tuple[str, ...] = ("c01",),
-        timeout: float = 60,
+        timeout: float = 120,
     ) -> SlurmReport:
         files = dict(FILES)
         for name, change in (changes or {}).items():

@@ -102,9 +102,9 @@ if [ "$ACCOUNTING" = yes ]; then
   # slurmctld complains of accounts and QOS that the database does not have; the tree's own script makes them first.
   accounts=/usr/local/sbin/clustergen-accounts
   if [ -x "$accounts" ]; then
-    timeout -k 1 60 "$accounts" names >"$out/accounts.txt" 2>&1 || sed 's/^/error: /' "$out/accounts.txt" >"$out/accounts.log"
+    timeout -k 1 200 "$accounts" names >"$out/accounts.txt" 2>&1 || sed 's/^/error: /' "$out/accounts.txt" >"$out/accounts.log"
   elif [ -s "$out/qos" ]; then
-    timeout -k 1 20 sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1
+    timeout -k 1 60 sacctmgr -i add qos "$(paste -sd, "$out/qos")" >/dev/null 2>&1
   fi
 fi
 
@@ -124,7 +124,7 @@ fi
 # All of the tree's accounts, now that slurmdbd knows what this cluster counts; a second run has nothing left to do.
 if [ "$ACCOUNTING" = yes ] && [ -x "$accounts" ]; then
   for run in first second; do
-    if ! timeout -k 1 60 "$accounts" >"$out/accounts.txt" 2>&1; then
+    if ! timeout -k 1 200 "$accounts" >"$out/accounts.txt" 2>&1; then
       sed 's/^/error: /' "$out/accounts.txt" >>"$out/accounts.log"
     elif [ $run = second ] && [ "$(tail -1 "$out/accounts.txt")" != unchanged ]; then
       sed 's/^/error: a second run changes: /' "$out/accounts.txt" >>"$out/accounts.log"

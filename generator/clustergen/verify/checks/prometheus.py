@@ -8,7 +8,7 @@ from clustergen.verify.checks.base import Check, Question, Reader, paths
 from clustergen.verify.programs import Answer
 
 _VERSION = "$program --version | head -1"
-_READY_SECONDS = 10
+_READY_SECONDS = 50  # it takes one; more where the machine has other things to do
 
 # Starts a daemon as its unit does, with the arguments that the node's files give, until it says that it is ready.
 _STARTS = r"""

@@ -30,7 +30,7 @@ _PLUGIN_FOLDERS = (
 _PLUGINS = "Slurm: plugins that it does not bring"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
-_TIMEOUT = 120.0
+_TIMEOUT = 300.0  # a few seconds, but on a machine with ten other things to do
 _MOST_KINDS = 8  # of nodes with GPUs; each starts a slurmd
 
 _ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
