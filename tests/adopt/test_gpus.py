@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from adopt.conftest import Imported
+from clustergen.adopt.report import as_text
 
 _CONF = """\
 ClusterName=c
@@ -133,6 +134,14 @@ def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:
     _, data = imported(slurm_conf=conf)
     assert data["node_types"]["g"]["system"] == "dgx1-v100"
     assert data["node_types"]["g"]["gpus"] == {"gres_type": False, "shards": 2}
+
+
+def test_percents_of_mps_that_are_none_leave_no_trace_of_a_gpu(imported: Imported) -> None:
+    conf = _CONF.format(types="gpu,mps", gres="gpu:fermi:2,mps:22")
+    lines = "NodeName=g[1-2] Name=gpu Type=fermi File=/dev/nvidia[0-1]\nNodeName=g[1-2] Name=mps Count=22 "
+    found, data = imported(slurm_conf=conf, gres_conf=f"{lines}File=/dev/nvidia[0-1]\n")
+    assert "gpus" not in data["node_types"]["g"]
+    assert "which GPU" not in as_text(found)
 
 
 @pytest.mark.parametrize("files", ["/dev/dri/renderD[128-131]", "/dev/nvidia[0-2],/dev/dri/renderD128"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from adopt.conftest import Imported
@@ -106,3 +108,33 @@ def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Importe
 def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(said: str) -> None:
     found = comments_of(f"{said}\nA=1\n")
     assert (found.head, dict(found.above), found.tail) == ((), {}, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "options"),
+    [
+        ("LaunchParameters=use_interactive_step", {"interactive_step": True}, {}),
+        ("SlurmctldParameters=enable_configless", {"configless": True}, {}),
+        ("JobAcctGatherFrequency=15", {"accounting": {"gather_frequency": 15}}, {}),
+        ("JobAcctGatherFrequency=15,network=30", {}, {"JobAcctGatherFrequency": "15,network=30"}),
+        (
+            "SlurmctldParameters=enable_configless,rl_enable",
+            {"configless": True},
+            {"SlurmctldParameters": "enable_configless,rl_enable"},
+        ),
+        (
+            "LaunchParameters=use_interactive_step,enable_nss_slurm",
+            {},
+            {"LaunchParameters": "use_interactive_step,enable_nss_slurm"},
+        ),
+    ],
+)
+def test_words_of_lists_that_are_switches(
+    imported: Imported, line: str, said: dict[str, Any], options: dict[str, str]
+) -> None:
+    """Alone they are a field; with others the list stays as it is."""
+    base = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n"
+    _, data = imported(slurm_conf=f"{base}{line}\n")
+    found = data["slurm"]
+    assert {name: found[name] for name in ("interactive_step", "configless", "accounting") if name in found} == said
+    assert data["slurm"].get("options", {}) == options

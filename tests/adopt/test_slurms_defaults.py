@@ -143,3 +143,10 @@ def test_real_memory_holds_without_slurms_defaults_too(tmp_path: Path) -> None:
     [node] = [line for line in lines(tree(text, tmp_path), "slurm.conf") if "NodeName" in line]
     assert node["RealMemory"] == "64000"
     assert node["MemSpecLimit"] == "2048"
+
+
+def test_a_switch_that_is_stated_is_its_word_and_no_other(tmp_path: Path) -> None:
+    made = tree(BASE + "  configless: true\n  interactive_step: true\n", tmp_path)
+    found = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}
+    assert found["SlurmctldParameters"] == "enable_configless"
+    assert found["LaunchParameters"] == "use_interactive_step"

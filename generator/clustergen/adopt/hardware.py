@@ -12,6 +12,8 @@ from clustergen.records import record
 
 _NEAR = 0.06  # RealMemory is a few per cent below what is fitted, and some sites leave more to the system
 
+_MOST_SHARDS, _MOST_MPS = 1024, 1600
+
 
 @record
 class Gpus:
@@ -33,6 +35,14 @@ class Gpus:
     """Whether the whole ones are named before those that are split."""
     told: bool = True
     """Whether this is all that the value says."""
+
+    def shares(self, count: int) -> int | None:
+        """Shards or percents of MPS of one GPU; 0 where they are not shared, None where they are in no even way."""
+        if not self.shards and not self.mps:
+            return 0
+        each, rest = divmod(self.shards or self.mps, count)
+        usual = each <= _MOST_SHARDS if self.shards else not each % 100 and each <= _MOST_MPS
+        return each if usual and not rest and not (self.shards and self.mps) else None
 
     def layouts(self, total: int | None) -> tuple[Layout, ...] | None:
         """How the GPUs beside the whole ones are split; None where they cannot be so many. `total`: all of them."""

@@ -92,10 +92,9 @@ class Types:
                 written: Value = f"{reserved}{unit}" if unit else reserved
                 self._put((*here, "reserved", field_name), written, origins, hatch=hatch)
                 left.pop(key)
-        if gpus is not None and (whole is not None or gpus.model is not None or self._unknown(host, gpus)):
-            self._draft.gpu_types.add(name)
-            if self._gpus(name, gpus, whole, origins, gres):
-                left.pop("Gres", None)
+        known = gpus is not None and (whole is not None or gpus.model is not None or self._unknown(host, gpus))
+        if gpus is not None and known and self._gpus(name, gpus, whole, origins, gres):
+            left.pop("Gres", None)
         for key, text in left.items():
             if text:
                 self._put((*here, "slurm_options", key), option_value(text), origins)
@@ -109,13 +108,11 @@ class Types:
         here = ("node_types", name, "gpus")
         layouts = gpus.layouts(whole.gpu_count if whole else None)
         count = gpus.count + len(layouts or ())
-        each = [total // count for total in (gpus.shards, gpus.mps) if total and not total % count]
-        told = (
-            gpus.told
-            and layouts is not None
-            and count <= _MOST_GPUS
-            and len(each) == bool(gpus.shards) + bool(gpus.mps) < 2
-        )
+        each = gpus.shares(count)
+        told = gpus.told and layouts is not None and count <= _MOST_GPUS and each is not None
+        if gpus.model is None and whole is None and not told:
+            return False
+        self._draft.gpu_types.add(name)
         raw: list[tuple[ManifestPath, Value]] = [((*here[:2], "slurm_options", "Gres"), gres)] if told else []
         if whole is None:
             self._model(name, gpus, origins)
@@ -123,7 +120,7 @@ class Types:
         if gpus.written or (told and not gpus.instances):
             self._put((*here, "gres_type"), gpus.written or False, origins, hatch=raw if whole else ())
         if told and each:
-            self._put((*here, "shards" if gpus.shards else "mps"), each[0], origins, hatch=raw)
+            self._put((*here, "shards" if gpus.shards else "mps"), each, origins, hatch=raw)
         if told and layouts:
             self._split(name, gpus, layouts, origins, raw)
         return told

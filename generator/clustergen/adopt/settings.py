@@ -94,6 +94,11 @@ def one_of(**values: str) -> Convert:
     return lambda text: values.get(text.lower().rpartition("/")[2])
 
 
+def only(word: str) -> Convert:
+    """A switch for one word of a list, where it is the only one."""
+    return lambda text: True if text.strip().lower() == word else None
+
+
 _WEIGHT = number(0, 4294967295)
 _SLURM = "slurm"
 TABLE: dict[str, tuple[ManifestPath, Convert]] = {
@@ -123,6 +128,9 @@ TABLE: dict[str, tuple[ManifestPath, Convert]] = {
         (_SLURM, "accounting", "store"),
         words(_WORD, ("job_comment", "job_env", "job_extra", "job_script")),
     ),
+    "JobAcctGatherFrequency": ((_SLURM, "accounting", "gather_frequency"), number(0, 3600)),
+    "LaunchParameters": ((_SLURM, "interactive_step"), only("use_interactive_step")),
+    "SlurmctldParameters": ((_SLURM, "configless"), only("enable_configless")),
     "RebootProgram": ((_SLURM, "reboot_program"), plain_path),
     "ResumeTimeout": ((_SLURM, "resume_timeout"), number(60, 65533)),
     "SlurmdTimeout": ((_SLURM, "slurmd_timeout"), number(0, 65533)),

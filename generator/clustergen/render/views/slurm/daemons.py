@@ -51,8 +51,7 @@ def controllers(cluster: Cluster) -> Section:
 
 
 def _controller_words(cluster: Cluster) -> str:
-    wanted = ["enable_configless"] if cluster.manifest.slurm.configless else []
-    wanted.append("rl_enable")
+    wanted = [*["enable_configless"] * cluster.manifest.slurm.configless, *["rl_enable"] * (not cluster.bare)]
     return words("SlurmctldParameters", wanted, cluster.release)
 
 

@@ -10,6 +10,8 @@ from clustergen.rules.slurm_managed import FIELDS
 
 _MORE = {
     "MpiDefault": "slurm.mpi_default",
+    "LaunchParameters": "slurm.interactive_step",
+    "SlurmctldParameters": "slurm.configless",
     "JobAcctGatherFrequency": "slurm.accounting.gather_frequency",
     "DbdPort": "slurm.ports.slurmdbd",
 }
