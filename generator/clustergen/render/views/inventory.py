@@ -24,7 +24,7 @@ from clustergen.render.views.packages import (
     paths_by_group,
     provision,
 )
-from clustergen.render.views.secrets import secrets
+from clustergen.render.views.secrets import Secret, secrets
 from clustergen.render.views.units import units_by_group
 
 _MOST_FORKS = 100
@@ -180,16 +180,19 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
     return Variables(
         tuple((title, section) for title, section in shown.items() if section),
         tuple(_file_systems(cluster)),
-        tuple(
-            {**{name: getattr(secret, name) for name in fields(secret)}, "groups": list(secret.groups)}
-            for secret in secrets(cluster)
-        ),
+        tuple(_secret(secret) for secret in secrets(cluster)),
         tuple(units_by_group(cluster, outline).items()),
         tuple(packages_by_group(cluster, outline).items()),
         tuple(paths_by_group(cluster, outline).items()),
         tuple(exports(cluster)),
         tuple(disks(cluster)),
     )
+
+
+def _secret(secret: Secret) -> dict[str, Value]:
+    row: dict[str, Value] = {name: getattr(secret, name) for name in fields(secret)}
+    left_out = ("form", "effect") if secret.effect == "none" else ()
+    return {name: value for name, value in {**row, "groups": list(secret.groups)}.items() if name not in left_out}
 
 
 def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:

@@ -17,7 +17,10 @@ from clustergen.render.views.storage.cephfs import cephfs_secret
 
 @record
 class Secret:
-    """One file. `origin`: made at random when the tree is applied, or given by the site (Ansible Vault)."""
+    """One file. `origin`: made at random when the tree is applied, or given by the site (Ansible Vault).
+
+    `form`: the file's text around a given secret; `effect`: what another one takes, as in the lock file.
+    """
 
     name: str
     path: str
@@ -25,6 +28,8 @@ class Secret:
     owner: str
     mode: str
     origin: Literal["made", "given"]
+    form: str = "{}"
+    effect: str = "none"
 
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
@@ -38,7 +43,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     if path := _jwt_key(cluster):
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
     if cluster.accounting_hosts and has_password(cluster):
-        yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given")
+        form = "StoragePass={}\n"
+        yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given", form, "restart-slurmdbd")
     for name, entry in cluster.manifest.storage.items():
         if not any(name in mounts(cluster, group) for group in cluster.groups):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 
@@ -78,9 +79,13 @@ class ActionModule(ActionBase):
             },
         )
         absent_secrets = [path for path, found in state["secrets"].items() if not found]
+        replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
+        for secret in replaced:
+            verdict.add(secret.get("effect", "none"))
         behind = [
             *(counted(len(state["packages"]), "package") for _ in state["packages"][:1]),
             *(f"{path} is not there" for path in [*state["paths"], *absent_secrets]),
+            *(f"{secret['path']} is not the given {secret['name']}" for secret in replaced),
             *(counted(len(state["differs"]), "file") for _ in state["differs"][:1]),
             *(counted(len(state["leftovers"]), "file") + " of an earlier tree" for _ in state["leftovers"][:1]),
             *(
@@ -109,6 +114,7 @@ class ActionModule(ActionBase):
             "packages": state["packages"],
             "paths": state["paths"],
             "secrets": _fingerprints(secrets, state["secrets"]),
+            "replaced_secrets": [secret["name"] for secret in replaced],
             "serving": "slurmd.service" in state["running"],
             "controlling": "slurmctld.service" in state["running"],
             "host": state["host"],
@@ -149,6 +155,15 @@ def _fingerprints(secrets, found):
     """Path → what tells one secret from another, None where it is not there. A password has none: it could be guessed from it."""
     made = {s["path"] for s in secrets if s["origin"] == "made"}
     return {path: digest if path in made or not digest else "there" for path, digest in found.items()}
+
+
+def _replaced(secrets, found, given):
+    """Secrets of the site that are there, and other ones than it gives now."""
+    for secret in secrets:
+        if secret["origin"] == "given" and secret["name"] in given and found[secret["path"]]:
+            text = secret.get("form", "{}").format(given[secret["name"]])
+            if hashlib.sha256(text.encode()).hexdigest() != found[secret["path"]]:
+                yield secret
 
 
 def _never(unit):

@@ -32,8 +32,10 @@ class ActionModule(ActionBase):
             chosen = list(fact["files"])
             gone = list(fact["leftovers"])
         effects = self._effects(phase, fact, task_vars)
-        if phase in ("users", "trial") and not (chosen or gone):
-            return dict(result, changed=False, msg="nothing to try out" if phase == "trial" else "no new accounts")
+        if phase == "trial" and not (chosen or gone):
+            return dict(result, changed=False, msg="nothing to try out")
+        if phase == "users" and not (chosen or effects[1:]):
+            return dict(result, changed=False, msg="no new accounts")
         record = {
             t: {"sha256": f["sha256"], "effect": f["effect"]}
             for t, f in files.items()
@@ -68,7 +70,8 @@ class ActionModule(ActionBase):
 
     def _effects(self, phase, fact, task_vars):
         if phase == "users":
-            return ["create"]
+            # Told to the journal before the secret is replaced: a run that is cut off in between is carried on.
+            return ["create", *(effect for effect in fact["effects"] if kind(effect) == "restart-slurmdbd")]
         if phase == "emptied":
             return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
         told = [*fact["effects"], *_from_afar(task_vars)]

@@ -23,6 +23,7 @@ _OF_SITES = (
     "cluster_without_packages",
     "cluster_without_units",
     "packages_extra",
+    "secrets_given",
 )
 
 

@@ -1,0 +1,126 @@
+"""The password of slurmdbd's database on real nodes: asked for, put, exchanged, and given up again."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clustergen.lab.work import Work
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+NAME = "password"
+MANIFEST = """\
+name: password
+os: debian-13
+networks:
+  management: {cidr: 10.89.85.0/24, domain: password.local}
+node_types:
+  plain: {cpu: {sockets: 1, cores_per_socket: 4}, memory: 8GiB}
+nodes:
+  - {name: head1, type: service, address: 10.89.85.1, roles: [slurm-controller, slurm-accounting]}
+  - {name: compute01, type: plain, address: 10.89.85.11}
+slurm:
+  version: "24.11"
+  mpi_default: pmi2
+  accounting: {password: true}
+  partitions:
+    batch: {nodes: compute01, default: true, max_time: 1-0, default_time: 1:00:00}
+"""
+
+
+class Lab:
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "manifest.yaml"
+        self.secrets = folder / "secrets.json"
+        self.file.write_text(MANIFEST, encoding="utf-8")
+
+    def verb(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+    def apply(self, password: str | None) -> tuple[bool, int, str]:
+        """Whether it went well, how many tasks changed something, and all that was said."""
+        given = []
+        if password:
+            self.secrets.write_text(json.dumps({"secrets_given": {"slurmdbd": password}}), encoding="utf-8")
+            given = ["--", "-vvv", "-e", f"@{self.secrets}"]
+        done = self.verb("apply", *given)
+        said = done.stdout + done.stderr
+        return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", said))), said
+
+    def on_head(self, script: str) -> subprocess.CompletedProcess[str]:
+        return self.verb("shell", "head1", "--", "sh", "-c", script)
+
+    def login(self, password: str) -> bool:
+        """Whether MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""
+        ask = f"runuser -u nobody -- mariadb --user=slurm --password={password} --execute='SELECT 1'"
+        return self.on_head(ask).returncode == 0
+
+    def accounting_answers(self) -> bool:
+        return self.on_head("timeout 20 sacctmgr -nP show cluster format=cluster").stdout.strip() == NAME
+
+    def slurmdbd(self) -> str:
+        return self.on_head("systemctl show -p InvocationID --value slurmdbd.service").stdout.strip()
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    made = Lab(tmp_path)
+    try:
+        up = made.verb("up")
+        assert up.returncode == 0, up.stderr
+        yield made
+    finally:
+        made.verb("down")
+    assert not Work(NAME).folder.exists()
+
+
+def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:
+    well, _, said = lab.apply(None)
+    assert not well
+    assert "secrets_given.slurmdbd" in said
+
+    well, _, said = lab.apply("first-Word.1")
+    assert well, said
+    assert "first-Word.1" not in said
+    assert lab.accounting_answers()
+    assert lab.login("first-Word.1")
+    assert not lab.login("second-Word.2")
+    first = lab.slurmdbd()
+
+    # The same one, or none where there is one: nothing to do.
+    for password in ("first-Word.1", None):
+        well, changed, said = lab.apply(password)
+        assert (well, changed) == (True, 0), said
+    assert lab.slurmdbd() == first
+
+    well, _, said = lab.apply("second-Word.2")
+    assert well, said
+    assert "second-Word.2" not in said
+    assert lab.login("second-Word.2")
+    assert not lab.login("first-Word.1")
+    assert lab.slurmdbd() != first
+    assert lab.accounting_answers()
+
+    # By the socket from now on: the password counts no more.
+    lab.file.write_text(MANIFEST.replace("password: true", "password: false"), encoding="utf-8")
+    well, _, said = lab.apply(None)
+    assert well, said
+    assert lab.accounting_answers()
+    assert not lab.login("second-Word.2")
+    assert lab.apply(None)[:2] == (True, 0)
+
+    # And back, on a slurmdbd that runs.
+    lab.file.write_text(MANIFEST, encoding="utf-8")
+    well, _, said = lab.apply("third-Word.3")
+    assert well, said
+    assert lab.login("third-Word.3")
+    assert lab.accounting_answers()
+    assert lab.apply(None)[:2] == (True, 0)
