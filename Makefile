@@ -59,6 +59,7 @@ quick: venv lint types ## lint, types, and the tests that need no real program
 	$(BIN)/pytest -n $(WORKERS) -m 'not real and not container'
 
 test: venv parsers containers lint types ## everything: real programs, and nodes in containers
+	tools/setup-lab --docker
 	@failed=0; \
 	$(BIN)/pytest -n $(WORKERS) -m 'not container' || failed=1; \
 	$(BIN)/pytest -n 0 -m container || failed=1; \

@@ -43,12 +43,12 @@ def test_shares_are_those_of_the_manifest(lab: Lab) -> None:
 def test_who_has_used_less_goes_first(lab: Lab) -> None:
     # carol uses more GPUs than all of vision did in earlier tests; then both ask for more than fits, carol first.
     used = lab.submit("carol", "sleep 25", "-N2 --gpus-per-node=8")
-    lab.waits("slurm-head", f"sacct -X -n -P -j {used} -o State", "^COMPLETED", 60)
+    lab.waits("slurm-head", f"sacct -X -n -P -j {used} -o State", "^COMPLETED", 120)
     # Use counts at once, the share that follows from it once a calculation period.
     compare = """awk -F'|' '{ gsub(/ /, "", $1); share[$1] = $2 } END { print share["alice"] - share["carol"] }'"""
-    lab.waits("slurm-head", f"sshare -a -n -P -o User,FairShare | {compare}", r"\A0[.]", 90)
+    lab.waits("slurm-head", f"sshare -a -n -P -o User,FairShare | {compare}", r"\A0[.]", 180)
     blocker = lab.submit("dave", "sleep 300", "-N3 --gpus-per-node=8")
-    lab.waits("slurm-head", f"squeue -h -j {blocker} -o %T", "RUNNING", 30)
+    lab.waits("slurm-head", f"squeue -h -j {blocker} -o %T", "RUNNING", 120)
     carol = lab.submit("carol", "sleep 300", "-N2 --gpus-per-node=8")
     alice = lab.submit("alice", "sleep 300", "-N2 --gpus-per-node=8")
     both = f"(?s)^{carol} .*^{alice} |^{alice} .*^{carol} "
@@ -56,14 +56,14 @@ def test_who_has_used_less_goes_first(lab: Lab) -> None:
     fairshare = {job: int(value) for job, value in (row.split() for row in factors.splitlines())}
     assert fairshare[alice] > fairshare[carol]
     lab.out("slurm-head", f"scancel {blocker}")
-    lab.waits("slurm-head", f"squeue -h -j {alice} -o %T", "RUNNING", 60)
+    lab.waits("slurm-head", f"squeue -h -j {alice} -o %T", "RUNNING", 120)
     assert states(lab, [carol])[0].startswith("PENDING")
 
 
 def test_a_user_has_no_more_gpus_at_once_than_the_qos_gives(lab: Lab) -> None:
     jobs = [lab.submit("alice", "sleep 300", "-N1 --gpus=8") for _ in range(3)]
     other = lab.submit("bob", "sleep 300", "-N1 --gpus=8")
-    lab.waits("slurm-head", f"squeue -h -j {other} -o %T", "RUNNING", 60)
+    lab.waits("slurm-head", f"squeue -h -j {other} -o %T", "RUNNING", 120)
     assert states(lab, jobs) == ["RUNNING None", "RUNNING None", "PENDING QOSMaxGRESPerUser"]
 
 

@@ -1,0 +1,113 @@
+"""A lab whose nodes docker runs: applied, jobs in it, and gone without a trace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+NAME = "test-docker"
+MANIFEST = f"""\
+name: {NAME}
+os: debian-13
+networks:
+  management: {{cidr: 10.89.202.0/24, domain: lab.example.org}}
+node_types:
+  h100: {{system: dgx-h100}}
+nodes:
+  - {{name: head1, type: service, address: 10.89.202.1, roles: [slurm-controller, slurm-accounting]}}
+  - {{name: "compute[01-02]", type: h100, address: "10.89.202.[11-12]"}}
+slurm:
+  version: "24.11"
+  mpi_default: pmi2
+  partitions:
+    gpu: {{nodes: "compute[01-02]", default: true, max_time: 1-0, default_time: 1:00:00}}
+"""
+
+
+class Docker:
+    """A daemon of the test's own: it leaves the machine's firewall and routes alone, and other containers too."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = {**os.environ, "DOCKER_HOST": f"unix://{folder}/socket", "CLUSTERGEN_LAB": f"{folder}/lab"}
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            self.daemon = subprocess.Popen(
+                [
+                    "dockerd", "--host", f"unix://{folder}/socket", "--data-root", f"{folder}/data",
+                    "--exec-root", f"{folder}/run", "--pidfile", f"{folder}/pid", "--bridge", "none",
+                    "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--log-level", "warn",
+                ],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def ready(self) -> None:
+        until = time.monotonic() + 60
+        while self.run("docker", "version").returncode:
+            ended = self.daemon.poll() is not None or time.monotonic() > until
+            assert not ended, self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
+            time.sleep(0.3)
+
+    def end(self) -> None:
+        self.daemon.terminate()
+        try:
+            self.daemon.wait(30)
+        except subprocess.TimeoutExpired:
+            self.daemon.kill()
+        shutil.rmtree(self.log.parent, ignore_errors=True)
+
+    def run(self, *command: str, timeout: int = 600) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+
+    def lab(self, verb: str, *arguments: str | Path) -> str:
+        done = self.run(sys.executable, "-m", "clustergen", "lab", verb, *map(str, arguments))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def docker(tmp_path: Path) -> Iterator[Docker]:
+    made = Docker(tmp_path)
+    try:
+        made.ready()
+        yield made
+    finally:
+        made.end()
+
+
+def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    before = docker.run("docker", "network", "ls", "-q").stdout
+    docker.lab("up", manifest, "--engine", "docker")
+    try:
+        names = docker.run("docker", "ps", "--filter", f"label=clustergen.lab={NAME}", "--format", "{{.Names}}").stdout
+        assert len(names.split()) == 3
+        docker.lab("apply", manifest)
+        assert docker.lab("apply", manifest).count("changed=0") >= 1
+
+        def on_head(script: str) -> str:
+            return docker.lab("shell", manifest, "head1", "--", "sh", "-c", script)
+
+        until = time.monotonic() + 60
+        while on_head("sinfo -h -o '%T %D'").split() != ["idle", "2"]:
+            assert time.monotonic() < until, on_head("sinfo -N -l")
+            time.sleep(1)
+        hosts = on_head("timeout 60 srun -N2 --gpus-per-node=8 hostname -s").split()
+        assert sorted(hosts) == ["compute01", "compute02"]
+        opens = "for n in 0 1 2 3 4 5 6 7; do head -c0 /dev/nvidia$n 2>&1; done | grep -c permitted"
+        assert on_head(f"timeout 60 srun -N1 --gpus=3 sh -c '{opens}'").strip() == "5"
+    finally:
+        docker.lab("down", manifest)
+    assert docker.run("docker", "ps", "-aq").stdout == ""
+    assert docker.run("docker", "network", "ls", "-q").stdout == before
