@@ -59,7 +59,7 @@ def _unshare() -> tuple[tuple[str, ...] | None, str]:
     # Without root, a user name space: with the range of ids that /etc/subuid grants, as the daemons change theirs.
     command = ("unshare", *(() if os.geteuid() == 0 else ("--map-root-user", "--map-auto")), *NAMESPACES)
     try:
-        done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=60, check=False)
     except subprocess.TimeoutExpired:
         return None, "unshare does not return"
     if done.returncode == 0:

@@ -113,7 +113,7 @@ def expand(install: SlurmInstall, hosts: str) -> list[str]:
     box = sandbox.Sandbox(install.path)
     script = 'cp /run/clustergen/c /tmp; SLURM_CONF=/tmp/c exec scontrol show hostnames "$1"'
     notes = {"c": "ClusterName=c\nSlurmctldHost=c\n"}
-    done = sandbox.run(box, ["/bin/sh", "-c", script, "sh", hosts], timeout=20, notes=notes)
+    done = sandbox.run(box, ["/bin/sh", "-c", script, "sh", hosts], timeout=60, notes=notes)
     if done.code != 0:
         raise sandbox.SandboxError(f"scontrol show hostnames: {done.stderr.strip() or 'ran out of time'}")
     names = done.stdout.split()
@@ -140,7 +140,7 @@ def _version(root: Path) -> str | None:
     program = _find(root, "slurmctld")
     if program is None or sandbox.unavailable(root) is not None:
         return None
-    said = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=20).stdout
+    said = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=60).stdout
     match = _VERSION.search(said)
     return match.group(0) if match else None
 

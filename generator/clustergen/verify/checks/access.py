@@ -18,7 +18,7 @@ open(my $out, ">", "/run/clustergen/syslog"); $out->autoflush(1); print $out "li
 while (defined($log->recv(my $line, 8192))) { $line =~ s/^<\d+>\w+ +\d+ [\d:]+ //; print $out "$line\n"; }
 END
 perl /tmp/listen.pl & listener=$!
-for _ in {1..100}; do [ -s /run/clustergen/syslog ] && break; sleep 0.02; done
+until [ -s /run/clustergen/syslog ] || ! kill -0 $listener 2>/dev/null; do sleep 0.02; done
 printf 'session required pam_limits.so\naccount required pam_permit.so\n' >/etc/pam.d/clustergen-limits
 services=clustergen-limits
 for file; do
@@ -35,13 +35,15 @@ for service in $services; do
     said=$("$program" "$service" root $step 2>&1) || echo "$service, $step: $said"
   done
 done
-sleep 0.1
+last='IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => "/dev/log")->send("<6>end of the log")'
+if kill -0 $listener 2>/dev/null; then perl -MIO::Socket::UNIX -MSocket -e "$last"; fi
+until grep -q 'end of the log' /run/clustergen/syslog || ! kill -0 $listener 2>/dev/null; do sleep 0.02; done
 kill $listener
 """
 _OF_THE_SANDBOX = re.compile(
     "|".join(
         (
-            r"^listening$",
+            r"^listening$|end of the log$",
             r"session opened",
             r"Could not set limit",  # more than this machine lets anybody have
             r"Ignoring root user",  # pam_slurm_adopt has let it in
