@@ -35,6 +35,7 @@ CASES = {
     "a unit": (HEAD + "DefMemPerCPU=4G\n", "error slurm.conf:5:14 slurm-value-wrong"),
     "an unknown word": (HEAD + "SchedulerParameters=defer,bf_windw=3\n", "warning slurm.conf:5:27 slurm-word-unknown"),
     "a wrong word": (HEAD + "PrologFlags=Alloc,Contian\n", "error slurm.conf:5:19 slurm-word-unknown"),
+    "a blank behind a comma": (HEAD + 'PrologFlags="Alloc, Contain"\n', "error slurm.conf:5:21 slurm-value-wrong"),
     "an unknown plugin": (HEAD + "SchedulerType=sched/backfil\n", "error slurm.conf:5:15 slurm-plugin-unknown"),
     "minutes": (
         HEAD + "PriorityType=priority/multifactor\nPriorityCalcPeriod=3600\n",

@@ -1,7 +1,5 @@
 """What Slurm's grammar makes of a text, with the place of everything, and what is said about the rest."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -172,10 +170,3 @@ def test_any_text_is_read_and_every_place_is_in_it(text: str) -> None:
             number, column, end = pair.key_at
             # A backslash may stand inside a key, and is not part of it.
             assert physical[number - 1][column - 1 :].replace("\\", "").startswith(pair.key) or "\\" in text
-
-
-def test_100000_lines_take_about_a_second() -> None:
-    text = "\n".join(f"Key{number}=value{number}  # comment" for number in range(100_000))
-    started = time.perf_counter()
-    assert len(parse(text, "f")) == 100_000
-    assert time.perf_counter() - started < 3.0

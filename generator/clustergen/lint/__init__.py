@@ -2,7 +2,8 @@
 
 - `run`: a path → findings, the one way in
 - `site`: what the checks look at: the files, the release, nodes and partitions; how a finding is made
-- `hostlists`: host lists that cannot be read, and where in one a host stands
+- `hostlists`: host lists that cannot be read, their unknown nodes, and where in one a host stands
+- `topology_tree`, `topology_blocks`: what `topology` and `topology_yaml` read, judged by the same checks
 - `release`: which release wrote the files, where nobody says
 - `fix`: the findings that have one safe answer, put into the files
 - `fold`: findings for people, the same one once

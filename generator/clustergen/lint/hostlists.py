@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
 from clustergen.lint.found import Found
-from clustergen.lint.site import Site, Spot
+from clustergen.lint.site import Site, Spot, expanded
 from clustergen.slurmconf.folder import Setting
 
 
@@ -73,3 +73,22 @@ def unknown_nodes(
     hint = "write the nodes; ALL means nothing here" if everyone else near_node(site, missing[0])
     message = f"slurm.conf has no node '{missing[0]}'{more}{does}"
     yield site.warning(code, spot_of(site, setting, missing[0]), message, hint)
+
+
+def members(
+    site: Site, nodes: Setting, name: str, owner: dict[str, str], unknown: str, twice: tuple[str, str]
+) -> Iterator[Found]:
+    """The nodes of one switch or block: known ones, and in no other.
+
+    `owner`: node → the first that has it, which this adds to. `unknown` is a code; `twice` a code, and words with `{}`
+    for the first owner.
+    """
+    hosts = expanded(nodes.text)
+    if hosts is None:
+        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
+        return
+    yield from unknown_nodes(site, nodes, hosts, unknown)
+    again = [host for host in hosts if owner.setdefault(host, name) != name]
+    if again:
+        message = f"'{again[0]}' {twice[1].format(owner[again[0]])}"
+        yield site.warning(twice[0], spot_of(site, nodes, again[0]), message)

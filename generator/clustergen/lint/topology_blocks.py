@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from clustergen.hostlist import fold
 from clustergen.lint.found import Found
-from clustergen.lint.hostlists import spot_of, unknown_nodes, unreadable
+from clustergen.lint.hostlists import members
 from clustergen.lint.site import Site, Spot, expanded, integer
 from clustergen.slurmconf.folder import Setting
 
+_UNKNOWN, _TWICE = "block-node-unknown", ("block-node-twice", "is in block '{}' already")
 _MOST_DOUBLINGS = 15
 _MOST_NODES = 65_536
 
@@ -39,7 +40,7 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[Found
             message = f"'{block.name.text}' is a block by line {first.name.key_at.line} already; slurmctld stops"
             yield site.error("block-node-twice", block.name, message)
         elif block.nodes is not None:
-            yield from _members(site, block.name.text, block.nodes, owner)
+            yield from members(site, block.nodes, block.name.text, owner, _UNKNOWN, _TWICE)
             yield from _too_small(site, block.nodes, sizes)
     yield from _sizes(site, sizes)
     readable = all(block.nodes is None or expanded(block.nodes.text) is not None for block in listed)
@@ -48,19 +49,6 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[Found
         shown = fold(outside[:2000], suffixes=True)
         message = f"{shown} are in no block, and Slurm starts jobs on nodes of blocks only"
         yield site.warning("node-without-block", site.hosts[outside[0]], message, "put every node into a block")
-
-
-def _members(site: Site, name: str, nodes: Setting, owner: dict[str, str]) -> Iterator[Found]:
-    """The nodes of one block. `owner`: node → the first block that has it, which this adds to."""
-    hosts = expanded(nodes.text)
-    if hosts is None:
-        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
-        return
-    yield from unknown_nodes(site, nodes, hosts, "block-node-unknown")
-    again = [host for host in hosts if owner.setdefault(host, name) != name]
-    if again:
-        message = f"'{again[0]}' is in block '{owner[again[0]]}' already"
-        yield site.warning("block-node-twice", spot_of(site, nodes, again[0]), message)
 
 
 def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[Found]:

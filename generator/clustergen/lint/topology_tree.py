@@ -8,11 +8,12 @@ from typing import NamedTuple
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import fold
 from clustergen.lint.found import Found
-from clustergen.lint.hostlists import spot_of, unknown_nodes, unreadable
+from clustergen.lint.hostlists import members, spot_of, unreadable
 from clustergen.lint.site import Site, expanded
 from clustergen.slurmconf.folder import Setting
 
 _LONGEST = 64
+_UNKNOWN, _TWICE = "switch-node-unknown", ("node-on-two-leaves", "hangs on '{}' already; Slurm warns of it")
 
 
 class Switch(NamedTuple):
@@ -44,7 +45,7 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[Found]:
         yield from _ports(site, name, switch)
         yield from _children(site, name, switch, switches)
         if switch.nodes:
-            yield from _members(site, switch.nodes, name, leaf)
+            yield from members(site, switch.nodes, name, leaf, _UNKNOWN, _TWICE)
     parent: dict[str, str] = {}
     yield from _twice_below(site, switches, parent)
     circle = next((name for name in switches if _above_itself(name, parent)), None)
@@ -79,19 +80,6 @@ def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iter
         if child not in switches:
             message = f"no switch is called '{child}', and slurmctld does not start"
             yield site.error("switch-unknown", spot_of(site, children, child), message, did_you_mean(child, switches))
-
-
-def _members(site: Site, nodes: Setting, name: str, leaf: dict[str, str]) -> Iterator[Found]:
-    """The nodes on one switch. `leaf`: node → the first switch that it hangs on, which this adds to."""
-    hosts = expanded(nodes.text)
-    if hosts is None:
-        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
-        return
-    yield from unknown_nodes(site, nodes, hosts, "switch-node-unknown")
-    again = [host for host in hosts if leaf.setdefault(host, name) != name]
-    if again:
-        message = f"'{again[0]}' hangs on '{leaf[again[0]]}' already; Slurm warns of it"
-        yield site.warning("node-on-two-leaves", spot_of(site, nodes, again[0]), message)
 
 
 def _twice_below(site: Site, switches: Switches, parent: dict[str, str]) -> Iterator[Found]:

@@ -24,6 +24,7 @@ _KIB = ("uint32", "uint64")  # these take a `k` for 1024
 _LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
 _OPEN = ("GresTypes",)  # any name is a GRES of one's own
 _ANY_CASE = ("AutoDetect",)
+_NO_BLANKS = ("SelectTypeParameters", "PrologFlags")  # their readers take a blank as part of the word
 LEVEL_KEYS = (
     "SlurmctldDebug",
     "SlurmctldSyslogDebug",
@@ -130,7 +131,10 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         if not word:
             continue
         known = slurm_values.token(key, word)
-        if known is None:
+        if key in _NO_BLANKS and part.startswith(" "):
+            message = f"a blank stands before '{word}' of {key}, and no daemon starts with it"
+            yield Remark("slurm-value-wrong", message, "commas without blanks", outcome, at)
+        elif known is None:
             hint, instead = _near_word(key, word)
             yield Remark("slurm-word-unknown", _unknown_word(key, word, outcome), hint, outcome, at, instead=instead)
         elif (state := known.state(release)) != "known":
@@ -145,16 +149,18 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
                 Outcome.SILENT,
                 at,
             )
-        elif known.takes_value and (limits := slurm_values.bounds(key, known.token)):
-            given = word.partition("=")[2].strip()
-            if not re.fullmatch("-?[0-9]+", given) or not limits.low <= int(given) <= limits.high:
-                yield Remark(
-                    "slurm-value-wrong",
-                    f"'{known.token}' takes a whole number from {limits.low} to {limits.high}, not '{given}'",
-                    None,
-                    Outcome(limits.beyond),
-                    (at[0] + word.index("=") + 1, max(1, len(given))),
-                )
+        else:
+            yield from _number_of(key, known, word, at[0])
+
+
+def _number_of(key: str, known: slurm_values.SlurmToken, word: str, start: int) -> Iterator[Remark]:
+    """The number behind a word, where the catalogue has its bounds."""
+    limits = slurm_values.bounds(key, known.token) if known.takes_value else None
+    given = word.partition("=")[2].strip()
+    if limits and (not re.fullmatch("-?[0-9]+", given) or not limits.low <= int(given) <= limits.high):
+        message = f"'{known.token}' takes a whole number from {limits.low} to {limits.high}, not '{given}'"
+        at = start + word.index("=") + 1, max(1, len(given))
+        yield Remark("slurm-value-wrong", message, None, Outcome(limits.beyond), at)
 
 
 def _unknown_word(key: str, word: str, outcome: Outcome) -> str:
