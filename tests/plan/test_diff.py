@@ -77,7 +77,8 @@ RENAMED = {
         ("cluster", "big: not while jobs run: ClusterName: slurmctld refuses the state that another name saved"),
         (
             "controller",
-            "small: restarts slurmdbd, slurmctld and slurmd; all jobs are lost unless step 1 is done by hand",
+            "small: not while jobs run: SlurmctldHost: the controller moves: stop slurmctld on the old one, bring "
+            "StateSaveLocation over, start the new one; running steps are told of it",
         ),
     ],
 )

@@ -75,13 +75,14 @@ def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:
     ("edit", "word"),
     [
         (("  build:", "  state_location: /srv/state\n  build:"), "copy /var/lib/slurm/slurmctld to /srv/state"),
-        (("name: head", "name: ctl"), "bring StateSaveLocation from there"),
+        (("name: head", "name: ctl"), "bring StateSaveLocation from head"),
     ],
 )
-def test_no_verdict_keeps_jobs_that_hang_on_people(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
+def test_what_keeps_jobs_is_said(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
     assert word in by_hand(cluster)[0]
-    assert cluster["verdict"].endswith("all jobs are lost unless step 1 is done by hand")
+    assert cluster["verdict"].startswith("not while jobs run: ")
+    assert cluster["worst"] == "refuse"
 
 
 def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_only_the_word_that_needs_a_restart_asks_for_it(release: str) -> None:
 def test_moving_the_controller_is_more_than_another_address_of_it() -> None:
     (moved,) = changes(_CONF, edited(("SlurmctldHost=head(10.0.0.1)", "SlurmctldHost=other(10.0.0.2)")))
     (second,) = changes(_CONF, edited(("(10.0.0.1)\n", "(10.0.0.1)\nSlurmctldHost=other(10.0.0.2)\n")))
-    assert str(moved.effect) == "restart-slurm"
+    assert [str(effect) for effect in moved.effects] == ["refuse", "restart-slurm"]
     assert str(second.effect) == "reconfigure"
 
 
@@ -188,7 +188,7 @@ def test_daemons_that_all_restart_need_not_be_told() -> None:
     state = ("ClusterName=c", "ClusterName=c\nStateSaveLocation=/srv")
     assert on_the_controller(other) == ["reconfigure"]
     assert on_the_controller(other, port) == ["restart-slurmctld"]
-    assert on_the_controller(other, state) == ["reconfigure", "restart-slurmctld"]
+    assert on_the_controller(other, state) == ["reconfigure", "restart-slurmctld", "refuse"]
 
 
 def test_a_drain_is_for_the_nodes_that_change() -> None:

@@ -11,6 +11,9 @@ from clustergen.plan.values import hosts_of
 from clustergen.plan.work import REMOVE, UPGRADE, Step, Work
 from clustergen.render.effects import Effect
 
+_KEEPS = "so that no job is lost: stop slurmctld,"
+_GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
+
 
 def before(work: Work) -> Iterable[Step]:
     """What has to be done before the tree is applied."""
@@ -43,10 +46,9 @@ def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
         return
     controllers = folded(work.controllers)
     if change.key == "StateSaveLocation":
-        yield Step(f"stop slurmctld, and copy {change.old} to {change.new}", controllers, "", saves_jobs=True)
+        yield Step(f"{_KEEPS} copy {change.old} to {change.new}, {_GOES_ON}", controllers, "")
     elif change.key == "SlurmctldHost" and Effect("restart-slurm") in change.effects:
-        text = f"stop slurmctld on {change.old}, and bring StateSaveLocation from there"
-        yield Step(text, controllers, "", saves_jobs=True)
+        yield Step(f"{_KEEPS} bring StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
     elif change.key == "ClusterName" and Effect("refuse") in change.effects:
         text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
         yield Step(text, controllers, "")

@@ -143,7 +143,7 @@ def verdict(plan: Plan) -> str:
         told.append("scontrol reconfigure")
     accounts = "accounts, users or QOS change, which jobs that wait may notice" if "load-accounts" in by_kind else ""
     if told:
-        return "; ".join(told) + ("" if "cancel-jobs" in by_kind or anew else f"; {_lost(plan)}")
+        return "; ".join(told) + ("" if "cancel-jobs" in by_kind or anew else "; no job is lost")
     if accounts:
         return accounts
     if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
@@ -169,15 +169,9 @@ def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
     return told + ([f"disturbs who works on {_counted(others)}"] if others else [])
 
 
-def _lost(plan: Plan) -> str:
-    """Whether jobs are lost, and on which steps by people that hangs."""
-    saving = _by_hand(plan, saving_jobs=True)
-    return f"all jobs are lost unless {saving}" if saving else "no job is lost"
-
-
-def _by_hand(plan: Plan, *, saving_jobs: bool = False) -> str:
+def _by_hand(plan: Plan) -> str:
     """`step 1 is done by hand`; empty where there is none."""
-    numbers = [n for n, step in enumerate(plan.steps, 1) if (step.saves_jobs if saving_jobs else not step.play)]
+    numbers = [n for n, step in enumerate(plan.steps, 1) if not step.play]
     if not numbers:
         return ""
     which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"

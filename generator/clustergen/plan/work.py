@@ -21,8 +21,6 @@ class Step:
     """Folded; None where it is done in one place for all."""
     play: str
     """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
-    saves_jobs: bool = False
-    """Whether jobs are lost where people leave it out."""
 
     @property
     def by(self) -> str:
