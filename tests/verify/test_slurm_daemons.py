@@ -185,8 +185,9 @@ def test_what_slurm_only_logs_is_said(
         ("TaskPlugin=.*", 'TaskPlugin="task/affinity,task/cgroup" # both'),
         (r"(?s)ProctrackType=[^\n]*\n(.*)\n$", r"\1"),
         ("MemSpecLimit=16384", "MemSpecLimit=16384 State=FUTURE"),
+        ("PrologFlags=.*", "prologflags = Alloc,x11"),
     ],
-    ids=["proctrack-default", "task-short", "task-quoted", "no-newline-at-the-end", "future-node"],
+    ids=["proctrack-default", "task-short", "task-quoted", "no-newline-at-the-end", "future-node", "x11"],
 )
 def test_what_slurmd_would_ask_this_machine_is_exchanged_however_it_is_written(
     ask: Ask, slurm: SlurmInstall, change: tuple[str, str]
@@ -194,6 +195,15 @@ def test_what_slurmd_would_ask_this_machine_is_exchanged_however_it_is_written(
     report = ask(slurm, {"slurm.conf": change, "cgroup.conf": ("\n$", "")})
     assert report.complaints == ()
     assert report.passed
+
+
+@pytest.mark.parametrize(("flags", "refused"), [("PrologFlags=Alloc,Contain", False), ("PrologFlags=Alloc", True)])
+def test_a_private_tmp_takes_contain(ask: Ask, slurm: SlurmInstall, flags: str, refused: bool) -> None:
+    own = ("PrologFlags=.*", f"{flags}\nJobContainerType=job_container/tmpfs")
+    report = ask(slurm, {"slurm.conf": own, "job_container.conf": "AutoBasePath=true\nBasePath=/var/tmp/jobs\n"})
+    said = [words for words in report.complaints if "NamespaceType" not in words]  # its name from 26.05 on
+    assert any("PrologFlags=Contain is required" in words for words in said) == refused
+    assert bool(said) == refused
 
 
 @pytest.mark.parametrize(

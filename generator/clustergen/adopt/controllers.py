@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from clustergen.adopt.draft import Draft, Origin
-from clustergen.adopt.machines import NAME, Machine, Machines, is_ip
+from clustergen.adopt.machines import NAME, Machine, Machines
 from clustergen.adopt.originals import Originals
 from clustergen.adopt.settings import number
 from clustergen.diagnostics import ManifestPath
+from clustergen.hostlist.addresses import address_of
 from clustergen.slurmconf.folder import Setting
 
 _HOST = re.compile(r"([^()\s]+)(?:\(([^()\s]*)\))?")
@@ -87,7 +88,7 @@ def _give(machines: Machines, host: str, role: str, address: str, origin: Origin
     machine = machines.alone(host)
     if machine is None:
         machine = Machine([host], "service", [origin])
-        known = address if is_ip(address) else machines.originals.hosts.get(host.lower(), "")
+        known = address if address_of(address) else machines.originals.hosts.get(host.lower(), "")
         machine.addresses = [known] if known else []
         machines.others.append(machine)
     if not machine.roles and machine.kind != "service":
@@ -155,11 +156,11 @@ def _keeps_books(machine: Machine) -> bool:
 def _dbd_host(setting: Setting, says: dict[str, Setting | None], originals: Originals) -> str:
     """The machine that a slurmdbd.conf means by its own name for itself."""
     text = setting.text
-    if text.lower() not in ("localhost", "127.0.0.1") and NAME.fullmatch(text) and not is_ip(text):
+    if text.lower() not in ("localhost", "127.0.0.1") and NAME.fullmatch(text) and not address_of(text):
         return text
     stated = says["AccountingStorageHost"]
     usable = stated is not None and stated.text.lower() != "localhost" and NAME.fullmatch(stated.text)
-    if stated is not None and usable and not is_ip(stated.text):
+    if stated is not None and usable and not address_of(stated.text):
         return stated.text
     controllers = _controllers(originals)
     host = controllers[0][0] if controllers else "slurmdbd"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from ipaddress import ip_address
 
 from clustergen.adopt.devices import of_nvidia
 from clustergen.adopt.draft import Draft, Origin, Value
@@ -16,6 +15,7 @@ from clustergen.adopt.settings import option_value
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.hostlist.addresses import address_of
 from clustergen.slurmconf.folder import Entry
 
 NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -191,16 +191,8 @@ class Machines:
         if given is None:
             hosts = self.originals.hosts
             given = [hosts.get(host.lower(), "") for host in machine.hosts]
-        if all(map(is_ip, given)):
+        if all(map(address_of, given)):
             machine.addresses = given
-
-
-def is_ip(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _part(machine: Machine, start: int, end: int) -> Machine:

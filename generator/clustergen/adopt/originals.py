@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from errno import EACCES
-from ipaddress import ip_address
 from pathlib import Path
 
 from clustergen.adopt.comments import Comments, comments_of
@@ -14,6 +13,7 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_values import has_plugins, plugin
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError
+from clustergen.hostlist.addresses import address_of, is_loopback
 from clustergen.records import record
 from clustergen.rules.slurm_daemons import OLDEST
 from clustergen.slurmconf import Problem, printing
@@ -96,11 +96,8 @@ def _hosts(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         address, *names = line.partition("#")[0].split() or [""]
-        try:
-            usable = bool(names) and not ip_address(address).is_loopback
-        except ValueError:
-            usable = False
-        for name in names if usable else ():
+        known = address_of(address)
+        for name in names if known and not is_loopback(known) else ():
             found.setdefault(name.lower(), address)
             found.setdefault(name.lower().partition(".")[0], address)
     return found

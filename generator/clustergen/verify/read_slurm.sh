@@ -141,7 +141,7 @@ exchange \
   -e '/^\s*ProctrackType\s*=/Is#(=\s*"?)proctrack/cgroup\b#\1proctrack/linuxproc#' \
   -e '/^\s*JobAcctGatherType\s*=/Is#(=\s*"?)jobacct_gather/cgroup\b#\1jobacct_gather/linux#' \
   -e '/^\s*TaskPlugin\s*=/Is#([=,]\s*"?)(task/)?cgroup\b#\1task/affinity#' \
-  -e '/^\s*PrologFlags\s*=/Id'
+  -e '/^\s*PrologFlags\s*=/Is#\bX11\b#Contain#I' # which it implies; X11 takes proctrack/cgroup
 if ! find . -type f -name '*.conf' -exec grep -qiE '^\s*ProctrackType\s*=' {} +; then
   printf '\n\nProctrackType=proctrack/linuxproc\n' >>slurm.conf # left out it is proctrack/cgroup
 fi
