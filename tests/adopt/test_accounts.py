@@ -279,3 +279,12 @@ def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
     assert message in done.exception.message
+
+
+def test_books_in_the_folder_are_not_told_as_left_out(tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    (folder / "books").write_text(_DUMP)
+    (folder / "notes.txt").write_text("other things\n")
+    found = adopt(folder, version="24.11", os="rocky-9", accounts=[folder / "books"])
+    (words,) = [words for words in _told(found, "choice") if "not looked at" in words]
+    assert words.endswith("no file of Slurm's by name: notes.txt")

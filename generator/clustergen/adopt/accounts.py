@@ -13,6 +13,7 @@ from clustergen.adopt.sacctmgr import Books, Entry, read_books
 from clustergen.adopt.settings import number
 from clustergen.diagnostics import ClustergenError
 from clustergen.manifest.slurm import AnyName, UserName
+from clustergen.plan.words import count
 from clustergen.records import record
 
 _ROOT = "root"
@@ -86,7 +87,7 @@ def _counted(draft: Draft) -> str:
     qos, accounts = ({path[2] for path in draft.items if path[:2] == ("slurm", name)} for name in ("qos", "accounts"))
     members = (item.value for item in draft.below(_HERE) if item.path[3:] == ("users",))
     users = {name for names in members if isinstance(names, tuple) for name in names}
-    words = f"{len(qos)} QOS, {len(accounts)} accounts and {len(users)} users are in the manifest"
+    words = f"{len(qos)} QOS, {count(len(accounts), 'account')} and {count(len(users), 'user')} are in the manifest"
     return f"{words}, and are not part of the comparison below"
 
 

@@ -110,7 +110,7 @@ def adopt(
     take_slurmdbd(draft, originals)
     if accounts:
         take_books(draft, originals, accounts)
-    take_files(draft, originals, machines)
+    take_files(draft, originals, machines, accounts)
     for found in comments.values():
         draft.tail += found.tail
     fitted = fit(draft, originals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from posixpath import basename, dirname
 
@@ -42,7 +42,7 @@ _LARGEST = 1 << 20
 _SHOWN = 12
 
 
-def take_files(draft: Draft, originals: Originals, machines: Machines) -> None:
+def take_files(draft: Draft, originals: Originals, machines: Machines, books: Iterable[Path]) -> None:
     """Everything in the folder but slurm.conf and slurmdbd.conf."""
     for file, path in _OPTIONS.items():
         conf = originals.configs.get(file)
@@ -65,7 +65,7 @@ def take_files(draft: Draft, originals: Originals, machines: Machines) -> None:
     elif "gres.conf" in originals.configs:
         take_lines(draft, originals, "gres.conf")
     _gres_types(draft)
-    _whole_files(draft, originals)
+    _whole_files(draft, originals, books)
 
 
 def _gres_types(draft: Draft) -> None:
@@ -82,7 +82,7 @@ def _gres_types(draft: Draft) -> None:
         draft.tail += stated.comments
 
 
-def _whole_files(draft: Draft, originals: Originals) -> None:
+def _whole_files(draft: Draft, originals: Originals, books: Iterable[Path]) -> None:
     everywhere = "slurm_conf_server" if ("slurm", "configless") in draft.items else "slurm_node"
     wanted: dict[str, str] = dict.fromkeys(WHOLE, everywhere) | dict.fromkeys(_ON_CONTROLLER, "slurm_controller")
     folder = originals.folder.path
@@ -97,7 +97,9 @@ def _whole_files(draft: Draft, originals: Originals) -> None:
         if (folder / name).is_file():
             _one(draft, folder, name, group)
     taken = {*CONFIGS, *wanted, originals.folder.main, *originals.folder.texts}
-    left = sorted(item.name for item in folder.iterdir() if item.is_file() and item.name not in taken)
+    read = {file.resolve() for file in books}
+    others = (item for item in folder.iterdir() if item.name not in taken and item.resolve() not in read)
+    left = sorted(item.name for item in others if item.is_file())
     if left:
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
         draft.note("choice", f"not looked at, as no file of Slurm's by name: {', '.join(left[:_SHOWN])}{more}")
