@@ -1,4 +1,4 @@
-"""DCGM's fields, XID errors and the names of metrics."""
+"""DCGM's fields and the names of metrics."""
 
 import csv
 import io
@@ -74,24 +74,10 @@ def test_which_release_has_a_name(name: str, version: str, known: bool) -> None:
     assert dcgm.dcgm_name_known(name, DcgmVersion(version)) is known
 
 
-def test_xids_by_what_to_do() -> None:
-    by_action = {a: {x.xid for x in dcgm.xids().values() if x.action == a} for a in ("application", "watch", "drain")}
-    assert by_action["application"] == {13, 31, 43, 45}
-    assert by_action["drain"] == {48, 64, 74, 79, 95, 119, 120}
-    assert by_action["watch"] == {63, 92, 94}
-    assert sum(map(len, by_action.values())) == len(dcgm.xids())
-    assert dcgm.xids()[119].unverified
-
-
 def test_idle_is_no_harmful_clock_event() -> None:
     harmful = sum(event.bit for event in dcgm.clock_events() if event.harmful)
     assert harmful == 8 + 0x20 + 0x40 + 0x80
     assert [event.bit for event in dcgm.clock_events()] == [1 << n for n in range(9)]
-
-
-def test_health_watches() -> None:
-    assert set(dcgm.health_watches()) == set("adimnptx")
-    assert dcgm.health_watches()["p"].settles_s == 60
 
 
 def test_slurms_own_metrics() -> None:

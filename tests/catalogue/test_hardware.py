@@ -3,6 +3,8 @@
 import pytest
 
 from clustergen.catalogue import hardware
+from clustergen.catalogue.gpu_vendors import other_vendor
+from clustergen.records import replace
 
 
 @pytest.mark.parametrize("gpu", hardware.gpus().values(), ids=lambda g: g.id)
@@ -87,7 +89,7 @@ def test_driver_names_that_are_often_guessed_wrong() -> None:
 
 def test_a_site_can_make_its_own_gpu() -> None:
     own = hardware.Gpu(id="x1", nvml_name="NVIDIA X1", slurm_type="nvidia_x1", gres_type="x1")
-    assert own._replace(tdp_w=5).tdp_w == 5
+    assert replace(own, tdp_w=5).tdp_w == 5
     assert own.mig_max == 0
 
 
@@ -141,3 +143,14 @@ def test_rates(name: str, gbit: int) -> None:
     assert rate is not None
     assert rate.gbit == gbit
     assert hardware.link_rate("QDR2") is None
+
+
+@pytest.mark.parametrize("name", ["AMD Instinct MI300X", "mi250", "Instinct MI210", "MI300X-O", "intel-gaudi2"])
+def test_gpus_of_other_makers_are_recognized(name: str) -> None:
+    assert other_vendor(name) in ("AMD", "Intel")
+
+
+def test_no_gpu_of_the_catalogue_counts_as_another_makers() -> None:
+    names = [name for row in hardware.gpus().values() for name in (row.id, row.nvml_name, row.slurm_type, *row.aliases)]
+    assert [name for name in names if other_vendor(name)] == []
+    assert other_vendor("NVIDIA Graphics Device") is None

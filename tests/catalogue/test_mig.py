@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from clustergen.catalogue import hardware, mig
+from clustergen.catalogue.versions import SlurmRelease
 
 GOOD = [
     ("h100-80", {"7g.80gb": 1}),
@@ -110,3 +111,20 @@ def test_names() -> None:
     assert mig.mig_profile("a100-40", "1g.10gb+gfx") is None
     assert mig.mig_slurm_type("nvidia_a100-sxm4-40gb", "3g.20gb") == "nvidia_a100_3g.20gb"
     assert mig.mig_slurm_type("nvidia_h100_80gb_hbm3", "1g.10gb") == "nvidia_h100_80gb_hbm3_1g.10gb"
+
+
+@pytest.mark.parametrize(
+    ("family", "profile", "release", "name"),
+    [
+        ("a100-80", "3g.40gb", "22.05", "3g.39gb"),
+        ("a100-80", "7g.80gb", "22.05", "7g.79gb"),
+        ("a100-80", "1g.10gb+me", "22.05", "1g.10gb"),
+        ("a100-40", "7g.40gb", "22.05", "7g.39gb"),
+        ("a100-40", "3g.20gb", "22.05", "3g.20gb"),
+        ("a100-80", "3g.40gb", "23.02", "3g.40gb"),
+        ("a100-80", "1g.10gb+me", "24.11", "1g.10gb+me"),
+        ("h100-94", "7g.94gb", "22.05", "7g.94gb"),
+    ],
+)
+def test_old_releases_round_the_memory_of_an_instance(family: str, profile: str, release: str, name: str) -> None:
+    assert mig.mig_detected(family, profile, SlurmRelease(release)) == name

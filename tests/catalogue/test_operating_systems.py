@@ -1,8 +1,10 @@
 """Operating systems: the table answers what roles and templates ask."""
 
+import re
+
 import pytest
 
-from clustergen.catalogue.operating_systems import operating_system, operating_systems
+from clustergen.catalogue.operating_systems import described_by, operating_system, operating_systems
 from clustergen.catalogue.slurm import releases
 from clustergen.catalogue.versions import SlurmRelease
 
@@ -47,6 +49,29 @@ def test_a_point_release_is_its_release(name: str, expected: str) -> None:
 @pytest.mark.parametrize("name", ["debian", "debian-11", "ubuntu-20.04", "rocky", ""])
 def test_an_unknown_system_is_none(name: str) -> None:
     assert operating_system(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("rhel-9", "rocky-9"),
+        ("almalinux-9.4", "rocky-9"),
+        ("rocky-9.4", "rocky-9"),
+        ("rhel-8", None),
+        ("suse-15", None),
+    ],
+)
+def test_a_rebuild_is_described_by_its_sibling(name: str, expected: str | None) -> None:
+    assert described_by(name) == expected
+
+
+def test_facts_are_those_of_the_architecture() -> None:
+    for arch, others in {"x86_64": ("aarch64", "arm64", "sbsa"), "aarch64": ("x86_64", "amd64")}.items():
+        for system in operating_systems(arch).values():
+            assert system.fact("architecture") == system.arch == arch
+            for field, text in system.facts.items():
+                assert not any(other in text for other in others), (system.key, field, text)
+                assert set(re.findall(r"{(\w+)}", text)) <= {"branch"}, (system.key, field, text)
 
 
 def test_yes_or_no_fails_closed() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from clustergen.catalogue import bandwidth, hardware, network, storage
+from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import BeegfsVersion
 
 
@@ -67,6 +68,13 @@ def test_lustre_limits() -> None:
     for tunable in storage.lustre_tunables().values():
         for limit in (tunable.high, tunable.default):
             assert limit is None or tunable.low is None or tunable.low <= limit
+
+
+def test_every_operating_system_has_a_lustre_client() -> None:
+    kernels = storage.lustre_kernels()
+    assert list(kernels) == list(operating_systems())
+    by_kernel = sorted(kernels.values(), key=lambda row: [int(part) for part in row.kernel.split(".")])
+    assert [row.release for row in by_kernel] == sorted(row.release for row in by_kernel)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from clustergen.catalogue import hardware, systems
 from clustergen.catalogue.tables import DATA
+from clustergen.records import fields
 
 ALL = [system for ident in systems.system_ids() if (system := systems.system(ident)) is not None]
 REAL = [system for system in ALL if system.id != "custom"]
@@ -128,7 +129,7 @@ def test_a_guessed_layout_says_so() -> None:
 
 @pytest.mark.parametrize("system", ALL, ids=lambda s: s.id)
 def test_marks_name_parts_of_a_system(system: systems.System) -> None:
-    parts = {*systems.System._fields, "layout", "assumed_nics", *(f"cpu.{field}" for field in systems.Cpu._fields)}
+    parts = {*fields(systems.System), "layout", "assumed_nics", *(f"cpu.{field}" for field in fields(systems.Cpu))}
     assert system.unverified <= parts
 
 

@@ -1,12 +1,16 @@
 """Every data file: its shape, and that each row says where it comes from."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 
 import clustergen.catalogue.tables
-from clustergen.catalogue.tables import DATA, rows
+from clustergen.catalogue.tables import DATA, rows, table
+from clustergen.records import record
 
 TABLES = sorted(path.name for path in DATA.glob("*.tsv"))
 SYSTEMS = sorted(path.stem for path in (DATA / "systems").glob("*.yaml"))
@@ -67,3 +71,57 @@ def test_a_row_of_the_wrong_width_is_an_error(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(clustergen.catalogue.tables, "DATA", tmp_path)
     with pytest.raises(ValueError):
         list(rows("x.tsv"))
+
+
+@record
+class Cable:
+    """A row of a made-up table."""
+
+    name: str
+    gbit: int
+    medium: Literal["copper", "fibre"]
+    metres: float | None
+    crossed: bool
+    ends: tuple[str, ...] = ()
+    note: str = "none"
+
+
+HEADER = "name\tgbit\tmedium\tmetres\tcrossed\tends\tsource\n"
+
+
+def cables(folder: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> list[Cable]:
+    (folder / "cables.tsv").write_text(f"# about\n{HEADER}{row}\n")
+    monkeypatch.setattr(clustergen.catalogue.tables, "DATA", folder)
+    return list(table("cables.tsv", Cable))
+
+
+def test_a_row_becomes_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = "dac\t400\tcopper\t1.5\tno\tswitch nic\tMEM"
+    assert cables(tmp_path, monkeypatch, row) == [Cable("dac", 400, "copper", 1.5, False, ("switch", "nic"))]
+    (unknown,) = cables(tmp_path, monkeypatch, "aoc\t400\tfibre\t\tyes\t\tMEM")
+    assert (unknown.metres, unknown.crossed, unknown.ends, unknown.note) == (None, True, (), "none")
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ("dac\tfast\tcopper\t1.5\tno\t\tMEM", "gbit"),
+        ("dac\t\tcopper\t1.5\tno\t\tMEM", "gbit"),
+        ("dac\t400\tcop\t1.5\tno\t\tMEM", "medium"),
+        ("dac\t400\tcopper\tlong\tno\t\tMEM", "metres"),
+        ("dac\t400\tcopper\t1.5\tYes\t\tMEM", "crossed"),
+        ("dac\t400\tcopper\t1.5\t\t\tMEM", "crossed"),
+    ],
+)
+def test_a_malformed_cell_is_an_error_with_its_place(
+    row: str, column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match=rf"^cables\.tsv: column {column} of the row of 'dac': "):
+        cables(tmp_path, monkeypatch, row)
+
+
+def test_a_row_that_leaves_a_field_open_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cables.tsv").write_text("name\ndac\n")
+    monkeypatch.setattr(clustergen.catalogue.tables, "DATA", tmp_path)
+    with pytest.raises(TypeError, match="Cable needs gbit"):
+        list(table("cables.tsv", Cable))

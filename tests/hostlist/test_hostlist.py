@@ -1,5 +1,4 @@
-"""Host lists: what they expand to, how they fold, and what is said about broken ones."""
-
+"""Host lists: what they expand to, how they compress, and what is said about broken ones."""
 
 import pytest
 
@@ -7,10 +6,10 @@ from clustergen.hostlist import (
     MAX_HOSTS,
     HostlistError,
     ansible_ranges,
+    compress,
     contains,
     count,
     expand,
-    fold,
     natural_key,
     validate_for_slurm,
 )
@@ -65,22 +64,22 @@ def test_expand_and_count(text: str, names: list[str]) -> None:
     ],
 )
 def test_fold(names: list[str], text: str) -> None:
-    assert fold(names) == text
+    assert compress(names) == text
 
 
 def test_fold_in_natural_order() -> None:
-    assert fold(["n10", "b", "n9", "n1"], sort=True) == "b,n[1,9-10]"
+    assert compress(["n10", "b", "n9", "n1"], sort=True) == "b,n[1,9-10]"
     assert sorted(["n10", "n2", "n02", "n"], key=natural_key) == ["n", "n02", "n2", "n10"]
 
 
 def test_fold_with_text_behind_the_last_bracket_only_when_asked() -> None:
-    assert fold(["a1-ib", "a2-ib"], suffixes=True) == "a[1-2]-ib"
+    assert compress(["a1-ib", "a2-ib"], suffixes=True) == "a[1-2]-ib"
 
 
 @pytest.mark.parametrize("name", ["", "a,b", "n[1-2]", "a b", "é", "a\n"])
 def test_fold_refuses_what_no_list_can_hold(name: str) -> None:
     with pytest.raises(HostlistError):
-        fold(["n1", name])
+        compress(["n1", name])
 
 
 @pytest.mark.parametrize(
@@ -137,10 +136,10 @@ def test_contains_looks_without_expanding() -> None:
 
 @pytest.mark.parametrize("text", ["n[01-08]-ib", "a,n1[2-3]x"])
 def test_text_behind_the_last_bracket_needs_slurm_23_11(text: str) -> None:
-    validate_for_slurm(text, "23.11")
-    validate_for_slurm(text, "24.11.5")
+    validate_for_slurm(text, "23.11", "23.11")
+    validate_for_slurm(text, "24.11.5", "23.11")
     with pytest.raises(HostlistError, match="cannot read it") as caught:
-        validate_for_slurm(text, "23.02")
+        validate_for_slurm(text, "23.02", "23.11")
     error = caught.value
     assert text[error.offset : error.offset + error.length] in ("-ib", "x")
 
@@ -148,19 +147,19 @@ def test_text_behind_the_last_bracket_needs_slurm_23_11(text: str) -> None:
 @pytest.mark.parametrize("text", ["n[01-08],n9", "n9,n[01-08]", "n[1,01]", "n[001-010],n[11-20]"])
 def test_mixed_padding_is_refused_for_slurm(text: str) -> None:
     with pytest.raises(HostlistError, match="padded"):
-        validate_for_slurm(text, "24.11")
+        validate_for_slurm(text, "24.11", "23.11")
 
 
 @pytest.mark.parametrize(
     "text", ["n[8-12]", "n[08-99],n[100-120]", "n[1-3],m[01-03]", "n0,n10", "rack[0-63]n[1-8]", "a"]
 )
 def test_plain_lists_are_fine_for_every_slurm(text: str) -> None:
-    validate_for_slurm(text, "22.05")
+    validate_for_slurm(text, "22.05", "23.11")
 
 
 def test_an_address_is_no_slurm_host() -> None:
     with pytest.raises(HostlistError, match="address") as caught:
-        validate_for_slurm("a,fd00::1", "24.11")
+        validate_for_slurm("a,fd00::1", "24.11", "23.11")
     assert (caught.value.offset, caught.value.length) == (2, 7)
 
 
@@ -189,4 +188,4 @@ def test_ansible_reads_the_same_hosts(text: str, patterns: list[str]) -> None:
 def test_as_many_names_as_slurm_takes() -> None:
     names = expand("rack[000-511]n[001-128]")
     assert len(names) == MAX_HOSTS
-    assert expand(fold(names)) == names
+    assert expand(compress(names)) == names

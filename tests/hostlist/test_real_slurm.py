@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from clustergen.hostlist import HostlistError, expand, fold, validate_for_slurm
+from clustergen.hostlist import HostlistError, compress, expand, validate_for_slurm
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 
@@ -62,7 +62,7 @@ def test_the_same_names(slurm: SlurmInstall) -> None:
     for text, answer in zip(texts, scontrol(slurm, [f"show hostnames {text}" for text in texts]), strict=True):
         if slurm.release < "23.11" and re.search(r"\][^],[]+(,|$)", text):
             with pytest.raises(HostlistError):
-                validate_for_slurm(text, slurm.release)
+                validate_for_slurm(text, slurm.release, "23.11")
             assert answer == REFUSED, text
             continue
         assert answer == expand(text), text
@@ -80,12 +80,12 @@ def test_the_same_folding_of_one_number(slurm: SlurmInstall) -> None:
     lists += [["n9", "n10"], ["n08", "n09", "n010"], ["a", "b1"], [f"n{i}" for i in range(98, 103)]]
     answers = scontrol(slurm, [f"show hostlist {','.join(names)}" for names in lists])
     for names, answer in zip(lists, answers, strict=True):
-        assert answer == [fold(names)], names
+        assert answer == [compress(names)], names
 
 
 def test_two_brackets_stand_for_the_same_names(slurm: SlurmInstall) -> None:
     names = expand("rack[0-63]n[1-8],gpu[001-320]")
-    text = fold(names)
+    text = compress(names)
     assert text == "rack[0-63]n[1-8],gpu[001-320]"
     assert scontrol(slurm, [f"show hostnames {text}"]) == [names]
 

@@ -1,5 +1,7 @@
 """A folder of files as Slurm means it: the value that counts, and where it stands."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,7 @@ def test_default_lines_add_up_and_count_from_where_they_stand(tmp_path: Path) ->
     inherited = nodes[2].value("CPUs")
     assert inherited is not None
     assert inherited.key_at.line == 2
-    assert nodes[2].own("CPUs") is None
+    assert nodes[2].own_value("CPUs") is None
     assert [(one.key, one.text) for one in nodes[2].settings()] == [
         ("CPUs", "4"),
         ("RealMemory", "200"),
@@ -84,18 +86,46 @@ def test_an_absolute_name_is_looked_up_in_the_copy_of_its_folder(tmp_path: Path)
     assert place.text("plugstack.conf") is None
 
 
-def test_a_link_to_a_file_of_the_same_name_is_followed(tmp_path: Path) -> None:
+def test_no_link_leads_out_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
-    (tmp_path / "shared/slurm.conf").write_text("ClusterName=a\nInclude other.conf\n")
+    (tmp_path / "shared/slurm.conf").write_text("ClusterName=a\n")
     (tmp_path / "shared/secret").write_text("x")
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/slurm.conf").symlink_to(tmp_path / "shared/slurm.conf")
-    (tmp_path / "etc/other.conf").symlink_to(tmp_path / "shared/secret")
-    config = open_folder(tmp_path / "etc", key_tables).config("slurm.conf")
+    (tmp_path / "etc/gres.conf").write_text("Include secret\nInclude same.conf\n")
+    (tmp_path / "etc/secret").symlink_to(tmp_path / "shared/secret")
+    (tmp_path / "etc/beside.conf").write_text("AutoDetect=off\n")
+    (tmp_path / "etc/same.conf").symlink_to("beside.conf")
+    folder = open_folder(tmp_path / "etc", key_tables)
+    with pytest.raises(PermissionError, match=r"outside the directory, a link to .*shared"):
+        folder.config("slurm.conf")
+    config = folder.config("gres.conf")
     assert config is not None
-    assert config.text("ClusterName") == "a"
-    [problem] = config.lines[1].problems
-    assert "outside the folder" in problem.message
+    [problem] = config.lines[0].problems
+    assert "outside the directory" in problem.message
+    assert config.text("AutoDetect") == "off"
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (os.mkfifo, "it is a pipe"),
+        (lambda place: place.symlink_to("gone"), "a link to .*gone, which is not there"),
+        (lambda place: place.symlink_to("/srv/puppet/gres.conf"), "outside the directory, a link to /srv/puppet"),
+        (lambda place: place.symlink_to(place.name), "its links lead in a circle"),
+    ],
+)
+def test_what_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: str, tmp_path: Path) -> None:
+    make(tmp_path / "gres.conf")
+    files = folder(tmp_path)
+    assert files.has("gres.conf")
+    with pytest.raises(OSError, match=why):
+        files.config("gres.conf")
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "gres.conf").mkdir()
+    assert folder(tmp_path).config("gres.conf") is None
 
 
 @pytest.mark.parametrize("name", ["slurmdbd.conf", "gres.conf"])

@@ -1,12 +1,10 @@
 """What Slurm's grammar makes of a text, with the place of everything, and what is said about the rest."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.slurmconf import Line, ProblemKind, decode, parse
-
-SETTINGS = settings(deadline=None)
 
 TABLES = {
     "": ["ClusterName", "SlurmctldPort", "Prolog", "NodeName", "PartitionName"],
@@ -156,7 +154,6 @@ def test_bytes_of_any_encoding() -> None:
     assert text.encode("utf-8", "surrogateescape") == b"A=caf\xe9\r\nB=\xc3\xa9\n"
 
 
-@SETTINGS
 @given(st.one_of(st.text(), st.text(alphabet='Aa=+" \t\n\r\\#\0\x0b\x1c\x85', max_size=60)))
 def test_any_text_is_read_and_every_place_is_in_it(text: str) -> None:
     physical = text.split("\n")

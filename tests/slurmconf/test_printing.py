@@ -1,12 +1,10 @@
 """What is printed is read back as it was."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.slurmconf import comment, include, line, parse, quote_value
-
-SETTINGS = settings(deadline=None)
 
 VALUE = st.one_of(st.text(alphabet="ab/#\\= ,[]é\u2003\t", max_size=12), st.text(max_size=12)).filter(
     lambda text: not any(char == '"' or char == "\x7f" or (char < " " and char != "\t") for char in text)
@@ -42,7 +40,6 @@ def test_what_is_no_key_is_refused(key: str) -> None:
         line([(key, "x")])
 
 
-@SETTINGS
 @given(st.lists(st.tuples(KEY, VALUE), min_size=1, max_size=5))
 def test_a_printed_line_is_read_back(pairs: list[tuple[str, str]]) -> None:
     text = f"{comment('before')}\n{line(pairs)}\n{comment('behind')}\n"
@@ -53,7 +50,6 @@ def test_a_printed_line_is_read_back(pairs: list[tuple[str, str]]) -> None:
     assert read.number == 2
 
 
-@SETTINGS
 @given(st.text(alphabet="ab/#\\.%-é", min_size=1))
 def test_a_printed_include_is_read_back(name: str) -> None:
     (read,) = parse(include(name) + "\n", "f")
@@ -66,7 +62,6 @@ def test_include_refuses_names_with_blanks(name: str) -> None:
         include(name)
 
 
-@SETTINGS
 @given(st.text())
 def test_a_comment_never_says_anything_to_slurm(text: str) -> None:
     printed = comment(text) + "\n"

@@ -7,7 +7,7 @@ One module per topic, each reading its own files under `data/` when first asked:
 - `mig`: MIG profiles, and whether a layout fits on a GPU
 - `operating_systems`: paths, units and packages that differ between distributions
 - `slurm`: releases, keys; `slurm_values`: words of lists, plugins, defaults, what a change takes
-- `nccl`, `dcgm`: names by release; `metrics`: what exporters offer
+- `nccl`, `dcgm`: names by release; `metrics`: what exporters offer; `gpu_health`: GPU errors by generation
 - `storage`: BeeGFS, Lustre, mount options; `network`: ports; `bandwidth`: measured figures
 - `versions`: releases that compare
 

@@ -1,12 +1,15 @@
 """Bandwidth that real systems reached, and that storage is planned with."""
 
+from __future__ import annotations
+
 from functools import cache
-from typing import NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, number, rows
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.records import record
 
 
-class BusBandwidth(NamedTuple):
+@record
+class BusBandwidth:
     """One result of nccl-tests, in GB/s of bus bandwidth."""
 
     collective: str
@@ -22,7 +25,8 @@ class BusBandwidth(NamedTuple):
     source: str = ""
 
 
-class StorageTarget(NamedTuple):
+@record
+class StorageTarget:
     """Storage bandwidth for some nodes together, in GB/s."""
 
     nodes: int
@@ -35,27 +39,10 @@ class StorageTarget(NamedTuple):
 @cache
 def bus_bandwidths() -> tuple[BusBandwidth, ...]:
     """All results."""
-    return tuple(
-        BusBandwidth(
-            collective=r["collective"],
-            gpu=r["gpu"],
-            nodes=int(r["nodes"]),
-            gpus=int(r["gpus"]),
-            size=r["size"],
-            algorithm=r["algorithm"],
-            busbw_gb_s=int(r["busbw_gb_s"]),
-            high_gb_s=number(r["high_gb_s"]),
-            unverified=marks(r["unverified"]),
-            source=r["source"],
-        )
-        for r in rows("busbw.tsv")
-    )
+    return tuple(table("busbw.tsv", BusBandwidth))
 
 
 @cache
 def storage_targets() -> tuple[StorageTarget, ...]:
     """The steps of the plan, smallest first."""
-    return tuple(
-        StorageTarget(int(r["nodes"]), r["direction"], int(r["good"]), int(r["better"]), int(r["best"]))
-        for r in rows("storage_targets.tsv")
-    )
+    return tuple(table("storage_targets.tsv", StorageTarget))

@@ -1,17 +1,22 @@
-"""DCGM: fields for the exporter, XID errors, clock events and health watches."""
+"""DCGM: fields for the exporter, and clock events."""
+
+from __future__ import annotations
 
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, cells, marks, number, rows
+from clustergen.catalogue.gpu_health import GENERATIONS, Generation, generations
+from clustergen.catalogue.tables import NOTHING, cells, table
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.records import record
 
 FIRST = DcgmVersion("3.0")
 LAST = DcgmVersion("4.6")
 """The releases that were read."""
 
 
-class DcgmField(NamedTuple):
+@record
+class DcgmField:
     """One line for the exporter's list of counters."""
 
     field: str
@@ -29,37 +34,37 @@ class DcgmField(NamedTuple):
     removed: DcgmVersion | None = None
     newer: str = ""
     """The name from 4.6 on; the old one still works there."""
+    generations: frozenset[Generation] = frozenset(GENERATIONS)
+    """Of GPUs that report a value."""
     unverified: frozenset[str] = NOTHING
+
+    def reported_by(self, where: Generation | None) -> bool:
+        """Whether GPUs of a generation report it; of an unknown one, only what all report."""
+        return where in self.generations if where else len(self.generations) == len(GENERATIONS)
 
     def known_in(self, version: DcgmVersion) -> bool:
         return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
 
 
-class Xid(NamedTuple):
-    """One XID error."""
+@record
+class NvlinkCounter:
+    """One NVLink error counter that an alert watches: it fires on growth by more than `above` in `window_min`."""
 
-    xid: int
-    action: Literal["application", "watch", "drain"]
-    """application: the job's own fault; watch: reset when the node is free; drain: take the node out."""
-    meaning: str
+    name: str
+    field: str
+    alert: str
+    window_min: int
+    above: int
     unverified: frozenset[str] = NOTHING
 
 
-class ClockEvent(NamedTuple):
+@record
+class ClockEvent:
     """One bit of DCGM_FI_DEV_CLOCKS_EVENT_REASONS."""
 
     bit: int
     name: str
     harmful: bool
-
-
-class HealthWatch(NamedTuple):
-    """One flag of `dcgmi health -s`."""
-
-    flag: str
-    watches: str
-    settles_s: int
-    """Seconds of data that it needs before the first check."""
 
 
 def _version(text: str) -> DcgmVersion | None:
@@ -69,22 +74,8 @@ def _version(text: str) -> DcgmVersion | None:
 @cache
 def dcgm_fields() -> dict[str, DcgmField]:
     """The fields that are worth exporting, by name, in the order of a counter list."""
-    return {
-        r["field"]: DcgmField(
-            field=r["field"],
-            id=number(r["id"]),
-            kind=r["kind"],  # type: ignore[arg-type]
-            unit=r["unit"],
-            default_on=r["default_on"] == "yes",
-            profiling=r["profiling"] == "yes",
-            help=r["help"],
-            since=_version(r["since"]),
-            removed=_version(r["removed"]),
-            newer=r["newer"],
-            unverified=marks(r["unverified"]),
-        )
-        for r in rows("dcgm_fields.tsv")
-    }
+    rows = table("dcgm_fields.tsv", DcgmField, since=DcgmVersion, removed=DcgmVersion, generations=generations)
+    return {row.field: row for row in rows}
 
 
 def dcgm_field(name: str) -> DcgmField | None:
@@ -114,21 +105,12 @@ def dcgm_names() -> tuple[str, ...]:
 
 
 @cache
-def xids() -> dict[int, Xid]:
-    """The XID errors worth acting on, by number."""
-    return {
-        int(r["xid"]): Xid(int(r["xid"]), r["class"], r["meaning"], marks(r["unverified"]))  # type: ignore[arg-type]
-        for r in rows("xids.tsv")
-    }
+def nvlink_counters() -> tuple[NvlinkCounter, ...]:
+    """NVLink error counters of all generations."""
+    return tuple(table("nvlink_counters.tsv", NvlinkCounter))
 
 
 @cache
 def clock_events() -> tuple[ClockEvent, ...]:
     """What each bit of the mask means. Idle is one of them: a mask above 0 alone says nothing."""
-    return tuple(ClockEvent(int(r["bit"]), r["name"], r["harmful"] == "yes") for r in rows("clock_events.tsv"))
-
-
-@cache
-def health_watches() -> dict[str, HealthWatch]:
-    """The flags of `dcgmi health -s`. `dcgmi health -c` ends with status 0 whatever it finds: read its JSON."""
-    return {r["flag"]: HealthWatch(r["flag"], r["watches"], int(r["settles_s"])) for r in rows("dcgm_health.tsv")}
+    return tuple(table("clock_events.tsv", ClockEvent))

@@ -1,12 +1,15 @@
 """GPUs, network adapters, switches and link rates."""
 
+from __future__ import annotations
+
 from functools import cache
-from typing import NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, normal, number, rows, words
+from clustergen.catalogue.tables import NOTHING, normal, table
+from clustergen.records import record
 
 
-class Gpu(NamedTuple):
+@record
+class Gpu:
     """One GPU product. Empty text or None: not known. `unverified` names the fields that no source confirmed."""
 
     id: str
@@ -53,7 +56,8 @@ class Gpu(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class Nic(NamedTuple):
+@record
+class Nic:
     """One network adapter product."""
 
     id: str
@@ -80,7 +84,8 @@ class Nic(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class Switch(NamedTuple):
+@record
+class Switch:
     """One switch product."""
 
     id: str
@@ -112,7 +117,8 @@ class Switch(NamedTuple):
         return self.split_ports if gbit == self.split_gbit else None
 
 
-class LinkRate(NamedTuple):
+@record
+class LinkRate:
     """A name for the speed of one port: `HDR` is 200 Gb/s in each direction."""
 
     name: str
@@ -124,62 +130,26 @@ class LinkRate(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-def _real(text: str) -> float | None:
-    return float(text) if text else None
-
-
 @cache
 def gpus() -> dict[str, Gpu]:
     """All GPUs by id, in the order of the file."""
-    return {
-        r["id"]: Gpu(
-            id=r["id"],
-            nvml_name=r["nvml_name"],
-            slurm_type=r["slurm_type"],
-            gres_type=r["gres_type"],
-            aliases=words(r["aliases"]),
-            architecture=r["architecture"],
-            sm=r["sm"],
-            form=r["form"],
-            memory_gb=number(r["memory_gb"]),
-            memory_type=r["memory_type"],
-            nvml_mib=number(r["nvml_mib"]),
-            bandwidth_gb_s=number(r["bandwidth_gb_s"]),
-            tdp_w=number(r["tdp_w"]),
-            power_min_w=number(r["power_min_w"]),
-            power_default_w=number(r["power_default_w"]),
-            nvlink_gen=number(r["nvlink_gen"]),
-            nvlink_links=number(r["nvlink_links"]),
-            nvlink_gb_s=_real(r["nvlink_gb_s"]) or 0.0,
-            nvlink_by=tuple(r["nvlink_by"].split("|")),
-            pcie_gen=number(r["pcie_gen"]),
-            fp16_tflops=_real(r["fp16_tflops"]),
-            max_sm_mhz=number(r["max_sm_mhz"]),
-            mig_max=number(r["mig_max"]) or 0,
-            mig_family=r["mig_family"],
-            pci_ids=words(r["pci_ids"]),
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-        for r in rows("gpus.tsv")
-    }
+    return {gpu.id: gpu for gpu in table("gpus.tsv", Gpu, nvlink_by=lambda text: tuple(text.split("|")))}
 
 
 @cache
 def gpu_names() -> dict[str, str]:
     """Every way to write a GPU, in its compared form, → id: ids, aliases, driver names and Slurm types."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for gpu in gpus().values():
         for name in (gpu.id, *gpu.aliases, gpu.slurm_type, gpu.slurm_type.removeprefix("nvidia_")):
-            found.setdefault(normal(name), gpu.id)
-    return found
+            names.setdefault(normal(name), gpu.id)
+    return names
 
 
 def gpu(name: str) -> Gpu | None:
     """The GPU of that id, alias, driver name or Slurm type, in any case and with `-`, `_` or blanks."""
-    found = gpu_names().get(normal(name))
-    return gpus()[found] if found is not None else None
+    identifier = gpu_names().get(normal(name))
+    return gpus()[identifier] if identifier is not None else None
 
 
 def gpu_of_type(slurm_type: str) -> Gpu | None:
@@ -190,39 +160,17 @@ def gpu_of_type(slurm_type: str) -> Gpu | None:
     exact = gpu(slurm_type)
     if exact is not None:
         return exact
-    wanted = slurm_type.lower()
-    for found in gpus().values():
-        if found.gres_type == wanted:
-            return found
-    return next((g for g in gpus().values() if wanted and wanted in g.slurm_type), None)
+    searched = slurm_type.lower()
+    for model in gpus().values():
+        if model.gres_type == searched:
+            return model
+    return next((g for g in gpus().values() if searched and searched in g.slurm_type), None)
 
 
 @cache
 def nics() -> dict[str, Nic]:
     """All network adapters by id."""
-    return {
-        r["id"]: Nic(
-            id=r["id"],
-            name=r["name"],
-            max_gbit=int(r["max_gbit"]),
-            aliases=words(r["aliases"]),
-            vendor=r["vendor"],
-            pci_id=r["pci_id"],
-            hca_type=r["hca_type"],
-            port_layouts=words(r["port_layouts"]),
-            infiniband=r["infiniband"],
-            ethernet=r["ethernet"] == "yes",
-            pcie_gen=number(r["pcie_gen"]),
-            pcie_lanes=number(r["pcie_lanes"]),
-            drivers=words(r["drivers"]),
-            power_w=number(r["power_w"]),
-            rdma_prefix=r["rdma_prefix"],
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-        for r in rows("nics.tsv")
-    }
+    return {nic.id: nic for nic in table("nics.tsv", Nic)}
 
 
 @cache
@@ -232,36 +180,14 @@ def _nic_names() -> dict[str, str]:
 
 def nic(name: str) -> Nic | None:
     """The network adapter of that id, alias or product name."""
-    found = _nic_names().get(normal(name))
-    return nics()[found] if found is not None else None
+    identifier = _nic_names().get(normal(name))
+    return nics()[identifier] if identifier is not None else None
 
 
 @cache
 def switches() -> dict[str, Switch]:
     """All switches by id."""
-    return {
-        r["id"]: Switch(
-            id=r["id"],
-            model=r["model"],
-            fabric=r["fabric"],
-            ports=int(r["ports"]),
-            port_gbit=number(r["port_gbit"]),
-            aliases=words(r["aliases"]),
-            rate=r["rate"],
-            split_ports=number(r["split_ports"]),
-            split_gbit=number(r["split_gbit"]),
-            managed=r["managed"] == "yes",
-            rack_units=number(r["rack_units"]),
-            psu_count=number(r["psu_count"]),
-            psu_watt=number(r["psu_watt"]),
-            power_typ_w=number(r["power_typ_w"]),
-            power_max_w=number(r["power_max_w"]),
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-        for r in rows("switches.tsv")
-    }
+    return {switch.id: switch for switch in table("switches.tsv", Switch)}
 
 
 @cache
@@ -271,28 +197,17 @@ def _switch_names() -> dict[str, str]:
 
 def switch(name: str) -> Switch | None:
     """The switch of that id, alias or model."""
-    found = _switch_names().get(normal(name))
-    return switches()[found] if found is not None else None
+    identifier = _switch_names().get(normal(name))
+    return switches()[identifier] if identifier is not None else None
 
 
 @cache
 def link_rates() -> dict[str, LinkRate]:
     """All link rates by name."""
-    return {
-        r["name"]: LinkRate(
-            name=r["name"],
-            fabric=r["fabric"],
-            gbit=int(r["gbit"]),
-            lanes=int(r["lanes"]),
-            aliases=words(r["aliases"]),
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-        for r in rows("link_rates.tsv")
-    }
+    return {rate.name: rate for rate in table("link_rates.tsv", LinkRate)}
 
 
 def link_rate(name: str) -> LinkRate | None:
     """The rate of that name or alias, in any case: `NDR`, `400GbE`, `400g`."""
-    wanted = name.strip().lower()
-    return next((r for r in link_rates().values() if wanted in (r.name.lower(), *r.aliases)), None)
+    searched = name.strip().lower()
+    return next((r for r in link_rates().values() if searched in (r.name.lower(), *r.aliases)), None)

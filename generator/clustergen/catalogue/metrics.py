@@ -1,12 +1,15 @@
 """Names of metrics that alerts and dashboards may use."""
 
+from __future__ import annotations
+
 from functools import cache
-from typing import NamedTuple
 
-from clustergen.catalogue.tables import rows, words
+from clustergen.catalogue.tables import table
+from clustergen.records import record
 
 
-class SlurmMetric(NamedTuple):
+@record
+class SlurmMetric:
     """One metric that slurmctld serves itself, from 25.11 on; all are gauges."""
 
     metric: str
@@ -14,7 +17,8 @@ class SlurmMetric(NamedTuple):
     labels: tuple[str, ...]
 
 
-class NodeMetric(NamedTuple):
+@record
+class NodeMetric:
     """One metric of the node exporter, and the collector that has to be on."""
 
     metric: str
@@ -25,7 +29,7 @@ class NodeMetric(NamedTuple):
 @cache
 def slurm_metrics() -> dict[str, SlurmMetric]:
     """All metrics of slurmctld by name."""
-    return {r["metric"]: SlurmMetric(r["metric"], r["endpoint"], words(r["labels"])) for r in rows("slurm_metrics.tsv")}
+    return {metric.metric: metric for metric in table("slurm_metrics.tsv", SlurmMetric)}
 
 
 @cache
@@ -37,4 +41,4 @@ def slurm_endpoints() -> tuple[str, ...]:
 @cache
 def node_metrics() -> dict[str, NodeMetric]:
     """The metrics of the node exporter that are in use here, by name."""
-    return {r["metric"]: NodeMetric(r["metric"], r["kind"], r["collector"]) for r in rows("node_metrics.tsv")}
+    return {metric.metric: metric for metric in table("node_metrics.tsv", NodeMetric)}

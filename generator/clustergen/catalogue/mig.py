@@ -5,15 +5,21 @@ instance takes neighbouring slots, may begin only at some of them, and brings co
 fill a GPU although one compute slice is left over.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from clustergen.catalogue.hardware import gpus
-from clustergen.catalogue.tables import NOTHING, marks, number, rows, words
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
+
+NAMED_BY_NVIDIA = SlurmRelease("23.02")  # from 23.02.6 on
 
 
-class MigProfile(NamedTuple):
+@record
+class MigProfile:
     """One profile of one family of GPUs."""
 
     family: str
@@ -36,22 +42,10 @@ class MigProfile(NamedTuple):
 
 @cache
 def _families() -> dict[str, dict[str, MigProfile]]:
-    found: dict[str, dict[str, MigProfile]] = {}
-    for r in rows("mig_profiles.tsv"):
-        found.setdefault(r["family"], {})[r["profile"]] = MigProfile(
-            family=r["family"],
-            profile=r["profile"],
-            max_count=int(r["max_count"]),
-            compute=int(r["compute"]),
-            width=int(r["width"]),
-            starts=tuple(map(int, r["starts"].split())),
-            gi_id=number(r["gi_id"]),
-            memory_gib=float(r["memory_gib"]) if r["memory_gib"] else None,
-            sms=number(r["sms"]),
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-    return found
+    families: dict[str, dict[str, MigProfile]] = {}
+    for profile in table("mig_profiles.tsv", MigProfile):
+        families.setdefault(profile.family, {})[profile.profile] = profile
+    return families
 
 
 def mig_families() -> tuple[str, ...]:
@@ -79,17 +73,17 @@ def mig_placement(family: str, layout: Mapping[str, int]) -> tuple[tuple[MigProf
 
     `layout` maps profile → number of instances. KeyError for a profile that the family does not have.
     """
-    wanted: list[MigProfile] = []
+    profiles: list[MigProfile] = []
     for name, count in layout.items():
-        wanted += [_families()[family][name]] * count
-    wanted.sort(key=lambda profile: (-profile.width, -profile.compute, profile.profile))
-    if sum(profile.compute for profile in wanted) > _compute_slices(family):
+        profiles += [_families()[family][name]] * count
+    profiles.sort(key=lambda profile: (-profile.width, -profile.compute, profile.profile))
+    if sum(profile.compute for profile in profiles) > _compute_slices(family):
         return None
 
     def place(index: int, taken: int) -> tuple[tuple[MigProfile, int], ...] | None:
-        if index == len(wanted):
+        if index == len(profiles):
             return ()
-        profile = wanted[index]
+        profile = profiles[index]
         for start in profile.starts:
             slots = ((1 << profile.width) - 1) << start
             if not slots & taken:
@@ -103,20 +97,20 @@ def mig_placement(family: str, layout: Mapping[str, int]) -> tuple[tuple[MigProf
 
 def mig_problem(family: str, layout: Mapping[str, int]) -> str | None:
     """Why the layout cannot be made on one GPU of the family; None when it can."""
-    known = _families().get(family)
-    if known is None:
+    family_profiles = _families().get(family)
+    if family_profiles is None:
         return f"no MIG profiles are known for {family!r}"
     for name, count in layout.items():
-        if name not in known:
+        if name not in family_profiles:
             return f"it has no profile {name}"
         if count < 0:
             return f"{name} cannot be there {count} times"
-        if count > known[name].max_count:
-            return f"{name} fits at most {known[name].max_count} times, not {count}"
+        if count > family_profiles[name].max_count:
+            return f"{name} fits at most {family_profiles[name].max_count} times, not {count}"
     media = sum(count for name, count in layout.items() if "+me" in name)
     if media > 1:
         return f"only one instance can have the media engines, not {media}"
-    compute = sum(known[name].compute * count for name, count in layout.items())
+    compute = sum(family_profiles[name].compute * count for name, count in layout.items())
     slices = _compute_slices(family)
     if compute > slices:
         return f"the instances need {compute} compute slices; a GPU has {slices}"
@@ -128,6 +122,20 @@ def mig_problem(family: str, layout: Mapping[str, int]) -> str | None:
 def mig_layout_valid(family: str, layout: Mapping[str, int]) -> bool:
     """Whether the layout can be made on one GPU of the family."""
     return mig_problem(family, layout) is None
+
+
+def mig_detected(family: str, profile: str, release: SlurmRelease) -> str:
+    """A profile as slurmd of a release names its instances.
+
+    From 23.02.6 on that is NVIDIA's name. Older ones round the memory that the driver reports, which differs between
+    drivers, to whole GiB, and leave the media engines out; the figures here are those of one driver.
+    """
+    if release >= NAMED_BY_NVIDIA:
+        return profile
+    row = mig_profile(family, profile)
+    if row is None or row.memory_gib is None:
+        return profile.removesuffix("+me")
+    return f"{row.compute}g.{int(row.memory_gib + 0.5)}gb"
 
 
 def mig_slurm_type(slurm_type: str, profile: str) -> str:

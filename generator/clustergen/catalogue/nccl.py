@@ -1,17 +1,22 @@
 """Names that NCCL reads, by release; and the few of UCX that the generated files set."""
 
-from functools import cache
-from typing import Literal, NamedTuple
+from __future__ import annotations
 
-from clustergen.catalogue.tables import NOTHING, cells, marks, rows
+from collections.abc import Callable
+from functools import cache
+from typing import Literal
+
+from clustergen.catalogue.tables import NOTHING, cells, row_reader, rows, table
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.records import record
 
 FIRST = NcclVersion("2.8")
 LAST = NcclVersion("2.30")
 """The releases that were read; what a newer one has added is not known here."""
 
 
-class NcclParam(NamedTuple):
+@record
+class NcclParam:
     """One name, as it stands in the environment or in nccl.conf."""
 
     name: str
@@ -58,7 +63,8 @@ def _matches(value: str, text: str) -> bool:
     return _is_number(text) and int(low) <= int(text) <= int(high)
 
 
-class UcxParam(NamedTuple):
+@record
+class UcxParam:
     """One environment name of UCX."""
 
     name: str
@@ -67,19 +73,25 @@ class UcxParam(NamedTuple):
     unverified: frozenset[str] = NOTHING
 
 
-def _version(text: str) -> NcclVersion | None:
-    return NcclVersion(text) if text else None
-
-
 def _default(text: str) -> tuple[NcclVersion | None, int]:
     since, colon, number = text.rpartition(":")
     return (NcclVersion(since) if colon else None, int(number))
 
 
 @cache
-def _rows() -> tuple[list[str], dict[str, list[str]]]:
-    header, found = cells("nccl_params.tsv")
-    return header, {row[0]: row for row in found}
+def _rows() -> tuple[Callable[..., NcclParam], dict[str, list[str]]]:
+    """What makes a parameter of a row, and the rows by name."""
+    header, lines = cells("nccl_params.tsv")
+    read = row_reader(
+        "nccl_params.tsv",
+        header,
+        NcclParam,
+        since=NcclVersion,
+        removed=NcclVersion,
+        defaults=lambda text: tuple(map(_default, text.split())),
+        values=lambda text: tuple(text.split("|")) if text else (),
+    )
+    return read, {row[0]: row for row in lines}
 
 
 def nccl_names() -> tuple[str, ...]:
@@ -90,21 +102,9 @@ def nccl_names() -> tuple[str, ...]:
 @cache
 def nccl_param(name: str) -> NcclParam | None:
     """The parameter of that exact name; NCCL minds the case."""
-    header, index = _rows()
+    read, index = _rows()
     row = index.get(name)
-    if row is None:
-        return None
-    r = dict(zip(header, row, strict=True))
-    return NcclParam(
-        name=name,
-        use=r["class"],  # type: ignore[arg-type]
-        numeric=r["kind"] == "number",
-        since=_version(r["since"]),
-        removed=_version(r["removed"]),
-        defaults=tuple(map(_default, r["default"].split())),
-        values=tuple(r["values"].split("|")) if r["values"] else (),
-        instead=r["instead"],
-    )
+    return read(row) if row is not None else None
 
 
 def nccl_params() -> dict[str, NcclParam]:
@@ -125,6 +125,4 @@ def never_there(name: str) -> str | None:
 @cache
 def ucx_params() -> dict[str, UcxParam]:
     """The names of UCX that the generated files may set."""
-    return {
-        r["name"]: UcxParam(r["name"], r["default"], r["note"], marks(r["unverified"])) for r in rows("ucx_params.tsv")
-    }
+    return {param.name: param for param in table("ucx_params.tsv", UcxParam)}

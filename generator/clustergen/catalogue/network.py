@@ -1,12 +1,15 @@
 """Ports that services listen on."""
 
+from __future__ import annotations
+
 from functools import cache
-from typing import NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, marks, number, rows, words
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.records import record
 
 
-class Port(NamedTuple):
+@record
+class Port:
     """One port, and who has to reach it."""
 
     name: str
@@ -23,18 +26,7 @@ class Port(NamedTuple):
 @cache
 def ports() -> dict[str, Port]:
     """All ports by name."""
-    return {
-        r["name"]: Port(
-            name=r["name"],
-            port=number(r["port"]) or 0,
-            protocols=words(r["protocols"]),
-            unit=r["unit"],
-            peers=words(r["peers"]),
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-        )
-        for r in rows("ports.tsv")
-    }
+    return {port.name: port for port in table("ports.tsv", Port)}
 
 
 def port(name: str) -> Port | None:

@@ -1,19 +1,33 @@
 """What differs between the operating systems of the nodes: packages, paths, units, and what their Slurm can do."""
 
+from __future__ import annotations
+
+import re
 from functools import cache
-from typing import NamedTuple
 
 from clustergen.catalogue.tables import NOTHING, rows
+from clustergen.records import record
+
+X86_64, AARCH64 = "x86_64", "aarch64"
 
 _MARK = " [U]"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-class OperatingSystem(NamedTuple):
+@record
+class OperatingSystem:
     """One release of one distribution. Its facts are words from the table: `os["chrony_conf"]`, `os.yes("selinux")`."""
 
     id: str
     facts: dict[str, str]
     unverified: frozenset[str] = NOTHING
+    arch: str = X86_64
+    """As `uname -m` prints it."""
+
+    @property
+    def key(self) -> str:
+        """Id and architecture: `ubuntu-24.04`, `ubuntu-24.04-aarch64`."""
+        return self.id if self.arch == X86_64 else f"{self.id}-{self.arch}"
 
     def fact(self, field: str) -> str:
         """The text of a field, empty where the system has no such thing; KeyError for a field that no table row has."""
@@ -32,8 +46,24 @@ class OperatingSystem(NamedTuple):
 
 
 @cache
-def operating_systems() -> dict[str, OperatingSystem]:
-    """All known systems by id, such as `debian-12`."""
+def architectures() -> dict[str, dict[str, str]]:
+    """Architecture → the facts that it adds to an operating system: the names that vendors use for it."""
+    return {
+        row["id"]: {
+            "architecture": row["id"],
+            "debian_architecture": row["debian"],
+            "cuda_architecture": row["cuda"],
+            "doca_architecture": row["doca"],
+            "multiarch": row["multiarch"],
+        }
+        for row in rows("architectures.tsv")
+    }
+
+
+@cache
+def operating_systems(arch: str = X86_64) -> dict[str, OperatingSystem]:
+    """All operating systems by id, such as `debian-12`, with their paths and packages on an architecture."""
+    names = architectures()[arch]
     facts: dict[str, dict[str, str]] = {}
     unverified: dict[str, set[str]] = {}
     for row in rows("operating_systems.tsv"):
@@ -43,15 +73,27 @@ def operating_systems() -> dict[str, OperatingSystem]:
             if text.endswith(_MARK):
                 unverified.setdefault(ident, set()).add(field)
                 text = text.removesuffix(_MARK)
+            if "{" in text:
+                text = _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), text)
             facts.setdefault(ident, {})[field] = text
-    return {i: OperatingSystem(i, f, frozenset(unverified.get(i, ()))) for i, f in facts.items()}
+    shown = {name: text for name, text in names.items() if name != "multiarch"}
+    return {i: OperatingSystem(i, f | shown, frozenset(unverified.get(i, ())), arch) for i, f in facts.items()}
 
 
-def operating_system(name: str) -> OperatingSystem | None:
+def operating_system(name: str, arch: str = X86_64) -> OperatingSystem | None:
     """The system of that id; a point release counts as its release (`rocky-9.4` is `rocky-9`)."""
-    known = operating_systems()
-    wanted = name.strip().lower()
-    if wanted in known:
-        return known[wanted]
-    family, _, version = wanted.partition("-")
-    return known.get(f"{family}-{version.split('.')[0]}")
+    systems = operating_systems(arch)
+    ident = name.strip().lower()
+    if ident in systems:
+        return systems[ident]
+    family, _, version = ident.partition("-")
+    return systems.get(f"{family}-{version.split('.')[0]}")
+
+
+def described_by(name: str) -> str | None:
+    """The id under which the catalogue describes a system: `rocky-9` for `rhel-9` and `rocky-9.4`; None for others."""
+    if system := operating_system(name):
+        return system.id
+    family, _, version = name.strip().lower().partition("-")
+    release = f"{family}-{version.split('.')[0]}"
+    return next((row["os"] for row in rows("os_rebuilds.tsv") if row["name"] == release), None)

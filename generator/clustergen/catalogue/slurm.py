@@ -1,5 +1,7 @@
 """Slurm by release: which keys its parser knows, and which releases talk to each other."""
 
+from __future__ import annotations
+
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -71,23 +73,29 @@ def releases() -> dict[SlurmRelease, frozenset[SlurmRelease]]:
     }
 
 
+@cache
+def read_releases() -> tuple[SlurmRelease, ...]:
+    """The releases whose keys, words and plugins were read, oldest first; others are announced only."""
+    return tuple(SlurmRelease(r["release"]) for r in rows("slurm_releases.tsv") if r["status"] == "read")
+
+
 def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
     """Whether daemons of `newer` take messages, state and databases of `older`; None where a release is not known.
 
     slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands.
     """
-    known = releases()
-    if newer not in known or older not in known:
+    all_releases = releases()
+    if newer not in all_releases or older not in all_releases:
         return None
-    return older in known[newer]
+    return older in all_releases[newer]
 
 
 @cache
 def _keys() -> tuple[list[str], dict[tuple[str, str], dict[str, list[str]]]]:
     """The header, and file and block → key in lower case → its row."""
-    header, found = cells("slurm_keys.tsv")
+    header, lines = cells("slurm_keys.tsv")
     index: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row in found:
+    for row in lines:
         index.setdefault((row[0], row[1]), {})[row[2].lower()] = row
     return header, index
 
@@ -120,10 +128,11 @@ def key(file: str, name: str, block: str = "") -> SlurmKey | None:
     return _key(file, block, name.lower())
 
 
+@cache
 def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
     """All keys of a file's own lines, or of the lines that `block` opens, in the order of the table."""
     names = _keys()[1].get((file, block), {})
-    return tuple(found for name in names if (found := _key(file, block, name)) is not None)
+    return tuple(row for name in names if (row := _key(file, block, name)) is not None)
 
 
 @cache
@@ -132,16 +141,16 @@ def key_tables(file: str) -> dict[str, tuple[str, ...]] | None:
     keys are not known here. Whether a release reads a key is for `key` to say.
     """
     index = _keys()[1]
-    found = {block: tuple(row[2] for row in names.values()) for (name, block), names in index.items() if name == file}
-    return found or None
+    tables = {block: tuple(row[2] for row in names.values()) for (name, block), names in index.items() if name == file}
+    return tables or None
 
 
 @cache
 def files() -> dict[str, tuple[str, ...]]:
     """Every file with keys here → the blocks that it has besides its own lines."""
-    found: dict[str, list[str]] = {}
+    blocks_by_file: dict[str, list[str]] = {}
     for file, block in _keys()[1]:
-        blocks = found.setdefault(file, [])
+        blocks = blocks_by_file.setdefault(file, [])
         if block:
             blocks.append(block)
-    return {file: tuple(blocks) for file, blocks in found.items()}
+    return {file: tuple(blocks) for file, blocks in blocks_by_file.items()}

@@ -25,8 +25,8 @@ _PARSED = ("boolean", "uint16", "uint32", "uint64", "long", "float")
 
 @cache
 def _rows() -> dict[tuple[str, str, str], tuple[str, str, str]]:
-    _, found = cells("slurm_meanings.tsv")
-    return {(file, block, key.lower()): (form, default, same) for file, block, key, form, default, same, _ in found}
+    _, lines = cells("slurm_meanings.tsv")
+    return {(file, block, key.lower()): (form, default, same) for file, block, key, form, default, same, _ in lines}
 
 
 @cache
@@ -34,9 +34,9 @@ def meaning(file: str, block: str, key: str) -> Meaning:
     """The key of a file (`slurm.conf`) on lines that `block` opens; a plain text for one that nobody knows."""
     form, default, same = _rows().get((file, block, key.lower()), ("", "", ""))
     if not form:
-        known = slurm.key(file, key, block)
-        if known is not None and known.type in _PARSED:
-            form = known.type
+        row = slurm.key(file, key, block)
+        if row is not None and row.type in _PARSED:
+            form = row.type
         elif file == "slurm.conf" and slurm_values.has_tokens(key):
             form = "set"
         elif file == "slurm.conf" and not block and slurm_values.has_plugins(key):
@@ -54,8 +54,8 @@ def meaning(file: str, block: str, key: str) -> Meaning:
 
 def default(file: str, block: str, key: str, release: SlurmRelease) -> str | None:
     """What the release takes where the key is left out; None where nothing is known of it."""
-    found = slurm_values.default(key, release) if file == "slurm.conf" and not block else None
-    return found or meaning(file, block, key).default or None
+    value = slurm_values.default(key, release) if file == "slurm.conf" and not block else None
+    return value or meaning(file, block, key).default or None
 
 
 @cache
@@ -64,5 +64,5 @@ def spelled(file: str, block: str, key: str) -> tuple[str, ...]:
     form = _rows().get((file, block, key.lower()), ("", "", ""))[0]
     if form.startswith("is "):
         return tuple(form.split()[1:])
-    known = slurm.key(file, key, block)
-    return (known.key if known is not None else key,)
+    row = slurm.key(file, key, block)
+    return (row.key if row is not None else key,)

@@ -1,5 +1,7 @@
 """Texts that Slurm's keys take or refuse beyond their type, and values that it complains of."""
 
+from __future__ import annotations
+
 import re
 from functools import cache
 from typing import NamedTuple
@@ -53,7 +55,7 @@ def form(file: str, key: str, block: str = "") -> SlurmForm | None:
 
 @cache
 def _traps() -> dict[tuple[str, str, str], tuple[SlurmTrap, ...]]:
-    found: dict[tuple[str, str, str], tuple[SlurmTrap, ...]] = {}
+    traps: dict[tuple[str, str, str], tuple[SlurmTrap, ...]] = {}
     for r in rows("slurm_traps.tsv"):
         place = r["file"], r["block"], r["key"].lower()
         trap = SlurmTrap(
@@ -66,8 +68,8 @@ def _traps() -> dict[tuple[str, str, str], tuple[SlurmTrap, ...]]:
             hint=r["hint"],
             instead=r["instead"],
         )
-        found[place] = (*found.get(place, ()), trap)
-    return found
+        traps[place] = (*traps.get(place, ()), trap)
+    return traps
 
 
 def traps(file: str, key: str, block: str = "") -> tuple[SlurmTrap, ...]:

@@ -1,5 +1,8 @@
 """What Slurm's keys may hold, by release: words of lists, plugins, defaults; and what a changed key takes."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -48,9 +51,9 @@ class SlurmPlugin(NamedTuple):
 @cache
 def _tokens() -> tuple[list[str], dict[str, dict[str, list[str]]]]:
     """The header, and key → word → its row, both in lower case."""
-    header, found = cells("slurm_tokens.tsv")
+    header, lines = cells("slurm_tokens.tsv")
     index: dict[str, dict[str, list[str]]] = {}
-    for row in found:
+    for row in lines:
         index.setdefault(row[0].lower(), {})[row[1].lower()] = row
     return header, index
 
@@ -85,10 +88,11 @@ def token(key: str, word: str) -> SlurmToken | None:
     return _token(key.lower(), word.partition("=")[0].strip().lower())
 
 
+@cache
 def tokens(key: str) -> tuple[SlurmToken, ...]:
     """All words of that key."""
     words = _tokens()[1].get(key.lower(), {})
-    return tuple(found for word in words if (found := _token(key.lower(), word)) is not None)
+    return tuple(row for word in words if (row := _token(key.lower(), word)) is not None)
 
 
 def keys_with_token(word: str) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ def keys_with_token(word: str) -> tuple[str, ...]:
 
 def unknown_token(key: str) -> str:
     """What daemons do with a word that they do not know: `stops`, `logs` or `silent`."""
-    does = next((known.unknown for known in tokens(key)), "ignored")
+    does = next((row.unknown for row in tokens(key)), "ignored")
     return {"fatal": "stops", "logged": "logs"}.get(does, "silent")
 
 
@@ -121,13 +125,13 @@ def unknown_plugin(key: str, release: SlurmRelease) -> str:
 
 @cache
 def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
-    found: dict[str, dict[str, SlurmPlugin]] = {}
+    plugins: dict[str, dict[str, SlurmPlugin]] = {}
     for r in rows("slurm_plugins.tsv"):
         packages: dict[str, tuple[str, ...] | None] = {}
         for system in ("debian-12", "debian-13"):
             if r[system]:
                 packages[system] = None if r[system] == "-" else tuple(r[system].split())
-        found.setdefault(r["key"].lower(), {})[r["value"].lower()] = SlurmPlugin(
+        plugins.setdefault(r["key"].lower(), {})[r["value"].lower()] = SlurmPlugin(
             key=r["key"],
             value=r["value"],
             since=release_or_none(r["since"]),
@@ -135,7 +139,7 @@ def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
             packages=packages,
             note=r["note"],
         )
-    return found
+    return plugins
 
 
 def has_plugins(key: str) -> bool:
@@ -145,14 +149,14 @@ def has_plugins(key: str) -> bool:
 
 def plugin(key: str, value: str) -> SlurmPlugin | None:
     """The plugin that the key names; the part before the slash may be left out or given, as Slurm allows."""
-    known = _plugins().get(key.lower(), {})
-    wanted = value.strip().lower()
-    if wanted in known:
-        return known[wanted]
-    bare = wanted.rpartition("/")[2]
-    if bare in known:
-        return known[bare]
-    return next((p for text, p in known.items() if text.rpartition("/")[2] == wanted), None)
+    plugins = _plugins().get(key.lower(), {})
+    searched = value.strip().lower()
+    if searched in plugins:
+        return plugins[searched]
+    bare = searched.rpartition("/")[2]
+    if bare in plugins:
+        return plugins[bare]
+    return next((p for text, p in plugins.items() if text.rpartition("/")[2] == searched), None)
 
 
 def plugins(key: str) -> tuple[SlurmPlugin, ...]:
@@ -163,6 +167,24 @@ def plugins(key: str) -> tuple[SlurmPlugin, ...]:
 @cache
 def _families() -> dict[str, dict[str, str]]:
     return {r["key"].lower(): r for r in rows("slurm_families.tsv")}
+
+
+def family(key: str) -> str:
+    """What the names of a key's plugins begin with: `cred` of `cred/munge`; empty where it is not known."""
+    row = _families().get(key.lower())
+    return row["family"] if row is not None else ""
+
+
+def has_token(key: str, word: str, release: SlurmRelease) -> bool:
+    """Whether the release has the word of that key."""
+    row = token(key, word)
+    return row is not None and row.state(release) == "known"
+
+
+def has_plugin(key: str, name: str, release: SlurmRelease) -> bool:
+    """Whether the release has the plugin."""
+    row = plugin(key, name)
+    return row is not None and row.state(release) == "known"
 
 
 def needs_family(key: str, value: str, release: SlurmRelease) -> str | None:
@@ -186,10 +208,10 @@ def takes_any_none(key: str, release: SlurmRelease) -> bool:
 
 @cache
 def _defaults() -> dict[str, list[tuple[SlurmRelease | None, str]]]:
-    found: dict[str, list[tuple[SlurmRelease | None, str]]] = {}
+    defaults: dict[str, list[tuple[SlurmRelease | None, str]]] = {}
     for r in rows("slurm_defaults.tsv"):
-        found.setdefault(r["key"].lower(), []).append((release_or_none(r["since"]), r["value"]))
-    return found
+        defaults.setdefault(r["key"].lower(), []).append((release_or_none(r["since"]), r["value"]))
+    return defaults
 
 
 def default(key: str, release: SlurmRelease) -> str | None:
@@ -212,6 +234,14 @@ class SlurmEffect(NamedTuple):
     page: str = ""
     """Where the documentation says so."""
     source: str = ""
+    row: str = ""
+    """Which row of slurm_effects.tsv it is, as `row_name` has it."""
+
+
+def row_name(row: Mapping[str, str]) -> str:
+    """The name of a row of slurm_effects.tsv: `slurm.conf NodeName Gres type until 23.11`."""
+    words = [row["file"], row["block"], row["key"], row["what"], f"until {row['until']}" if row["until"] else ""]
+    return " ".join(word for word in words if word)
 
 
 @cache
@@ -221,23 +251,52 @@ def _effects() -> list[tuple[dict[str, str], SlurmRelease | None]]:
 
 @cache
 def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: str = "") -> SlurmEffect:
-    """What a change of the key takes, by the words of `render.effects`. `file` is a bare name; `what` says more of the
-    change: `added` or `removed` for a whole node or partition, the word of a list that came or went, `count` or `type`
-    of gres, `first` of several hosts, `OLD to NEW`.
+    """What a change of the key needs, by the words of `render.effects`. `file` is a bare name; `what` says more of the
+    change, as the header of slurm_effects.tsv explains.
     """
-    wanted = what.lower()
+    word = what.lower()
+    words = ("", word, f"* to {word.rpartition(' to ')[2]}")
     for row, until in _effects():
         if (
             row["file"] in ("*", file)
             and row["block"] in ("*", block)
             and (row["key"] == "*" or row["key"].lower() == key.lower())
-            and row["what"].lower() in ("", wanted)
+            and row["what"].lower() in words
             and (until is None or release < until)
         ):
             first, *also = row["effect"].split()
             everywhere = row["scope"] == "all"
-            return SlurmEffect(first, row["note"], tuple(also), everywhere, row["page"], row["source"])
+            return SlurmEffect(first, row["note"], tuple(also), everywhere, row["page"], row["source"], row_name(row))
     raise LookupError("slurm_effects.tsv has no last row for everything else")
+
+
+class SlurmWaiting(NamedTuple):
+    """Pending jobs that a change leaves waiting, or that fail when they start."""
+
+    text: str
+    """With {name}, {old} and {new} of the change."""
+    reason: str
+    """As squeue shows it."""
+
+
+@cache
+def _waiting() -> list[tuple[dict[str, str], SlurmRelease | None]]:
+    return [(row, release_or_none(row["until"])) for row in rows("slurm_waiting.tsv")]
+
+
+@cache
+def waiting(file: str, key: str, release: SlurmRelease, block: str, what: tuple[str, ...]) -> tuple[SlurmWaiting, ...]:
+    """What a change does to pending jobs; the arguments are as in `effect`, with all words of `what` at once."""
+    words = {word.lower() for word in what}
+    return tuple(
+        SlurmWaiting(row["waiting"], row["reason"])
+        for row, until in _waiting()
+        if row["file"] == file
+        and row["block"] == block
+        and (row["key"] == "*" or row["key"].lower() == key.lower())
+        and (not row["what"] or words & set(row["what"].split()))
+        and (until is None or release < until)
+    )
 
 
 class SlurmBounds(NamedTuple):

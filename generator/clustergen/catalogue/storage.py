@@ -1,14 +1,18 @@
 """File system clients: BeeGFS's keys, Lustre's tunables, mount options."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
-from clustergen.catalogue.tables import NOTHING, cells, marks, number, rows
+from clustergen.catalogue.tables import NOTHING, cells, row_reader, table
 from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.records import record
 
 
-class BeegfsKey(NamedTuple):
+@record
+class BeegfsKey:
     """One key of one file of BeeGFS."""
 
     file: str
@@ -25,7 +29,8 @@ class BeegfsKey(NamedTuple):
         return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
 
 
-class LustreTunable(NamedTuple):
+@record
+class LustreTunable:
     """One parameter of a Lustre client, with `*` for its instances; None: not known."""
 
     name: str
@@ -39,7 +44,24 @@ class LustreTunable(NamedTuple):
     unverified: frozenset[str] = NOTHING
 
 
-class MountOption(NamedTuple):
+@record
+class LustreKernel:
+    """The kernel of an operating system, and the first release of Lustre whose client supports it."""
+
+    os: str
+    kernel: str
+    first: str
+    note: str = ""
+    unverified: frozenset[str] = NOTHING
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """Major and minor number of `first`."""
+        return _release(self.first)[:2]
+
+
+@record
+class MountOption:
     """One mount option."""
 
     type: str
@@ -53,37 +75,22 @@ class MountOption(NamedTuple):
     unverified: frozenset[str] = NOTHING
 
 
-def _version(text: str) -> BeegfsVersion | None:
-    return BeegfsVersion(text) if text else None
-
-
 @cache
-def _beegfs() -> tuple[list[str], dict[str, dict[str, list[str]]]]:
-    """The header, and file → key → its row."""
-    header, found = cells("beegfs_keys.tsv")
+def _beegfs() -> tuple[Callable[..., BeegfsKey], dict[str, dict[str, list[str]]]]:
+    """What makes a key of a row, and file → key → its row."""
+    header, lines = cells("beegfs_keys.tsv")
     index: dict[str, dict[str, list[str]]] = {}
-    for row in found:
+    for row in lines:
         index.setdefault(row[0], {})[row[1]] = row
-    return header, index
+    return row_reader("beegfs_keys.tsv", header, BeegfsKey, since=BeegfsVersion, removed=BeegfsVersion), index
 
 
 @cache
 def beegfs_key(file: str, key: str) -> BeegfsKey | None:
     """The key of `beegfs-client.conf`, `beegfs-mgmtd.toml` …; BeeGFS minds the case."""
-    header, index = _beegfs()
+    read, index = _beegfs()
     row = index.get(file, {}).get(key)
-    if row is None:
-        return None
-    r = dict(zip(header, row, strict=True))
-    return BeegfsKey(
-        file=file,
-        key=key,
-        shipped=r["shipped"] == "yes",
-        default=r["default"],
-        since=_version(r["since"]),
-        removed=_version(r["removed"]),
-        instead=r["instead"],
-    )
+    return read(row) if row is not None else None
 
 
 def beegfs_keys(file: str, version: BeegfsVersion) -> tuple[BeegfsKey, ...]:
@@ -92,48 +99,39 @@ def beegfs_keys(file: str, version: BeegfsVersion) -> tuple[BeegfsKey, ...]:
     return tuple(key for name in names if (key := beegfs_key(file, name)) is not None and key.known_in(version))
 
 
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split("."))) if text else ()
+
+
 @cache
 def lustre_tunables() -> dict[str, LustreTunable]:
     """The tunables by name, such as `osc.*.max_rpcs_in_flight`."""
-    return {
-        r["name"]: LustreTunable(
-            name=r["name"],
-            unit=r["unit"],
-            low=number(r["min"]),
-            high=number(r["max"]),
-            default=number(r["default"]),
-            since=tuple(map(int, r["since"].split("."))) if r["since"] else (),
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-        )
-        for r in rows("lustre_tunables.tsv")
-    }
+    rows = table(
+        "lustre_tunables.tsv", LustreTunable, since=lambda text: tuple(map(int, text.split("."))) if text else ()
+    )
+    return {row.name: row for row in rows}
 
 
 def lustre_tunable(name: str) -> LustreTunable | None:
     """The tunable that a parameter name means: `osc.scratch-OST0000*.max_dirty_mb` is `osc.*.max_dirty_mb`."""
     first, _, last = name.strip().rpartition(".")
-    for known in lustre_tunables().values():
-        prefix, _, final = known.name.rpartition(".")
+    for tunable in lustre_tunables().values():
+        prefix, _, final = tunable.name.rpartition(".")
         if final == last and re.fullmatch(re.escape(prefix).replace(r"\*", ".+"), first):
-            return known
+            return tunable
     return None
 
 
 @cache
+def lustre_kernels() -> dict[str, LustreKernel]:
+    """The rows by operating system, such as `debian-13`."""
+    return {row.os: row for row in table("lustre_kernels.tsv", LustreKernel)}
+
+
+@cache
 def _options() -> dict[tuple[str, str], MountOption]:
-    return {
-        (r["type"], r["option"]): MountOption(
-            type=r["type"],
-            option=r["option"],
-            takes_value=r["takes"] == "value",
-            values=tuple(r["values"].split()),
-            ignored=r["state"] == "ignored",
-            note=r["note"],
-            unverified=marks(r["unverified"]),
-        )
-        for r in rows("mount_options.tsv")
-    }
+    rows = table("mount_options.tsv", MountOption)
+    return {(row.type, row.option): row for row in rows}
 
 
 def mount_option(kind: str, text: str) -> MountOption | None:

@@ -1,12 +1,16 @@
 """Whole servers: processors, memory, GPUs, and what hangs where in them."""
 
+from __future__ import annotations
+
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from clustergen.catalogue.tables import DATA, NOTHING, marks, normal, number, rows, words
+from clustergen.catalogue.tables import DATA, NOTHING, cells, normal, row_reader, rows, words
+from clustergen.records import record, replace
 
 
-class Cpu(NamedTuple):
+@record
+class Cpu:
     """The processors of a server, counted as Slurm counts them."""
 
     sockets: int
@@ -14,6 +18,11 @@ class Cpu(NamedTuple):
     threads_per_core: int = 1
     numa_per_socket: int = 1
     model: str = ""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Sockets, cores, threads and NUMA nodes: all but the name."""
+        return (self.sockets, self.cores_per_socket, self.threads_per_core, self.numa_per_socket)
 
     @property
     def cores(self) -> int:
@@ -38,7 +47,8 @@ class Cpu(NamedTuple):
         return _span(numa * width, width)
 
 
-class Psu(NamedTuple):
+@record
+class Psu:
     """Power supplies: `installed` of `watt` each, `redundant` of which may fail; None: not known."""
 
     installed: int
@@ -46,7 +56,8 @@ class Psu(NamedTuple):
     redundant: int | None = None
 
 
-class SystemGpu(NamedTuple):
+@record
+class SystemGpu:
     """Where one GPU hangs. Empty text or None: not known."""
 
     ordinal: int
@@ -64,7 +75,8 @@ class SystemGpu(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class SystemNic(NamedTuple):
+@record
+class SystemNic:
     """One network port. Its netdev name follows the port's type: `netdev_ib` for InfiniBand, `netdev_eth` else."""
 
     role: str
@@ -83,7 +95,8 @@ class SystemNic(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class System(NamedTuple):
+@record
+class System:
     """A server product. `unverified` names fields (or `cpu.numa_per_socket`, and `layout` for the per-GPU rows)."""
 
     id: str
@@ -107,6 +120,7 @@ class System(NamedTuple):
     gpus: tuple[SystemGpu, ...] = ()
     nics: tuple[SystemNic, ...] = ()
     arch: str = "x86_64"
+    """As `uname -m` prints it; empty where nothing says so."""
     memory_seen_mib: int | None = None
     psu: Psu | None = None
     power_max_w: int | None = None
@@ -134,12 +148,12 @@ def spread_gpus(cpu: Cpu, count: int) -> tuple[SystemGpu, ...]:
     """Rows for GPUs of which only the count is known: in order over the sockets, each with all cores of its socket."""
     if cpu.sockets < 1:
         return ()
-    found = []
+    places = []
     for index in range(count):
         socket = index * cpu.sockets // count
         numa = socket if cpu.numa_per_socket == 1 else None
-        found.append(SystemGpu(ordinal=index, socket=socket, cores=cpu.cores_of_socket(socket), numa=numa))
-    return tuple(found)
+        places.append(SystemGpu(ordinal=index, socket=socket, cores=cpu.cores_of_socket(socket), numa=numa))
+    return tuple(places)
 
 
 def spread_nics(nic: str, count: int, gbit: int, gpus: int, prefix: str = "mlx5_") -> tuple[SystemNic, ...]:
@@ -175,55 +189,24 @@ def system_ids() -> tuple[str, ...]:
 
 def system(name: str) -> System | None:
     """The system of that id, alias or product name. Only its own file is read."""
-    found = system_names().get(normal(name))
-    return _load(found) if found is not None else None
-
-
-@cache
-def _layout_gpus() -> dict[str, list[dict[str, str]]]:
-    found: dict[str, list[dict[str, str]]] = {}
-    for r in rows("system_gpus.tsv"):
-        found.setdefault(r["layout"], []).append(r)
-    return found
+    identifier = system_names().get(normal(name))
+    return _load(identifier) if identifier is not None else None
 
 
 @cache
 def _layout_nics() -> dict[str, tuple[SystemNic, ...]]:
-    found: dict[str, list[SystemNic]] = {}
-    for r in rows("system_nics.tsv"):
-        found.setdefault(r["layout"], []).append(
-            SystemNic(
-                role=r["role"],
-                nic=r["nic"],
-                rdma=r["rdma"],
-                pci=r["pci"],
-                netdev_ib=r["netdev_ib"],
-                netdev_eth=r["netdev_eth"],
-                gpus=tuple(map(int, r["gpus"].split())),
-                numa=number(r["numa"]),
-                gbit=number(r["gbit"]),
-                unverified=marks(r["unverified"]),
-                source=words(r["source"]),
-            )
-        )
-    return {layout: tuple(nics) for layout, nics in found.items()}
+    header, lines = cells("system_nics.tsv")
+    read = row_reader("system_nics.tsv", header, SystemNic)
+    layouts: dict[str, list[SystemNic]] = {}
+    for row in lines:
+        layouts.setdefault(row[0], []).append(read(row))
+    return {layout: tuple(nics) for layout, nics in layouts.items()}
 
 
 def _measured_gpus(layout: str, cpu: Cpu) -> tuple[SystemGpu, ...]:
-    return tuple(
-        SystemGpu(
-            ordinal=int(r["ordinal"]),
-            socket=int(r["numa"]) // cpu.numa_per_socket,
-            cores=r["cores"],
-            pci=r["pci"],
-            numa=int(r["numa"]),
-            cpus=r["cpus"],
-            rdma=r["rdma"],
-            unverified=marks(r["unverified"]),
-            source=words(r["source"]),
-        )
-        for r in _layout_gpus()[layout]
-    )
+    header, lines = cells("system_gpus.tsv")
+    read, numa = row_reader("system_gpus.tsv", header, SystemGpu), header.index("numa")
+    return tuple(read(row, socket=int(row[numa]) // cpu.numa_per_socket) for row in lines if row[0] == layout)
 
 
 @cache
@@ -242,8 +225,8 @@ def _load(ident: str) -> System:
     else:
         gpus = spread_gpus(cpu, count)
         nics = spread_nics(gpus=count, **assumed) if assumed else ()
-        near = {index: nic.rdma for nic in nics for index in nic.gpus}
-        gpus = tuple(gpu._replace(rdma=near.get(gpu.ordinal, "")) for gpu in gpus)
+        nearest = {index: nic.rdma for nic in nics for index in nic.gpus}
+        gpus = tuple(replace(gpu, rdma=nearest.get(gpu.ordinal, "")) for gpu in gpus)
     domain = raw.pop("nvlink_domain", None)
     psu = raw.pop("psu", None)
     inlet = raw.pop("inlet_c", None)

@@ -1,8 +1,18 @@
-"""Reads the catalogue's tables: UTF-8, tab separated, `#` comment lines, one header row, no quoting."""
+"""Reads the catalogue's tables: UTF-8, tab separated, `#` comment lines, one header row, no quoting.
 
-from collections.abc import Iterator
+`table` makes a record of each row: a column fills the field of its name, and the field's annotation says how its text
+is read. Columns without a field are for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
+from clustergen.records import fields
+
+T = TypeVar("T")
 DATA = Path(__file__).with_name("data")
 NOTHING: frozenset[str] = frozenset()
 
@@ -13,24 +23,52 @@ def cells(name: str) -> tuple[list[str], list[list[str]]]:
     Large tables are kept in this form, and a row is made into an object when somebody asks for it.
     """
     lines = (DATA / name).read_text(encoding="utf-8").split("\n")
-    header, *found = [line.split("\t") for line in lines if line and line[0] != "#"]
+    header, *body = [line.split("\t") for line in lines if line and line[0] != "#"]
     width = len(header)
-    for row in found:
+    for row in body:
         if len(row) != width:
             raise ValueError(f"{name}: {len(row)} columns, not {width}, in the row of {row[0]!r}")
-    return header, found
+    return header, body
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
     """Yields each row of `data/<name>` as column → text; ValueError where a row has another number of columns."""
-    header, found = cells(name)
-    for row in found:
+    header, lines = cells(name)
+    for row in lines:
         yield dict(zip(header, row, strict=True))
 
 
-def number(text: str) -> int | None:
-    """A whole number, or None for an empty cell."""
-    return int(text) if text else None
+def table(name: str, kind: type[T], **readers: Callable[[str], Any]) -> Iterator[T]:
+    """Yields each row of `data/<name>` as a record; ValueError, with table, column and row, for a text it cannot hold.
+
+    `readers`: field → what reads its text, for fields whose annotation does not say it.
+    """
+    header, body = cells(name)
+    read = row_reader(name, header, kind, **readers)
+    return (read(row) for row in body)
+
+
+def row_reader(name: str, header: Sequence[str], kind: type[T], **readers: Callable[[str], Any]) -> Callable[..., T]:
+    """A function that makes a record of one row, and of values for fields that no column fills."""
+    annotations: dict[str, str] = kind.__annotations__
+    columns = []
+    for index, field in enumerate(header):
+        if field in fields(kind):
+            annotation = annotations[field].removesuffix(" | None")
+            read = readers.get(field) or _READERS.get(annotation) or _word(annotation)
+            columns.append((index, field, read, annotation != annotations[field]))
+
+    def record_of(row: Sequence[str], **others: Any) -> T:
+        values = others
+        for index, field, read, optional in columns:
+            text = row[index]
+            try:
+                values[field] = None if optional and not text else read(text)
+            except ValueError as err:
+                raise ValueError(f"{name}: column {field} of the row of {row[0]!r}: {err}") from None
+        return kind(**values)
+
+    return record_of
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -41,6 +79,36 @@ def words(text: str) -> tuple[str, ...]:
 def marks(text: str) -> frozenset[str]:
     """The column names of an `unverified` cell."""
     return frozenset(text.split()) if text else NOTHING
+
+
+def _yes(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError(f"{text!r} is neither yes nor no")
+    return text == "yes"
+
+
+def _word(annotation: str) -> Callable[[str], str]:
+    """Reads one of the words of a `Literal[...]`; TypeError for an annotation that no table can fill."""
+    if not annotation.startswith("Literal["):
+        raise TypeError(f"no reader for cells of {annotation}")
+
+    def read(text: str) -> str:
+        if repr(text) not in annotation:
+            raise ValueError(f"{text!r} is not in {annotation}")
+        return text
+
+    return read
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": _yes,
+    "tuple[str, ...]": words,
+    "tuple[int, ...]": lambda text: tuple(map(int, text.split())),
+    "frozenset[str]": marks,
+}
 
 
 def normal(name: str) -> str:

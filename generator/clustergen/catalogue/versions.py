@@ -1,7 +1,12 @@
 """Releases that compare: `SlurmRelease("24.11.5") >= SlurmRelease("23.11")`."""
 
+from __future__ import annotations
+
 import re
+from functools import cache
 from typing import Self
+
+from clustergen.catalogue.tables import rows
 
 _TEXT = re.compile(r"v?(\d+)\.(\d+)(?:[.~+-].*)?", re.ASCII)
 
@@ -45,6 +50,29 @@ class SlurmRelease(Release):
 
     def __str__(self) -> str:
         return f"{self[0]}.{self[1]:02d}"
+
+    def has(self, behaviour: str) -> bool:
+        """Whether the release does what a row of slurm_behaviour.tsv describes. KeyError where there is no such row."""
+        since, until = slurm_behaviour()[behaviour]
+        return (since is None or self >= since) and (until is None or self < until)
+
+
+@cache
+def slurm_behaviour() -> dict[str, tuple[SlurmRelease | None, SlurmRelease | None]]:
+    """Name of a behaviour → the first release that has it, and the first that has it no more."""
+
+    def release(text: str) -> SlurmRelease | None:
+        return SlurmRelease(text) if text else None
+
+    return {row["name"]: (release(row["since"]), release(row["until"])) for row in rows("slurm_behaviour.tsv")}
+
+
+def since(behaviour: str) -> SlurmRelease:
+    """The first release that has it, for messages."""
+    first = slurm_behaviour()[behaviour][0]
+    if first is None:
+        raise KeyError(behaviour)
+    return first
 
 
 class NcclVersion(Release):

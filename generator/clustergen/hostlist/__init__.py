@@ -6,19 +6,21 @@ hold addresses as well (`10.0.0.[11-18]`, `fd00::[1-8]`); the numbers in bracket
 Stricter than Slurm in what is always a slip of the pen: stray commas, `[5-]`, `[1-08]`, characters no host name has.
 """
 
+from __future__ import annotations
+
 from clustergen.hostlist.errors import HostlistError
-from clustergen.hostlist.fold import ansible_ranges, fold, natural_key
 from clustergen.hostlist.read import MAX_HOSTS, contains, count, expand, span_of
 from clustergen.hostlist.slurm import validate_for_slurm
+from clustergen.hostlist.write import ansible_ranges, compress, natural_key
 
 __all__ = [
     "MAX_HOSTS",
     "HostlistError",
     "ansible_ranges",
+    "compress",
     "contains",
     "count",
     "expand",
-    "fold",
     "natural_key",
     "span_of",
     "validate_for_slurm",

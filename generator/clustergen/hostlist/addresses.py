@@ -18,10 +18,10 @@ def address_of(text: str) -> Address | None:
         if network is not None:
             return (4, network + number) if number < 256 else None
     try:
-        found = ip_address(text)
+        address = ip_address(text)
     except ValueError:
         return None
-    return found.version, int(found)
+    return address.version, int(address)
 
 
 def is_loopback(address: Address) -> bool:
@@ -37,3 +37,8 @@ def _beginning(text: str) -> int | None:
         return int(IPv4Address(f"{text}.0"))
     except ValueError:
         return None
+
+
+def host_of(endpoint: str) -> str:
+    """The host of `host:port`; an IPv6 address has no port here."""
+    return endpoint if endpoint.count(":") > 1 else endpoint.partition(":")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from math import prod
 
@@ -31,14 +32,17 @@ def expand(text: str) -> list[str]:
 
     The last bracket varies fastest, as one expects; of three or more, the first varies next, not the last but one.
     """
+    return list(_expanded(text))
+
+
+@lru_cache(maxsize=256)
+def _expanded(text: str) -> Sequence[str]:
+    """The same as `expand`; a render asks for each list several times, `explain` some hundred times."""
     if PLAIN_LIST.fullmatch(text):
-        names = text.split(",")
-        refuse_too_many(len(names), 0, len(text))
-        return names
-    parsed = [_parse(item, offset) for item, offset in items(text)]
-    refuse_too_many(sum(map(_size, parsed)), 0, len(text))
-    names = []
-    for literals, brackets in parsed:
+        refuse_too_many(text.count(",") + 1, 0, len(text))
+        return text.split(",")
+    names: list[str] = []
+    for literals, brackets in _parsed(text):
         heads = [literals[0]]
         tails = [""]
         for i, ranges in enumerate(brackets, 1):
@@ -53,10 +57,9 @@ def count(text: str) -> int:
     """How many names a folded list stands for, without making them."""
     if PLAIN_LIST.fullmatch(text):
         total = text.count(",") + 1
-    else:
-        total = sum(_size(_parse(item, offset)) for item, offset in items(text))
-    refuse_too_many(total, 0, len(text))
-    return total
+        refuse_too_many(total, 0, len(text))
+        return total
+    return sum(map(_size, _parsed(text)))
 
 
 def contains(text: str, name: str) -> bool:
@@ -82,6 +85,17 @@ def items(text: str) -> Iterator[Item]:
         pos = separator.end()
         if pos == len(text) and "," in separator.group():
             raise HostlistError("no host name stands behind this comma", text.rindex(","))
+
+
+def _parsed(text: str) -> list[Parsed]:
+    """All items of a list that is not too long."""
+    parsed: list[Parsed] = []
+    for item, offset in items(text):
+        parsed.append(_parse(item, offset))
+        if len(parsed) > MAX_HOSTS:  # the rest may be megabytes
+            raise HostlistError(f"more than {MAX_HOSTS:,} hosts, which is the most that Slurm takes", 0, len(text))
+    refuse_too_many(sum(map(_size, parsed)), 0, len(text))
+    return parsed
 
 
 def _parse(item: str, offset: int) -> Parsed:

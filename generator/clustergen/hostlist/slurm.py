@@ -8,17 +8,20 @@ from clustergen.hostlist.errors import MAX_DIGITS, RANGE, HostlistError
 from clustergen.hostlist.read import DIGITS, count, expand, items, ranges_of
 
 
-def validate_for_slurm(text: str, release: str) -> None:
-    """HostlistError where slurmctld of that release (`24.11`) would not read the list as meant."""
-    year, month = (int(part) for part in release.split(".")[:2])
+def validate_for_slurm(text: str, release: str, suffixes_since: str) -> None:
+    """HostlistError where slurmctld of that release (`24.11`) would not read the list as meant.
+
+    `suffixes_since`: the first release that reads text after the last bracket.
+    """
+    suffixes = [int(part) for part in release.split(".")[:2]] >= [int(part) for part in suffixes_since.split(".")]
     widths: dict[str, tuple[int, int]] = {}
     for item, offset in items(text):
         if ":" in item:
             raise HostlistError("an address is not a host name", offset, len(item))
         suffix = item.rpartition("]")[2] if "]" in item else ""
-        if suffix and (year, month) < (23, 11):
+        if suffix and not suffixes:
             names = ",".join(expand(item)[:2])
-            hint = f"Slurm reads it from 23.11 on; before, write the names one by one: {names},…"
+            hint = f"Slurm reads it from {suffixes_since} on; before, write the names one by one: {names},…"
             raise HostlistError(
                 f"text after the last bracket: Slurm {release} cannot read it",
                 offset + len(item) - len(suffix),

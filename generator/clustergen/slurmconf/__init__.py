@@ -5,15 +5,21 @@ and nothing more: what a key means, and which keys a release knows, is told to i
 
 - `grammar`: lines, pairs, problems; the rules in words
 - `parse`: one text → lines
+- `reading`: the files of one directory, within bounds
+- `bounds`: how much the lines of one file may stand for
 - `include`: a folder of texts → lines, with `Include` followed
 - `folder`: a folder of files → values with their places, DEFAULT lines applied
+- `scalars`: values as numbers, booleans, times, amounts and lists
 - `printing`: values, lines and comments that the parser reads back as they were
 """
 
+from __future__ import annotations
+
 from clustergen.slurmconf.grammar import KeyTables, Line, Pair, Problem, ProblemKind, Span
-from clustergen.slurmconf.include import folder_reader, read_config
+from clustergen.slurmconf.include import read_config
 from clustergen.slurmconf.parse import decode, parse
 from clustergen.slurmconf.printing import comment, include, line, quote_value
+from clustergen.slurmconf.reading import folder_reader
 
 __all__ = [
     "KeyTables",

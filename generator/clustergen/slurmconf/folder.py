@@ -17,16 +17,18 @@ read, for comments and excerpts, and `folder.shown(file)` its path as a user kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clustergen.hostlist import expand
+from clustergen.hostlist import HostlistError, count, expand
+from clustergen.slurmconf.bounds import refuse_too_much
 from clustergen.slurmconf.grammar import KeyTables, Line, Pair, Span
-from clustergen.slurmconf.include import Reader, folder_reader, read_config
+from clustergen.slurmconf.include import read_config
 from clustergen.slurmconf.parse import decode
+from clustergen.slurmconf.reading import Reader
 
 TablesOf = Callable[[str], KeyTables | None]
 """File name → the keys that it may hold; None for a file whose keys nobody knows."""
@@ -79,18 +81,24 @@ _NOTHING: Mapping[str, Setting] = MappingProxyType({})
 class Entry:
     """One line that a block key opens (NodeName, PartitionName, SwitchName …), with what DEFAULT lines add to it."""
 
-    __slots__ = ("_hosts", "_inherited", "_own", "block", "defaults", "line")
+    __slots__ = ("_above", "_hosts", "_pairs", "_stated", "block", "inherited", "line")
 
     def __init__(
-        self, line: Line, defaults: tuple[Line, ...] = (), inherited: Mapping[str, Setting] = _NOTHING
+        self, line: Line, stated: Sequence[Line] = (), above: int = 0, inherited: Mapping[str, Setting] = _NOTHING
     ) -> None:
         self.line = line
         self.block = line.key
-        self.defaults = defaults
-        """The DEFAULT lines above it, the latest first."""
-        self._own = {pair.key.lower(): pair for pair in line.pairs}
-        self._inherited = inherited
+        self._stated = stated
+        self._above = above
+        self._pairs = {pair.key.lower(): pair for pair in line.pairs}
+        self.inherited = inherited
+        """What DEFAULT lines set, by key in lower case; lines under the same DEFAULT lines share it."""
         self._hosts: list[str] | None = None
+
+    @property
+    def defaults(self) -> tuple[Line, ...]:
+        """The DEFAULT lines above it, the latest first."""
+        return tuple(reversed(self._stated[: self._above]))
 
     @property
     def file(self) -> str:
@@ -112,50 +120,58 @@ class Entry:
             self._hosts = expand(self.names)
         return self._hosts
 
-    def own(self, *keys: str) -> Setting | None:
+    def size(self) -> int:
+        """How many names those are, without expanding them; 1 for a text that is no host list."""
+        try:
+            return count(self.names)
+        except HostlistError:
+            return 1
+
+    def own_value(self, *keys: str) -> Setting | None:
         """The line's own value of the first of these keys that it has; keys in any case."""
         for key in keys:
-            pair = self._own.get(key.lower())
+            pair = self._pairs.get(key.lower())
             if pair is not None:
                 return Setting(self.line.file, pair)
         return None
 
     def value(self, *keys: str) -> Setting | None:
         """The value that counts: of the first of these keys on the line itself, then on DEFAULT lines."""
-        found = self.own(*keys)
-        if found is None and self._inherited:
-            return next((self._inherited[low] for key in keys if (low := key.lower()) in self._inherited), None)
-        return found
+        setting = self.own_value(*keys)
+        if setting is None and self.inherited:
+            return next((self.inherited[low] for key in keys if (low := key.lower()) in self.inherited), None)
+        return setting
 
     def text(self, *keys: str) -> str | None:
         """As `value`, the text alone."""
-        found = self.value(*keys)
-        return found.text if found is not None else None
+        setting = self.value(*keys)
+        return setting.text if setting is not None else None
 
     def settings(self) -> Iterator[Setting]:
         """Every value that counts, behind the name: the line's own first, then those of DEFAULT lines, in order."""
-        for key, pair in self._own.items():
+        for key, pair in self._pairs.items():
             if key != self.block:
                 yield Setting(self.line.file, pair)
-        for key, setting in self._inherited.items():
-            if key not in self._own:
+        for key, setting in self.inherited.items():
+            if key not in self._pairs:
                 yield setting
 
 
 class Config:
     """One file of Slurm's with all that it includes."""
 
-    def __init__(self, name: str, lines: list[Line]) -> None:
+    def __init__(self, name: str, lines: list[Line], tables: KeyTables | None = None) -> None:
         self.name = name
         self.lines = tuple(lines)
+        self._tables = {block.lower(): frozenset(map(str.lower, keys)) for block, keys in (tables or {}).items()}
 
     @cached_property
     def _by_key(self) -> dict[str, list[Line]]:
-        found: dict[str, list[Line]] = {}
+        lines: dict[str, list[Line]] = {}
         for line in self.lines:
             if line.pairs:
-                found.setdefault(line.key, []).append(line)
-        return found
+                lines.setdefault(line.key, []).append(line)
+        return lines
 
     @cached_property
     def _entries(self) -> dict[str, tuple[list[Entry], list[Line]]]:
@@ -167,8 +183,8 @@ class Config:
 
     def settings(self, *keys: str) -> list[Setting]:
         """Every value of these keys at the start of lines, in order."""
-        found = [line for key in keys for line in self._by_key.get(key.lower(), ())]
-        return [Setting(line.file, line.pairs[0]) for line in found]
+        lines = [line for key in keys for line in self._by_key.get(key.lower(), ())]
+        return [Setting(line.file, line.pairs[0]) for line in lines]
 
     def value(self, *keys: str) -> Setting | None:
         """The value that counts, the last one, of the first of these keys that the file has."""
@@ -180,8 +196,8 @@ class Config:
 
     def text(self, *keys: str) -> str | None:
         """As `value`, the text alone."""
-        found = self.value(*keys)
-        return found.text if found is not None else None
+        setting = self.value(*keys)
+        return setting.text if setting is not None else None
 
     def entries(self, block: str) -> list[Entry]:
         """The lines that a block key opens, in order, without the DEFAULT lines; those stand in `Entry.defaults`."""
@@ -196,17 +212,21 @@ class Config:
         if key not in self._entries:
             entries: list[Entry] = []
             stated: list[Line] = []
-            above: tuple[Line, ...] = ()
-            inherited: Mapping[str, Setting] = _NOTHING
+            inherited: dict[str, Setting] = {}
+            shared = False  # whether an entry holds `inherited`, which is then never changed again
+            private = _WITH_DEFAULTS.get(key, frozenset())
+            readable = self._tables.get(key)
             for line in self._by_key.get(key, ()):
                 if key in _WITH_DEFAULTS and line.pairs[0].value.lower() == "default":
                     stated.append(line)
-                    above = (line, *above)
-                    news = {pair.key.lower(): Setting(line.file, pair) for pair in line.pairs}
-                    private = _WITH_DEFAULTS[key]
-                    inherited = {**inherited, **{name: one for name, one in news.items() if name not in private}}
+                    inherited, shared = dict(inherited) if shared else inherited, False
+                    for pair in line.pairs:
+                        name = pair.key.lower()
+                        if name not in private and (readable is None or name in readable):
+                            inherited[name] = Setting(line.file, pair)
                 else:
-                    entries.append(Entry(line, above, inherited))
+                    entries.append(Entry(line, stated, len(stated), inherited))
+                    shared = True
             self._entries[key] = entries, stated
         return self._entries[key]
 
@@ -223,20 +243,26 @@ class Folder:
         self._tables_of = tables_of
         self._beside_includer = beside_includer
         self._configs: dict[str, Config | None] = {}
-        self._read = self._noting(_reader(path))
+        self._reader = Reader(path)
+        self._shown: dict[str, str] = {}
 
     def has(self, name: str) -> bool:
-        return (self.path / self._called(name)).is_file()
+        return self._reader.has(self._called(name))
 
     def config(self, name: str) -> Config | None:
-        """A file and all that it includes, by the name that Slurm gives it; None where there is none."""
+        """A file and all that it includes, by the name that Slurm gives it; None where there is none.
+
+        OSError also where they are more, or stand for more, than `reading` and `bounds` allow.
+        """
         if name not in self._configs:
             called = self._called(name)
-            if (self.path / called).is_file():
+            if self._reader.has(called):
                 lines = read_config(
                     called, self._read, key_tables=self._tables_of(name), beside_includer=self._beside_includer
                 )
-                self._configs[name] = Config(name, lines)
+                config = Config(name, lines, self._tables_of(name))
+                refuse_too_much(config)
+                self._configs[name] = config
             else:
                 self._configs[name] = None
         return self._configs[name]
@@ -245,29 +271,43 @@ class Folder:
         """The text of a file; None where there is none."""
         called = self._called(name)
         if called not in self.texts:
-            if not (self.path / called).is_file():
+            if not self._reader.has(called):
                 return None
             self._read(called)
         return self.texts[called]
 
+    def content(self, name: str, most: int) -> bytes:
+        """The bytes of a file of at most that many. Raises OSError, as for links that lead out of the directory."""
+        return self._reader.read(name, most)
+
     def where(self, file: str) -> Path:
         """The path of a file, as `Line.file` calls it."""
-        return self.path / _inside(self.path, file)
+        return self.path / self._inside(file)
 
     def shown(self, file: str) -> str:
         """The same for messages, in the words in which the folder was given."""
-        return str(self.where(file))
+        if file not in self._shown:
+            self._shown[file] = str(self.where(file))
+        return self._shown[file]
 
     def _called(self, name: str) -> str:
         return self.main if name == "slurm.conf" else name
 
-    def _noting(self, read: Reader) -> Reader:
-        def noting(name: str) -> bytes:
-            data = read(name)
-            self.texts.setdefault(name, decode(data))
-            return data
+    def _read(self, name: str) -> bytes:
+        data = self._reader.read(self._inside(name))
+        self.texts.setdefault(name, decode(data))
+        return data
 
-        return noting
+    def _inside(self, name: str) -> str:
+        """An absolute name as a name in the directory: it is a copy, and its place on the node is unknown.
+
+        The longest end of the name that is a file here; the name itself where there is none.
+        """
+        if not name.startswith("/"):
+            return name
+        parts = [part for part in name.split("/") if part]
+        ends = ("/".join(parts[start:]) for start in range(len(parts)) if ".." not in parts[start:])
+        return next((end for end in ends if self._reader.has(end)), name)
 
 
 def open_folder(path: Path, tables_of: TablesOf, *, main: str = "slurm.conf", beside_includer: bool = False) -> Folder:
@@ -276,34 +316,3 @@ def open_folder(path: Path, tables_of: TablesOf, *, main: str = "slurm.conf", be
     `beside_includer`: before Slurm 23.02 Include was relative to the including file. Nothing is read yet.
     """
     return Folder(path, main, tables_of, beside_includer=beside_includer)
-
-
-def _inside(folder: Path, name: str) -> str:
-    """An absolute name as a name in the folder: the folder is a copy, and nobody knows where it stands on the node.
-
-    The longest end of the name that is a file here; the name itself where there is none.
-    """
-    if not name.startswith("/"):
-        return name
-    parts = [part for part in name.split("/") if part]
-    for start in range(len(parts)):
-        end = "/".join(parts[start:])
-        if ".." not in parts[start:] and (folder / end).is_file():
-            return end
-    return name
-
-
-def _reader(folder: Path) -> Reader:
-    read = folder_reader(folder)
-
-    def below(name: str) -> bytes:
-        if "\0" in name:
-            raise FileNotFoundError(2, "there is no such file in the folder")
-        inside = _inside(folder, name)
-        path = folder / inside
-        # /etc/slurm/slurm.conf is often a link to a shared folder's; one to a file of another name could be a trap.
-        if path.is_symlink() and path.is_file() and path.resolve().name == path.name:
-            return path.read_bytes()
-        return read(inside)
-
-    return below

@@ -125,5 +125,5 @@ class Line(NamedTuple):
 
     def pair(self, key: str) -> Pair | None:
         """As `get`, with its places."""
-        wanted = key.lower()
-        return next((pair for pair in reversed(self.pairs) if pair.key.lower() == wanted), None)
+        lower = key.lower()
+        return next((pair for pair in reversed(self.pairs) if pair.key.lower() == lower), None)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
-from pathlib import Path
 from posixpath import dirname, join, normpath
 
 from clustergen.slurmconf.grammar import KeyTables, Line, Problem, ProblemKind
 from clustergen.slurmconf.parse import decode, parse
+from clustergen.slurmconf.reading import MOST_BYTES, MOST_LINES
 
 Reader = Callable[[str], bytes]
 """The content of a file by the name that Include gives it, relative to the folder of slurm.conf or absolute; OSError
 where there is none."""
 
-_MOST_FILES = 10_000
+_MOST_FILES = 1_000
 _DEEPEST = 100
 
 
@@ -25,7 +26,7 @@ def read_config(
     Names are relative to the folder of slurm.conf, also inside included files; before Slurm 23.02 to that of the file
     that includes, which is `beside_includer`. `%c` is the cluster's name in lower case, from the last ClusterName above
     it. A file that cannot be read, a loop, a pattern with `*`, a `%c` before any name: problems of the Include line.
-    OSError where `main` itself cannot be read.
+    OSError where `main` itself cannot be read, or all that is included is too much.
     """
     following = _Following(read, key_tables, beside_includer)
     following.follow(main, read(main), (normpath(main),))
@@ -42,10 +43,18 @@ class _Following:
         self._beside_includer = beside_includer
         self._cluster: str | None = None
         self._opened = 0
+        self._bytes = 0
+        self._physical = 0
 
     def follow(self, file: str, data: bytes, above: tuple[str, ...]) -> None:
         """Adds the lines of one file and of those that it includes. `above`: the files on the way, this one last."""
         self._opened += 1
+        self._bytes += len(data)
+        self._physical += data.count(b"\n")
+        if self._physical > MOST_LINES:
+            raise OSError(errno.EFBIG, f"more than {MOST_LINES:,} lines, with all that is included")
+        if self._bytes > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"more than {MOST_BYTES:,} bytes, with all that is included")
         for line in parse(decode(data), file, key_tables=self._key_tables):
             self.lines.append(line)
             if line.key == "clustername":
@@ -84,22 +93,3 @@ def _refusal(name: str, above: tuple[str, ...]) -> tuple[str, str | None] | None
     if normpath(name) in above:
         return f"'{name}' includes itself", f"the way here: {' → '.join((*above, name))}"
     return None
-
-
-def folder_reader(folder: Path, standing_for: str = "/etc/slurm") -> Reader:
-    """Reads below one folder and nowhere else: a file of somebody else may name any file of this machine.
-
-    Absolute names below `standing_for`, the folder's place on the node, are looked up in the folder.
-    """
-    root = folder.resolve()
-
-    def read(name: str) -> bytes:
-        inside = name.removeprefix(standing_for.rstrip("/") + "/") if name.startswith("/") else name
-        path = root / inside
-        if not path.is_file():  # nor a pipe or a device, nor a link to itself
-            raise FileNotFoundError(2, "there is no such file in the folder")
-        if not path.resolve().is_relative_to(root):
-            raise PermissionError(1, "it lies outside the folder")
-        return path.read_bytes()
-
-    return read

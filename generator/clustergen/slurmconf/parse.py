@@ -136,16 +136,16 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
     allowed: frozenset[str] | None = None  # behind the first key; None: any
     alone = False
     pos = 0
-    while not alone and (found := PAIR.match(body, pos)):
-        key, operator, value, run = found.groups()
-        start, pos = found.span(4 if value is None else 3)
+    while not alone and (match := PAIR.match(body, pos)):
+        key, operator, value, run = match.groups()
+        start, pos = match.span(4 if value is None else 3)
         if moved:
-            key_line, key_column, _ = logical.at(*found.span(1))
+            key_line, key_column, _ = logical.at(*match.span(1))
             pair = Pair(key, operator, run or value, not run, key_line, key_column, *logical.at(start, pos))
         else:
-            pair = Pair(key, operator, run or value, not run, number, found.start(1) + 1, number, start + 1, pos + 1)
+            pair = Pair(key, operator, run or value, not run, number, match.start(1) + 1, number, start + 1, pos + 1)
         pairs.append(pair)
-        pos = found.end()
+        pos = match.end()
         if run and '"' in run:
             problems.append(_stray_quote(pair, logical.commented))
         if blocks is None:

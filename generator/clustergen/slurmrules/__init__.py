@@ -10,6 +10,8 @@ a file. What a release does with it is in `Remark.outcome`: stop, say so in a lo
 - `combinations`: words and keys that exclude or need each other
 """
 
+from __future__ import annotations
+
 from clustergen.slurmrules.remarks import Outcome, Remark
 
 __all__ = ["Outcome", "Remark"]

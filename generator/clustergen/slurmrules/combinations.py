@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from clustergen.slurmrules.remarks import Outcome, Remark
@@ -16,11 +16,12 @@ _EXCLUSIVE = {
     "JobAcctGatherParams": (("UsePss", "NoShared"),),
     "SelectTypeParameters": (("CR_ONE_TASK_PER_CORE", "CR_CPU"), ("CR_ONE_TASK_PER_CORE", "CR_CPU_Memory")),
 }
+_NEVER = ("", "-1", "infinite")
 _ONLY_LOGGED = ("SlurmdParameters",)
 _NEEDS = {"SlurmSchedLogLevel": "SlurmSchedLogFile", "MCSParameters": "MCSPlugin"}
 
 
-class Given(Protocol):
+class Settings(Protocol):
     """The keys that are given, in any case."""
 
     def __contains__(self, key: object) -> bool: ...
@@ -32,19 +33,29 @@ class Given(Protocol):
         """The words of a list, in lower case and without their values."""
 
 
-def combinations(given: Given) -> Iterator[tuple[str, Remark]]:
+def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str]) -> list[str]:
+    """The keys without which slurmctld turns power saving off, and never starts a node of a cloud.
+
+    `text` gives the value of a key, and `of_partitions` are the SuspendTime of partitions.
+    """
+    lacking = [key for key in ("ResumeProgram", "SuspendProgram") if not text(key)]
+    times = [text("SuspendTime"), *of_partitions]
+    return lacking if any(time.lower() not in _NEVER for time in times) else [*lacking, "SuspendTime"]
+
+
+def combinations(settings: Settings) -> Iterator[tuple[str, Remark]]:
     """The key that a remark is about, and the remark."""
-    for topic in (_exclusive, _one_unit, _needed, _gone, _alone):
-        yield from topic(given)
+    for topic in (_exclusive, _one_unit, _needed, _removed, _alone):
+        yield from topic(settings)
 
 
 def _wrong(message: str, hint: str | None = None, does: Outcome = Outcome.STOPS, *, on_key: bool = False) -> Remark:
     return Remark("slurm-value-wrong", message, hint, does, on_key=on_key)
 
 
-def _exclusive(given: Given) -> Iterator[tuple[str, Remark]]:
+def _exclusive(settings: Settings) -> Iterator[tuple[str, Remark]]:
     for key, pairs in _EXCLUSIVE.items():
-        words = given.words(key)
+        words = settings.words(key)
         for one, other in pairs:
             if one.lower() not in words or other.lower() not in words:
                 continue
@@ -55,28 +66,28 @@ def _exclusive(given: Given) -> Iterator[tuple[str, Remark]]:
                 yield key, _wrong(f"{message}; no daemon starts with both")
 
 
-def _one_unit(given: Given) -> Iterator[tuple[str, Remark]]:
-    units = [word for word in given.words("SelectTypeParameters") if word in UNITS]
+def _one_unit(settings: Settings) -> Iterator[tuple[str, Remark]]:
+    units = [word for word in settings.words("SelectTypeParameters") if word in UNITS]
     if len(units) > 1:
         message = f"one unit is handed out, not {len(units)}; no daemon starts with several"
         yield "SelectTypeParameters", _wrong(message, "CR_Core_Memory is right for GPU nodes")
 
 
-def _needed(given: Given) -> Iterator[tuple[str, Remark]]:
-    for key, wanted in _NEEDS.items():
-        if given.text(key) not in ("", "0") and wanted not in given:
-            yield key, _wrong(f"'{key}' without '{wanted}' stops the daemons", on_key=True)
+def _needed(settings: Settings) -> Iterator[tuple[str, Remark]]:
+    for key, requirement in _NEEDS.items():
+        if settings.text(key) not in ("", "0") and requirement not in settings:
+            yield key, _wrong(f"'{key}' without '{requirement}' stops the daemons", on_key=True)
 
 
-def _gone(given: Given) -> Iterator[tuple[str, Remark]]:
-    if "FastSchedule" in given:
-        does = Outcome.LOGS if given.text("FastSchedule").strip() == "1" else Outcome.STOPS
+def _removed(settings: Settings) -> Iterator[tuple[str, Remark]]:
+    if "FastSchedule" in settings:
+        does = Outcome.LOGS if settings.text("FastSchedule").strip() == "1" else Outcome.STOPS
         message = "FastSchedule is gone: 0 and 2 stop slurmctld, 1 is an error in its log"
         yield "FastSchedule", _wrong(message, "delete it; what 2 did is SlurmdParameters=config_overrides", does)
 
 
-def _alone(given: Given) -> Iterator[tuple[str, Remark]]:
-    states = given.words("HealthCheckNodeState")
+def _alone(settings: Settings) -> Iterator[tuple[str, Remark]]:
+    states = settings.words("HealthCheckNodeState")
     for word in ("START_ONLY", "REBOOT_ONLY"):
         if word.lower() in states and len(states) > 1:
             message = f"{word} excludes all other states; no daemon starts with both"

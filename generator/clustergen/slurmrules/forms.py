@@ -7,43 +7,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clustergen.hostlist import HostlistError, expand
-
-_SPEC = re.compile(r"[0-9:-]+")
-_LONGEST = 2**31 - 1  # Slurm counts seconds in an int
+from clustergen.slurmconf.scalars import seconds_of
+from clustergen.units.digits import whole
 
 
 class Form(NamedTuple):
-    """`reads` says whether Slurm takes a text; `wanted` is what it takes, for a message."""
+    """`reads` says whether Slurm takes a text; `expected` says what it takes, for a message."""
 
     reads: Callable[[str], bool]
-    wanted: str
-
-
-def seconds_of(text: str) -> int | None:
-    """The seconds that Slurm reads in `days-hours:minutes:seconds` and its like; -1 for no limit, None for no duration.
-
-    A bare number counts minutes. Slurm checks how many numbers, dashes and colons there are, not how they stand.
-    """
-    if text.lower() in ("-1", "infinite", "unlimited"):
-        return -1
-    if not _SPEC.fullmatch(text):
-        return None
-    numbers = re.findall("[0-9]+", text)
-    if text.startswith("-"):
-        return None
-    dashes, colons = text.count("-"), text.count(":")
-    needed = colons + 1 + (1 if dashes and colons else 0)
-    if not numbers or dashes > 1 or colons > 2 or len(numbers) < needed or "-" in text[text.find(":") :][colons < 1 :]:
-        return None
-    values = [*map(int, numbers), 0, 0, 0, 0]
-    if dashes:
-        days, hours, minutes, seconds = values[:4]
-    elif len(numbers) >= 3:
-        days, (hours, minutes, seconds) = 0, values[:3]
-    else:
-        days, hours, minutes, seconds = 0, 0, values[0], values[1]
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return total if total <= _LONGEST else None
+    expected: str
 
 
 def _is_duration(text: str) -> bool:
@@ -63,7 +35,7 @@ def _is_port_range(text: str) -> bool:
     low, dash, high = text.partition("-")
     if not low.isdigit() or (dash and not high.isdigit()):
         return False
-    return 0 < int(low) <= int(high or low) and (not dash or int(low) <= 65535)
+    return 0 < whole(low) <= whole(high or low) and (not dash or whole(low) <= 65535)
 
 
 def _is_port_list(text: str) -> bool:
@@ -74,7 +46,7 @@ def _is_port_list(text: str) -> bool:
         ranges = [re.match("([0-9]+)(?:-([0-9]+)$)?", item) for item in expand(text)]
     except HostlistError:
         return False
-    return all(found and 0 < int(found[1]) <= int(found[2] or found[1]) <= 65535 for found in ranges)
+    return all(match and 0 < whole(match[1]) <= whole(match[2] or match[1]) <= 65535 for match in ranges)
 
 
 _NODE_STATES = (

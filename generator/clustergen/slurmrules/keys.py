@@ -9,6 +9,16 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.slurmrules.remarks import Outcome, Remark
 
 
+def unread(release: SlurmRelease) -> Remark | None:
+    """What a release of which only the announcement is in the catalogue means for every check of keys."""
+    read = slurm.read_releases()
+    if release not in slurm.releases() or release in read:
+        return None
+    message = f"the keys of Slurm {release} are not in the catalogue yet: it is checked as {max(read)}"
+    hint = "read its release notes for removed keys, and run `clustergen verify` with its own slurmctld"
+    return Remark("slurm-release-unread", message, hint, Outcome.ADVICE)
+
+
 def unknown(file: str, block: str, name: str, hint: str | None) -> Remark:
     """A key that no release has."""
     what = f"a {block} line of {file}" if block else file
@@ -29,44 +39,44 @@ def readers(file: str) -> str:
     }.get(file, "no daemon or command of Slurm starts with it")
 
 
-def state(known: slurm.SlurmKey, release: SlurmRelease) -> Iterator[Remark]:
+def state(row: slurm.SlurmKey, release: SlurmRelease) -> Iterator[Remark]:
     """A key that the release does not read, or reads without effect."""
-    now = known.state(release)
-    if now == "too-new":
+    current = row.state(release)
+    if current == "too-new":
         yield Remark(
             "slurm-key-too-new",
-            f"'{known.key}' exists from Slurm {known.since} on; {release} does not start with it",
+            f"'{row.key}' exists from Slurm {row.since} on; {release} does not start with it",
             on_key=True,
         )
-    elif now == "defunct":
+    elif current == "defunct":
         yield Remark(
             "slurm-key-defunct",
-            f"'{known.key}' has had no effect since Slurm {known.defunct}; {release} logs an error for it",
-            _without(known),
+            f"'{row.key}' has had no effect since Slurm {row.defunct}; {release} logs an error for it",
+            _without(row),
             Outcome.LOGS,
             on_key=True,
         )
-    elif now != "known":
-        since = known.refused if now == "refused" else known.removed
+    elif current != "known":
+        since = row.refused if current == "refused" else row.removed
         yield Remark(
             "slurm-key-removed",
-            f"'{known.key}' was removed in Slurm {since}; {release} does not start with it",
-            instead_of(known),
+            f"'{row.key}' was removed in Slurm {since}; {release} does not start with it",
+            instead_of(row),
             on_key=True,
         )
 
 
-def _without(known: slurm.SlurmKey) -> str:
+def _without(row: slurm.SlurmKey) -> str:
     """What to do with a key that has no effect."""
-    if not known.note or known.note == "delete it":
+    if not row.note or row.note == "delete it":
         return "delete it"
-    return instead_of(known) if "=" in known.note else f"delete it; {known.note}"
+    return instead_of(row) if "=" in row.note else f"delete it; {row.note}"
 
 
-def instead_of(known: slurm.SlurmKey) -> str:
+def instead_of(row: slurm.SlurmKey) -> str:
     """What took the place of a key that is gone."""
-    if known.note and "=" in known.note:
-        return f"write {known.note}"
-    if known.instead:
-        return f"write {known.instead}"
-    return known.note or "delete it"
+    if row.note and "=" in row.note:
+        return f"write {row.note}"
+    if row.instead:
+        return f"write {row.instead}"
+    return row.note or "delete it"

@@ -9,19 +9,18 @@ from clustergen.catalogue import slurm, slurm_traps, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import did_you_mean
 from clustergen.records import replace
+from clustergen.slurmconf import scalars
 from clustergen.slurmrules.forms import FORMS
 from clustergen.slurmrules.remarks import Outcome, Remark
 from clustergen.units import Duration, UnitError
+from clustergen.units.digits import whole
 
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 _FLOAT = re.compile(r"[ \t]*[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+)")
 _AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
 _SECONDS = re.compile(r"([0-9]+) ?s(?:ec|ecs|econds?)?", re.IGNORECASE)
-NO_LIMIT = ("unlimited", "infinite")
-BOOLEANS = ("yes", "up", "true", "1", "no", "down", "false", "0")
 HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
-_KIB = ("uint32", "uint64")  # these take a `k` for 1024
 _LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
+_MOST_WORDS = 1_000  # of one list; SchedulerParameters, which has the most, knows about a hundred
 _OPEN = ("GresTypes",)  # any name is a GRES of one's own
 _ANY_CASE = ("AutoDetect",)
 _NO_BLANKS = ("SelectTypeParameters", "PrologFlags")  # their readers take a blank as part of the word
@@ -46,76 +45,70 @@ def unprintable(text: str) -> Iterator[Remark]:
         )
 
 
-def value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """What is wrong with the value of a key that the release knows."""
-    if refused := _refused(known, release, text):
-        wanted, outcome = refused
-        hint, instead = _meant(known, text)
-        message = f"'{known.key}' takes {wanted}, not '{text}'"
+    newer = slurm.key(row.file, row.instead, row.block) if row.note == "old name" else None
+    family, _, bare = text.rpartition("/")
+    if newer is not None and family and family == slurm_values.family(row.key):  # Slurm replaces the family too
+        for remark in value(release, newer, f"{slurm_values.family(newer.key)}/{bare}"):
+            yield replace(remark, at=None, instead=None)
+        return
+    if refused := _refused(row, release, text):
+        expected, outcome = refused
+        hint, instead = _meant(row, text)
+        message = f"'{row.key}' takes {expected}, not '{text}'"
         yield Remark("slurm-value-wrong", message, hint, outcome, instead=instead)
         return
-    if known.file == "slurm.conf" and known.block in ("", "PartitionName"):
-        if slurm_values.has_tokens(known.key):
-            yield from words(release, known.key, text)
-        elif slurm_values.has_plugins(known.key) and text:
-            yield from plugins(release, known.key, text)
-        elif whole := slurm_values.needs_family(known.key, text, release):
-            does = Outcome(slurm_values.unknown_plugin(known.key, release))
+    if row.file == "slurm.conf" and row.block in ("", "PartitionName"):
+        if slurm_values.has_tokens(row.key):
+            yield from words(release, row.key, text)
+        elif slurm_values.has_plugins(row.key) and text:
+            yield from plugins(release, row.key, text)
+        elif whole := slurm_values.needs_family(row.key, text, release):
+            does = Outcome(slurm_values.unknown_plugin(row.key, release))
             instead = whole if text else None
             hint = f"write {whole}" if text else "leave it out, or name a plugin"
-            yield Remark("slurm-plugin-unknown", _lacks_family(known.key, text), hint, does, instead=instead)
+            yield Remark("slurm-plugin-unknown", _lacks_family(row.key, text), hint, does, instead=instead)
 
 
-def _refused(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str, Outcome] | None:
+def _refused(row: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str, Outcome] | None:
     """What the parser wants in place of a text, and what it does without; None where it takes it."""
-    if known.type in HIGHEST:
-        bounds = slurm_values.bounds(known.key)
-        low, high = (bounds.low, bounds.high) if bounds else (0, HIGHEST[known.type])
-        found = HIGHEST[known.type] if text.lower() in NO_LIMIT else number(text, known.type)
-        if found is not None and low <= found <= high:
+    if row.type in HIGHEST:
+        bounds = slurm_values.bounds(row.key)
+        low, high = (bounds.low, bounds.high) if bounds else (0, HIGHEST[row.type])
+        parsed = HIGHEST[row.type] if text.lower() in scalars.NO_LIMIT else scalars.unsigned(text, row.type)
+        if parsed is not None and low <= parsed <= high:
             return None if text else ("a number; Slurm reads 0", Outcome.SILENT)
-        unit = f" of {known.unit}" if known.unit else ""
-        wanted = f"a whole number{unit} from {low} to {high}" if known.type != "uint64" else f"a whole number{unit}"
-        readable = found is not None and found <= HIGHEST[known.type]
+        unit = f" of {row.unit}" if row.unit else ""
+        expected = f"a whole number{unit} from {low} to {high}" if row.type != "uint64" else f"a whole number{unit}"
+        readable = parsed is not None and parsed <= HIGHEST[row.type]
         if not bounds or not readable:
-            return wanted, Outcome.STOPS
-        return wanted, Outcome(bounds.beyond) if not bounds.since or release >= bounds.since else Outcome.SILENT
-    if known.type == "boolean" and text.lower() not in BOOLEANS:
+            return expected, Outcome.STOPS
+        return expected, Outcome(bounds.beyond) if not bounds.since or release >= bounds.since else Outcome.SILENT
+    if row.type == "boolean" and scalars.boolean(text) is None:
         return "yes or no", Outcome.STOPS
-    if known.type in ("float", "long") and text and not _FLOAT.fullmatch(text) and text.lower() not in NO_LIMIT:
+    if row.type in ("float", "long") and text and not _FLOAT.fullmatch(text) and text.lower() not in scalars.NO_LIMIT:
         return "a number", Outcome.STOPS
-    if known.key in LEVEL_KEYS and text.lower() not in _LEVELS and not text.isdigit():
+    if row.key in LEVEL_KEYS and text.lower() not in _LEVELS and not text.isdigit():
         # of a number with more behind it Slurm reads the number
         return f"one of {', '.join(_LEVELS)}", Outcome.LOGS if text[:1].isdigit() else Outcome.STOPS
     return None
 
 
-def _meant(known: slurm.SlurmKey, text: str) -> tuple[str | None, str | None]:
+def _meant(row: slurm.SlurmKey, text: str) -> tuple[str | None, str | None]:
     """The number that was meant by an amount with a unit: a hint, and the text."""
-    amount = _AMOUNT.fullmatch(text)
-    if known.unit == "MiB" and amount is not None:
-        mib = str(int(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()])
-        return f"write {mib}", mib
+    if row.unit == "MiB" and (mib := mebibytes(text)) is not None:
+        return f"write {mib}", str(mib)
     seconds = _SECONDS.fullmatch(text)
-    if known.unit == "seconds" and seconds is not None:
+    if row.unit == "seconds" and seconds is not None:
         return f"write {seconds[1]}", seconds[1]
     return None, None
 
 
-def number(text: str, kind: str) -> int | None:
-    """As strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0."""
-    text, factor = text.lstrip(" \t").removeprefix("+"), 1
-    if not text:
-        return 0
-    if kind in _KIB and text[-1:] in ("k", "K"):
-        text, factor = text[:-1], 1024
-    if not _NUMBER.fullmatch(text):
-        return None
-    octal = len(text) > 1 and text[0] == "0" and text[1] not in "xX"
-    try:
-        return int(text, 8 if octal else 0) * factor
-    except ValueError:
-        return None
+def mebibytes(text: str) -> int | None:
+    """The MiB that were meant by an amount with a unit, as 64G or 1 TiB."""
+    amount = _AMOUNT.fullmatch(text)
+    return whole(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()] if amount is not None else None
 
 
 def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
@@ -124,42 +117,45 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         return  # all of it is a path
     start = 0
     outcome = Outcome(slurm_values.unknown_token(key))
-    for part in text.split(","):
+    for part in text.split(",", _MOST_WORDS)[:_MOST_WORDS]:
         word = part.strip()
         at = (start + part.find(word), len(word.partition("=")[0]))
         start += len(part) + 1
         if not word:
             continue
-        known = slurm_values.token(key, word)
+        row = slurm_values.token(key, word)
         if key in _NO_BLANKS and part.startswith(" "):
             message = f"a blank stands before '{word}' of {key}, and no daemon starts with it"
             yield Remark("slurm-value-wrong", message, "commas without blanks", outcome, at)
-        elif known is None:
+        elif row is None:
             hint, instead = _near_word(key, word)
             yield Remark("slurm-word-unknown", _unknown_word(key, word, outcome), hint, outcome, at, instead=instead)
-        elif (state := known.state(release)) != "known":
-            message = _other_release(key, known, release, state)
+        elif (state := row.state(release)) != "known":
+            message = _other_release(key, row, release, state)
             does = Outcome.LOGS if state == "defunct" else outcome
-            yield Remark("slurm-word-unknown", message, _instead(known), does, at)
-        elif known.takes_value and "=" not in word:
+            yield Remark("slurm-word-unknown", message, _instead(row), does, at)
+        elif row.takes_value and "=" not in word:
             yield Remark(
                 "slurm-value-wrong",
-                f"'{known.token}' of {key} needs a value; without one Slurm passes over it",
-                f"write {known.token}=…",
+                f"'{row.token}' of {key} needs a value; without one Slurm passes over it",
+                f"write {row.token}=…",
                 Outcome.SILENT,
                 at,
             )
         else:
-            yield from _number_of(key, known, word, at[0])
+            yield from _number_of(key, row, word, at[0])
+    if (more := text.count(",") + 1 - _MOST_WORDS) > 0:
+        message = f"the first {_MOST_WORDS:,} words of {key} are checked, and not the {more:,} behind them"
+        yield Remark("slurm-word-unknown", message, None, outcome, (start, max(1, len(text) - start)))
 
 
-def _number_of(key: str, known: slurm_values.SlurmToken, word: str, start: int) -> Iterator[Remark]:
+def _number_of(key: str, row: slurm_values.SlurmToken, word: str, start: int) -> Iterator[Remark]:
     """The number behind a word, where the catalogue has its bounds."""
-    limits = slurm_values.bounds(key, known.token) if known.takes_value else None
-    given = word.partition("=")[2].strip()
-    if limits and (not re.fullmatch("-?[0-9]+", given) or not limits.low <= int(given) <= limits.high):
-        message = f"'{known.token}' takes a whole number from {limits.low} to {limits.high}, not '{given}'"
-        at = start + word.index("=") + 1, max(1, len(given))
+    limits = slurm_values.bounds(key, row.token) if row.takes_value else None
+    text = word.partition("=")[2].strip()
+    if limits and (not re.fullmatch("-?[0-9]+", text) or not limits.low <= whole(text) <= limits.high):
+        message = f"'{row.token}' takes a whole number from {limits.low} to {limits.high}, not '{text}'"
+        at = start + word.index("=") + 1, max(1, len(text))
         yield Remark("slurm-value-wrong", message, None, Outcome(limits.beyond), at)
 
 
@@ -180,36 +176,40 @@ def _near_word(key: str, word: str) -> tuple[str | None, str | None]:
     return f"it is a word of {homes[0]}" if homes else None, None
 
 
-def _other_release(key: str, known: slurm_values.SlurmToken, release: SlurmRelease, state: str) -> str:
-    gone = known.removed or known.defunct
-    when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {gone}"
-    return f"the word '{known.token}' of {key} {when}; this is {release}"
+def _other_release(key: str, row: slurm_values.SlurmToken, release: SlurmRelease, state: str) -> str:
+    end = row.removed or row.defunct
+    when = f"exists from Slurm {row.since} on" if state == "too-new" else f"was removed in Slurm {end}"
+    return f"the word '{row.token}' of {key} {when}; this is {release}"
 
 
-def _instead(known: slurm_values.SlurmToken) -> str | None:
-    return f"write {known.instead}" if known.instead else None
+def _instead(row: slurm_values.SlurmToken) -> str | None:
+    return f"write {row.instead}" if row.instead else None
 
 
 def plugins(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
     """Plugins of a comma-separated list that the release does not have."""
     start = 0
-    for part in text.split(","):
+    for part in text.split(",", _MOST_WORDS)[:_MOST_WORDS]:
         at = (start, len(part)) if part else (max(start - 1, 0), 1)
         start += len(part) + 1
-        found = _plugin(release, key, part)
-        if found is not None:
+        row = _plugin(release, key, part)
+        if row is not None:
             # what takes the place of one plugin does not take that of a list with others in it
-            yield replace(found, at=at, instead=found.instead if text == part else None)
+            yield replace(row, at=at, instead=row.instead if text == part else None)
+    if (more := text.count(",") + 1 - _MOST_WORDS) > 0:
+        message = f"the first {_MOST_WORDS:,} plugins of {key} are checked, and not the {more:,} behind them"
+        outcome = Outcome(slurm_values.unknown_plugin(key, release))
+        yield Remark("slurm-plugin-unknown", message, None, outcome, (start, max(1, len(text) - start)))
 
 
 def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
     """What is wrong with one name of a plugin."""
-    name, known = part.strip(), slurm_values.plugin(key, part)
+    name, row = part.strip(), slurm_values.plugin(key, part)
     bare = name.rpartition("/")[2]
     if bare.lower() == "none" and slurm_values.takes_any_none(key, release):
         return None
     does = Outcome(slurm_values.unknown_plugin(key, release))
-    if known is None:
+    if row is None:
         if key in _OPEN:
             return None
         names = [plugin.value for plugin in slurm_values.plugins(key)]
@@ -222,14 +222,14 @@ def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
         return Remark("slurm-plugin-unknown", message, f"write {right}", does, instead=right)
     if whole := slurm_values.needs_family(key, name, release):
         return Remark("slurm-plugin-unknown", _lacks_family(key, name), f"write {whole}", does, instead=whole)
-    state = known.state(release)
+    state = row.state(release)
     if state == "known" or key in _OPEN:
         return None
-    when = f"exists from Slurm {known.since} on" if state == "too-new" else f"was removed in Slurm {known.removed}"
-    other = known.note.partition(" ")[0]
+    when = f"exists from Slurm {row.since} on" if state == "too-new" else f"was removed in Slurm {row.removed}"
+    other = row.note.partition(" ")[0]
     instead = other if "/" in other else None
     hint = f"write {other}" if instead else None
-    return Remark("slurm-plugin-unknown", f"'{known.value}' {when}; this is {release}", hint, instead=instead)
+    return Remark("slurm-plugin-unknown", f"'{row.value}' {when}; this is {release}", hint, instead=instead)
 
 
 def _lacks_family(key: str, name: str) -> str:
@@ -244,13 +244,13 @@ def _near_plugin(name: str, names: list[str]) -> str | None:
     return did_you_mean(name.rpartition("/")[2], bare)
 
 
-def form(known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+def form(row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """A text that does not have the form that the key's own reader wants."""
-    wanted = slurm_traps.form(known.file, known.key, known.block)
-    if wanted is not None and not FORMS[wanted.form].reads(text):
-        message = f"'{known.key}' takes {FORMS[wanted.form].wanted}, not '{text}'"
-        hint, instead = _slurm_duration(text) if wanted.form == "duration" else (None, None)
-        yield Remark("slurm-value-wrong", message, hint, Outcome(wanted.beyond), instead=instead, by_form=True)
+    expected = slurm_traps.form(row.file, row.key, row.block)
+    if expected is not None and not FORMS[expected.form].reads(text):
+        message = f"'{row.key}' takes {FORMS[expected.form].expected}, not '{text}'"
+        hint, instead = _slurm_duration(text) if expected.form == "duration" else (None, None)
+        yield Remark("slurm-value-wrong", message, hint, Outcome(expected.beyond), instead=instead, by_form=True)
 
 
 def _slurm_duration(text: str) -> tuple[str | None, str | None]:
@@ -262,9 +262,9 @@ def _slurm_duration(text: str) -> tuple[str | None, str | None]:
     return f"write {meant}", meant
 
 
-def traps(known: slurm.SlurmKey, release: SlurmRelease, text: str) -> Iterator[Remark]:
+def traps(row: slurm.SlurmKey, release: SlurmRelease, text: str) -> Iterator[Remark]:
     """What the catalogue warns of."""
-    for trap in slurm_traps.traps(known.file, known.key, known.block):
+    for trap in slurm_traps.traps(row.file, row.key, row.block):
         if trap.fits(release, text):
             outcome = Outcome(trap.outcome)
             yield Remark(trap.code, trap.message, trap.hint or None, outcome, instead=trap.instead or None)

@@ -5,8 +5,24 @@ write and refuses what could be read in two ways; `str` gives a canonical text t
 type can be the type of a pydantic field, which then takes the same texts.
 """
 
+from __future__ import annotations
+
+from clustergen.units.age import Age
+from clustergen.units.bare import Bare, Minutes, Seconds
 from clustergen.units.base import UnitError
 from clustergen.units.duration import Duration
 from clustergen.units.quantity import BitRate, ByteRate, Bytes, Percent, Watts
 
-__all__ = ["BitRate", "ByteRate", "Bytes", "Duration", "Percent", "UnitError", "Watts"]
+__all__ = [
+    "Age",
+    "Bare",
+    "BitRate",
+    "ByteRate",
+    "Bytes",
+    "Duration",
+    "Minutes",
+    "Percent",
+    "Seconds",
+    "UnitError",
+    "Watts",
+]

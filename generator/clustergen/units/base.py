@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ class UnitError(ValueError):
         self.message = message
         self.hint = hint
 
+    def context(self) -> dict[str, Any]:
+        """For a pydantic error."""
+        return {"message": self.message} | ({"hint": self.hint} if self.hint else {})
+
 
 class PydanticField:
     """Makes a type with a `parse` and an `EXAMPLES` usable as the type of a pydantic field."""
@@ -30,28 +35,32 @@ class PydanticField:
         raise UnitError(f"{text!r} has no unit")
 
     @classmethod
-    def from_input(cls, given: object) -> Self:
+    def from_input(cls, value: object) -> Self:
         """A value of a YAML file: a text, a bare number (most types refuse it), or a value of this type already."""
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, bool) or not isinstance(given, str | int | float):
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise UnitError(f"this must be a quantity such as {cls.EXAMPLES[0]}")
-        return cls.parse(str(given))
+        return cls.parse(str(value))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        from pydantic_core import PydanticCustomError, core_schema
-
-        def validate(given: object) -> PydanticField:
-            try:
-                return cls.from_input(given)
-            except UnitError as err:
-                context = {"message": err.message} | ({"hint": err.hint} if err.hint else {})
-                raise PydanticCustomError("unit-wrong", "{message}", context) from None
-
-        as_text = core_schema.plain_serializer_function_ser_schema(str, when_used="json")
-        return core_schema.no_info_plain_validator_function(validate, serialization=as_text)
+        return schema_of(cls.from_input)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"type": cls.JSON_TYPES, "examples": list(cls.EXAMPLES)}
+
+
+def schema_of(read: Callable[[object], PydanticField]) -> CoreSchema:
+    """The schema of a field whose values `read` makes, or refuses by UnitError."""
+    from pydantic_core import PydanticCustomError, core_schema
+
+    def validate(value: object) -> PydanticField:
+        try:
+            return read(value)
+        except UnitError as err:
+            raise PydanticCustomError("unit-wrong", "{message}", err.context()) from None
+
+    as_text = core_schema.plain_serializer_function_ser_schema(str, when_used="json")
+    return core_schema.no_info_plain_validator_function(validate, serialization=as_text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 from clustergen.units.base import PydanticField, UnitError
 
@@ -13,8 +13,9 @@ _INFINITE = 2**32 - 1  # Slurm's INFINITE
 _LONGEST = 2**31 - 1  # seconds; Slurm keeps them in an int
 _SLURM = re.compile(r"(?:([0-9]{1,9})-(?=[0-9]))?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?")
 _PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([a-z]+)\s*")
-_SECONDS = {"week": 604_800, "day": 86_400, "hour": 3600, "minute": 60, "second": 1}
+_SECONDS = {"year": 31_536_000, "week": 604_800, "day": 86_400, "hour": 3600, "minute": 60, "second": 1}
 _NAMES = {
+    "y": "year",
     "w": "week",
     "d": "day",
     "h": "hour",
@@ -26,6 +27,7 @@ _NAMES = {
     "sec": "second",
     "secs": "second",
 } | {name + s: name for name in _SECONDS for s in ("", "s")}
+BareUnit = Literal["minute", "second"]
 _WAYS = "write 30min, 24h, 7d, 2h30m, Slurm's 7-12:00:00, or unlimited"
 
 
@@ -34,25 +36,36 @@ class Duration(PydanticField):
     """A length of time, or no limit, which is longer than all others. `value`: seconds, or Slurm's INFINITE."""
 
     value: int
+    minutes_and_seconds: str = field(default="", compare=False, repr=False)
+    """The text, where it is two numbers with a colon: Slurm's minutes:seconds, often meant as hours:minutes."""
 
     EXAMPLES = ("24h", "30min", "7-12:00:00", "unlimited")
-    JSON_TYPES: ClassVar[str | list[str]] = ["string", "integer"]
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Slurm's `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`, in which a
-        bare number counts minutes; `7d`, `2h30m`, `1.5 hours`; `unlimited`, `infinite`, `-1`. UnitError for all else.
+    def parse(cls, text: str, *, bare: BareUnit | None = "minute") -> Self:
+        """Slurm's `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; `7d`, `2h30m`,
+        `1.5 hours`; `unlimited`, `infinite`, `-1`; and a number of the unit `bare`. UnitError for all else.
         """
         text = text.strip()
         if text.casefold() in ("unlimited", "infinite", "-1"):
             return cls(_INFINITE)
-        found = _SLURM.fullmatch(text)
-        seconds = _slurm_seconds(found) if found else _human_seconds(text)
+        match = _SLURM.fullmatch(text)
+        if text.isascii() and text.isdigit() and len(text) < 10:
+            seconds = _bare_seconds(text, bare)
+        else:
+            seconds = _slurm_seconds(match) if match else _human_seconds(text)
         if seconds > _LONGEST:
             raise UnitError(
                 f"{text} is longer than Slurm can count", f"{_LONGEST // 86_400} days at most, or unlimited"
             )
-        return cls(seconds)
+        return cls(seconds, text if match and text.count(":") == 1 and "-" not in text else "")
+
+    @classmethod
+    def from_input(cls, value: object, bare: BareUnit | None = None) -> Self:
+        """As of all quantities; a bare number is refused where the field does not say what it counts."""
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return cls.parse(str(value), bare=bare)
+        return super(Duration, cls).from_input(value)  # the decorator replaces the class
 
     @property
     def unlimited(self) -> bool:
@@ -81,8 +94,14 @@ class Duration(PydanticField):
         return self.slurm()
 
 
-def _slurm_seconds(found: re.Match[str]) -> int:
-    days, *fields = found.groups()
+def _bare_seconds(text: str, unit: BareUnit | None) -> int:
+    if unit is None:
+        raise UnitError(f"{text} has no unit", f"write {text}d, {text}h, {text}min or {text}s")
+    return int(text) * _SECONDS[unit]
+
+
+def _slurm_seconds(match: re.Match[str]) -> int:
+    days, *fields = match.groups()
     numbers = [int(field) for field in fields if field is not None]
     if days is not None:
         hours, minutes, seconds = [*numbers, 0, 0][:3]

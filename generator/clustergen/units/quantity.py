@@ -34,7 +34,7 @@ class _Quantity(PydanticField):
         number, unit = cls._split(text)
         unit = unit or bare
         if not unit:
-            raise UnitError(f"{number} has no unit", f"say {number}{cls.USUAL}")
+            raise UnitError(f"{number} has no unit", f"write {cls._with_unit(number)}")
         if unit not in cls.UNITS:
             raise cls._wrong_unit(number, unit)
         value = int(Fraction(number) * cls.UNITS[unit])
@@ -43,13 +43,18 @@ class _Quantity(PydanticField):
         return cls(value)
 
     @classmethod
+    def _with_unit(cls, number: str) -> str:
+        """What a number without a unit probably means."""
+        return f"{number}{cls.USUAL}"
+
+    @classmethod
     def _split(cls, text: str) -> tuple[str, str]:
-        found = _NUMBER.fullmatch(text.strip())
-        if not found:
+        match = _NUMBER.fullmatch(text.strip())
+        if not match:
             plain = re.sub(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))", ".", text)
             hint = f"write {plain}" if plain != text else f"write it like {cls.EXAMPLES[0]}"
             raise UnitError(f"{text[:40]!r} is not a number with a unit", hint)
-        return found[1], (found[2] or "").rstrip()
+        return match[1], (match[2] or "").rstrip()
 
     @classmethod
     def _wrong_unit(cls, number: str, unit: str) -> UnitError:
@@ -59,7 +64,7 @@ class _Quantity(PydanticField):
                 return UnitError(f"{number}{unit} is {kind.NAME}; {cls.NAME} is wanted", hint)
         for spelling, size in cls.UNITS.items():
             if spelling.casefold() == unit.casefold():
-                usual = next(canonical for canonical in cls.CANONICAL if cls.UNITS[canonical] == size)
+                usual = next((unit for unit in cls.CANONICAL if cls.UNITS[unit] == size), spelling)
                 return UnitError(f"no unit is spelt '{unit}'", f"write {number}{usual}")
         return UnitError(f"'{unit[:20]}' is not a unit for {cls.NAME}", f"use one of {', '.join(cls.CANONICAL)}")
 
@@ -82,11 +87,11 @@ class _Quantity(PydanticField):
     __rmul__ = __mul__
 
 
-def _converted(quantity: _Quantity, wanted: type[_Quantity]) -> str | None:
+def _converted(quantity: _Quantity, target: type[_Quantity]) -> str | None:
     """A hint that says bits as bytes, or bytes as bits."""
-    if isinstance(quantity, ByteRate) and wanted is BitRate:
+    if isinstance(quantity, ByteRate) and target is BitRate:
         return f"{quantity} are {quantity.to_bits()}"
-    if isinstance(quantity, BitRate) and wanted is ByteRate:
+    if isinstance(quantity, BitRate) and target is ByteRate:
         return f"{quantity} are {quantity.to_bytes()}"
     return None
 
@@ -103,8 +108,14 @@ class Bytes(_Quantity):
         "B": 1,
     }
     CANONICAL = ("PiB", "TiB", "GiB", "MiB", "KiB", "PB", "TB", "GB", "MB", "kB", "B")
-    USUAL = "MiB"
     EXAMPLES = ("1.5TiB", "512GiB", "2TB")
+
+    @classmethod
+    def _with_unit(cls, number: str) -> str:
+        """128 is a node's GiB, 4096 may be either, 515000 is Slurm's RealMemory."""
+        if float(number) <= 1024:
+            return f"{number}GiB"
+        return f"{number}GiB or {number}MiB" if float(number) <= 16384 else f"{number}MiB"
 
     @property
     def mib(self) -> int:
@@ -124,11 +135,11 @@ class Bytes(_Quantity):
         if len(unit) == 1 and unit.upper() in "KMGTP":
             decimal, binary = f"{number}{unit.upper()}B", f"{number}{unit.upper()}iB"
             return UnitError(
-                f"{number}{unit} may be {decimal} or {binary}", f"say {binary} (1024s) or {decimal} (1000s)"
+                f"{number}{unit} may be {decimal} or {binary}", f"write {binary} (1024s) or {decimal} (1000s)"
             )
         if re.fullmatch("[kKMGTP]i?(b|bit)", unit):
             return UnitError(
-                f"{number}{unit} counts bits", f"say {number}{unit[0].upper()}iB or {number}{unit[0].upper()}B"
+                f"{number}{unit} counts bits", f"write {number}{unit[0].upper()}iB or {number}{unit[0].upper()}B"
             )
         return super()._wrong_unit(number, unit)
 
@@ -155,7 +166,7 @@ class BitRate(_Quantity):
     @classmethod
     def _wrong_unit(cls, number: str, unit: str) -> UnitError:
         if re.fullmatch("[kKMGT](b|bit)?", unit):
-            return UnitError(f"{number}{unit} is not a rate", f"say {number}{unit[0]}b/s")
+            return UnitError(f"{number}{unit} is not a rate", f"write {number}{unit[0]}b/s")
         return super()._wrong_unit(number, unit)
 
 
@@ -205,13 +216,13 @@ class Percent(PydanticField):
     @classmethod
     def parse(cls, text: str) -> Self:
         """`80%`; a bare number is refused, since 0.8 and 80 may both be meant."""
-        found = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*(%?)", text.strip())
-        if not found:
+        match = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*(%?)", text.strip())
+        if not match:
             raise UnitError(f"{text[:40]!r} is not a percentage", f"write it like {cls.EXAMPLES[0]}")
-        if not found[2]:
-            hint = f"say {float(found[1]) * 100:g}%" if float(found[1]) < 1 else f"say {found[1]}%"
-            raise UnitError(f"{found[1]} has no %", hint)
-        return cls(float(found[1]))
+        if not match[2]:
+            hint = f"write {float(match[1]) * 100:g}%" if float(match[1]) < 1 else f"write {match[1]}%"
+            raise UnitError(f"{match[1]} has no %", hint)
+        return cls(float(match[1]))
 
     @property
     def fraction(self) -> float:

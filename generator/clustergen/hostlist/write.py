@@ -12,7 +12,7 @@ _NOT_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._:-"
 _NUMBER = re.compile("([0-9]+)")
 
 
-def fold(names: Iterable[str], *, sort: bool = False, suffixes: bool = False) -> str:
+def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False) -> str:
     """The names as one folded list that expands to exactly them, in their order.
 
     One number folds as in Slurm (`n[1-3,5]`, a single name without brackets); equal brackets of neighbours fold once
@@ -47,7 +47,7 @@ def ansible_ranges(names: Iterable[str]) -> list[str]:
     Ansible takes one range per bracket, and both bounds at one width if the first begins with 0.
     """
     patterns = []
-    for item, _ in items(fold(names)):
+    for item, _ in items(compress(names)):
         parts = BRACKET.split(item)
         heads = [parts[0]]
         for i in range(1, len(parts), 2):
@@ -57,7 +57,7 @@ def ansible_ranges(names: Iterable[str]) -> list[str]:
 
 
 def _fold_last_number(parts: list[tuple[str, str]], suffixes: bool) -> list[tuple[str, str]]:
-    """One step of `fold`. A part is (text still to fold, folded text behind it); neighbours that differ only in the
+    """One step of `compress`. A part is (text still to compress, text behind it); neighbours that differ only in the
     last number of the first become one part. A part that cannot fold any more gets an empty first part."""
     out: list[tuple[str, str]] = []
     key: tuple[str, str] | None = None  # the texts before and behind the number

@@ -1,0 +1,53 @@
+"""BeeGFS: its keys by release, RDMA, and the server that clients have to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue import storage as catalogue
+from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.filesystems.beegfs.model import Beegfs
+from clustergen.hostlist.addresses import host_of
+from clustergen.rules.storage import no_rdma, rdma_possible
+
+
+def keys(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in cluster.manifest.storage.items():
+        if not isinstance(entry, Beegfs):
+            continue
+        version = BeegfsVersion(entry.version)
+        path: ManifestPath = ("storage", name)
+        for key in entry.client_options:
+            key_row = catalogue.beegfs_key("beegfs-client.conf", key)
+            newer = catalogue.beegfs_key("beegfs-client.conf", key_row.instead) if key_row and key_row.instead else None
+            where: ManifestPath = (*path, "client_options", key)
+            if newer is not None and newer.known_in(version):
+                yield Finding(
+                    "beegfs-key-unknown",
+                    where,
+                    f"'{key}' has another name since BeeGFS {newer.since}; old and new in one file stop the mount",
+                    f"write {newer.key}",
+                    key=True,
+                )
+            elif key_row is None or not key_row.known_in(version):
+                late = key_row is not None and key_row.since is not None and version < key_row.since
+                when = f": it is there from {key_row.since} on" if key_row and late else ""
+                names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
+                yield Finding(
+                    "beegfs-key-unknown",
+                    where,
+                    f"BeeGFS {entry.version} has no client key '{key}'{when}",
+                    None if late else did_you_mean(key, names),
+                    key=True,
+                )
+        if entry.rdma and not rdma_possible(cluster):
+            yield no_rdma(cluster, (*path, "rdma"))
+
+
+def reached(_: Cluster, __: NodeGroup, entry: Beegfs) -> list[str]:
+    return [host_of(entry.mgmtd)]
+
+
+RULES = (keys,)

@@ -1,0 +1,219 @@
+"""BeeGFS clients, 7.4 and 8: the mount, beegfs-client.conf, the helper daemon of 7.4.
+
+The mount is a unit of its own and not a line of beegfs-mounts.conf, because only the package beegfs-client has a
+service that reads that file; beegfs-client-dkms has none. Where that service exists it still builds and loads the
+kernel module, which is all that an empty beegfs-mounts.conf leaves it to do.
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems.beegfs.model import Beegfs, secret_path
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.effects import Effect, drain, remount, restart
+from clustergen.render.file import File
+from clustergen.render.formats import BEEGFS
+from clustergen.render.unit_names import mount_unit
+from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
+
+_RENAMED = BeegfsVersion("8.0")  # one port key each in place of TCP and UDP ones; no helper daemon
+_CLIENT_PORT = 8004
+
+
+def _entries(cluster: Cluster) -> dict[str, Beegfs]:
+    return {name: entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Beegfs)}
+
+
+def _rank(cluster: Cluster, name: str) -> int:
+    return list(_entries(cluster)).index(name)
+
+
+def _stem(cluster: Cluster, name: str) -> str:
+    """The first file system has the file names that BeeGFS's own tools look for."""
+    return "beegfs-client" if not _rank(cluster, name) else f"beegfs-client-{name}"
+
+
+def mount_units(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dict[str, MountUnit]:
+    services = ["beegfs-client.service"]
+    if BeegfsVersion(entry.version) < _RENAMED:
+        services.insert(0, "beegfs-helperd.service")
+    return remote_mount(
+        name,
+        entry,
+        Source(
+            what="beegfs_nodev",
+            kind="beegfs",
+            options=[f"cfgFile=/etc/beegfs/{_stem(cluster, name)}.conf", "relatime"],
+            wants=services,
+            after=["openibd.service", "rdma-hw.target"],
+            timeout="10min",
+            note="beegfs-client.service builds and loads the kernel module; with beegfs-client-dkms there is none.",
+        ),
+    )
+
+
+@record
+class Setting:
+    """One line of a BeeGFS configuration."""
+
+    key: str  # padded, so that the signs stand below each other
+    value: str
+
+
+@record
+class Part:
+    """Lines under a comment."""
+
+    title: str
+    settings: tuple[Setting, ...]
+
+
+@record
+class ClientConf:
+    """beegfs-client.conf; keys that are not in it keep the release's own defaults."""
+
+    version: str
+    mount: str
+    parts: tuple[Part, ...]
+
+
+def _split_port(endpoint: str) -> tuple[str, str | None]:
+    """Host and port of `host:port`; an IPv6 address has no port here."""
+    host, colon, port = endpoint.rpartition(":")
+    return (host, port) if colon and ":" not in host else (endpoint, None)
+
+
+Pairs = list[tuple[str, str]]
+
+
+def client_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, ClientConf] | None:
+    if not isinstance(entry, Beegfs):
+        return None
+    parts = _parts(cluster, name, entry)
+    options = {key: str(value) for key, value in entry.client_options.items()}
+    width = max(len(key) for key in [*options, *(key for _, pairs in parts for key, _ in pairs)])
+    ours = [(title, [(key, options.pop(key, value)) for key, value in pairs]) for title, pairs in parts]
+    made = tuple(
+        Part(title, tuple(Setting(key.ljust(width), value) for key, value in pairs if value))
+        for title, pairs in [*ours, ("From the manifest", list(options.items()))]
+        if pairs
+    )
+    return {_stem(cluster, name): ClientConf(entry.version, entry.mount, made)}
+
+
+def _uses_rdma(cluster: Cluster, entry: Beegfs) -> bool:
+    fabric = cluster.manifest.networks.fabric
+    return entry.rdma if entry.rdma is not None else fabric is not None and fabric.type != "ethernet"
+
+
+def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]]:
+    """Our keys under their titles; an empty value leaves the key out."""
+    host, port = _split_port(entry.mgmtd)
+    stem = _stem(cluster, name)
+    return [
+        ("Management server; mount.beegfs reads this line: nothing else may stand on it", [("sysMgmtdHost", host)]),
+        ("Ports", _ports(entry, port or "8008", _CLIENT_PORT + 10 * _rank(cluster, name))),
+        (
+            "The shared secret, the same on all clients and servers",
+            [
+                ("connAuthFile", secret_path(cluster.manifest.storage, name) if entry.authentication else ""),
+                ("connDisableAuthentication", _yes(not entry.authentication)),
+            ],
+        ),
+        (
+            "Networks",
+            [
+                ("connUseRDMA", _yes(_uses_rdma(cluster, entry))),
+                ("connInterfacesFile", f"/etc/beegfs/{stem}.interfaces" if entry.interfaces else ""),
+                ("connNetFilterFile", f"/etc/beegfs/{stem}.netfilter" if entry.net_filter else ""),
+            ],
+        ),
+        ("Client", [("quotaEnabled", _yes(entry.quota))]),
+    ]
+
+
+def _ports(entry: Beegfs, mgmtd: str, client: int) -> Pairs:
+    """Each file system of a node needs a client port of its own."""
+    if BeegfsVersion(entry.version) >= _RENAMED:
+        return [("connClientPort", str(client)), ("connMgmtdPort", mgmtd)]
+    return [("connClientPortUDP", str(client)), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]
+
+
+def _yes(value: bool) -> str:
+    return "true" if value else "false"
+
+
+@record
+class Lines:
+    """A file of one item per line."""
+
+    mount: str
+    lines: tuple[str, ...]
+
+
+def interfaces(cluster: Cluster, name: str, entry: Mount) -> dict[str, Lines] | None:
+    if not isinstance(entry, Beegfs) or not entry.interfaces:
+        return None
+    return {_stem(cluster, name): Lines(entry.mount, entry.interfaces)}
+
+
+def net_filter(cluster: Cluster, name: str, entry: Mount) -> dict[str, Lines] | None:
+    if not isinstance(entry, Beegfs) or not entry.net_filter:
+        return None
+    return {_stem(cluster, name): Lines(entry.mount, entry.net_filter)}
+
+
+def _remount(view: ClientConf | Lines) -> Effect:
+    return remount(mount_unit(view.mount))
+
+
+@record
+class Mounts:
+    """beegfs-mounts.conf without a mount in it."""
+
+    entries: tuple[str, ...]
+
+
+def mounts_conf(cluster: Cluster) -> Mounts:
+    return Mounts(tuple(entry.mount for entry in _entries(cluster).values()))
+
+
+@record
+class Autobuild:
+    """beegfs-client-autobuild.conf."""
+
+    headers: str  # of DOCA-OFED or MLNX_OFED, where one of them is installed
+
+
+def autobuild(cluster: Cluster) -> Autobuild | None:
+    """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs."""
+    rdma = any(_uses_rdma(cluster, entry) for entry in _entries(cluster).values())
+    return Autobuild("/usr/src/ofa_kernel/default/include") if rdma else None
+
+
+@record
+class Helperd:
+    """beegfs-helperd.conf of 7.4: name lookups and the log for the kernel module."""
+
+    secret: str  # empty: authentication is off
+
+
+def helperd_conf(cluster: Cluster) -> Helperd | None:
+    for name, entry in _entries(cluster).items():
+        if BeegfsVersion(entry.version) < _RENAMED:
+            return Helperd(secret_path(cluster.manifest.storage, name) if entry.authentication else "")
+    return None
+
+
+FILES: tuple[File, ...] = (
+    File("mount/etc/beegfs/{stem}.conf", client_conf, _remount, format=BEEGFS),
+    File("mount/etc/beegfs/{stem}.interfaces", interfaces, _remount, format=BEEGFS),
+    File("mount/etc/beegfs/{stem}.netfilter", net_filter, _remount, format=BEEGFS),
+    File("beegfs_client/etc/beegfs/beegfs-mounts.conf", mounts_conf, format=BEEGFS),
+    File("beegfs_client/etc/beegfs/beegfs-client-autobuild.conf", autobuild, drain("beegfs-client.service")),
+    File(
+        "beegfs_client/etc/beegfs/beegfs-helperd.conf", helperd_conf, restart("beegfs-helperd.service"), format=BEEGFS
+    ),
+)

@@ -1,0 +1,55 @@
+"""What every stage may ask of a kind of file system: plain data, and functions of the manifest's entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from clustergen.diagnostics import ManifestPath
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+
+Scope = Literal["mount", "export"]
+"""Of an entry: the nodes that mount it, or the node that serves it."""
+
+
+@record
+class SecretFile:
+    """A file of root's with a secret that the site gives."""
+
+    path: str
+    mode: str
+
+
+@record
+class Unread:
+    """Files of the tree that no program can read here: what they are, who would read them, and why not."""
+
+    name: str
+    what: str
+    parser: str
+    why: str
+    patterns: tuple[str, ...]
+
+
+@record
+class FileSystem:
+    """A kind of file system. Packages are purposes, which `operating_systems.tsv` turns into packages."""
+
+    kind: str
+    model: type[Mount]
+    mount_type: str = ""  # for mount(8) and the table of mount options; empty: the kind
+    client_group: str = ""  # of all nodes that mount one; empty: there is none
+    is_shared: bool = True  # all clients see the same files
+    ready_unit: str = ""  # unit with {name} that is active while an entry is mounted, where its own daemon mounts it
+    manual_steps: Callable[[str, Any, str], Iterable[str]] = lambda _, __, ___: ()  # of an entry, with its clients
+    packages: tuple[str, ...] = ()  # on the client group
+    entry_packages: Callable[[Any], Iterable[tuple[Scope, str]]] = lambda _: ()
+    paths: tuple[str, ...] = ()  # files by which a client is known that comes neither as a package nor from the tree
+    secret: Callable[[Mapping[str, Any], str], SecretFile | None] = lambda _, __: None  # of an entry of the manifest
+    interfaces: Callable[[Any], Iterable[tuple[ManifestPath, str]]] = lambda _: ()  # that an entry names, with the path
+    monitored_units: tuple[str, ...] = ()  # regular expressions: units whose failure is an alert
+    unread: tuple[Unread, ...] = ()
+    lab_units: tuple[str, ...] = ()  # patterns of what a container cannot run, install or read
+    lab_packages: tuple[str, ...] = ()
+    lab_files: tuple[str, ...] = ()

@@ -1,0 +1,25 @@
+"""Local disks: names that stay theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen.filesystems.local.model import Local
+from clustergen.rules.storage import is_unstable
+
+
+def local_disks(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Local) and is_unstable(entry.device):
+            yield Finding(
+                "device-name-unstable",
+                ("storage", name, "device"),
+                f"the kernel numbers disks in the order in which it detects them: {entry.device} may be another disk"
+                " after a reboot",
+                f"write LABEL={name[:12]}, UUID=…, or a path below /dev/disk/by-path that all nodes have",
+            )
+
+
+RULES = (local_disks,)

@@ -1,0 +1,121 @@
+"""Lustre: what the manifest says of it, and what it needs on its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.diagnostics import ManifestPath
+from clustergen.filesystems.descriptor import FileSystem, Unread
+from clustergen.manifest.base import (
+    AbsolutePath,
+    Device,
+    HostName,
+    Options,
+    Section,
+    field,
+    text,
+)
+from clustergen.manifest.mount import Mount
+from clustergen.units import Bytes
+
+NidGroup = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*(,[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*)*$",
+        "write address@network, as 10.0.1.5@o2ib or 10.0.1.5@o2ib,10.0.0.5@tcp",
+        511,
+    ),
+]
+
+
+class Component(Section):
+    """A part of a progressive file layout: from the end of the last one up to `end`."""
+
+    end: Bytes | Literal["rest"] = field(..., "Where it ends; the last one is `rest`.")
+    stripes: Annotated[int, Field(ge=-1, le=2000)] = field(..., "OSTs it is spread over; -1 is all.")
+    stripe_size: Bytes | None = field(None, "Bytes on one OST before the next; a multiple of 64 KiB.")
+    pool: (
+        Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,14}$", "use at most 15 letters, digits, _ and -")] | None
+    ) = field(None, "OST pool.")
+
+
+class Striping(Section):
+    """The default layout of a directory."""
+
+    directory: AbsolutePath = field(..., "Directory; must lie in the mount.")
+    components: tuple[Component, ...] = field(
+        ..., "Small parts of a file on few OSTs, large ones on many.", min_length=1
+    )
+
+
+class LnetNet(Section):
+    """An LNet network of the clients."""
+
+    name: Annotated[
+        str, text(r"^(o2ib|tcp)[0-9]*$", "write o2ib or tcp, with a number where there are several: o2ib1")
+    ] = field(..., "o2ib (RDMA: InfiniBand and RoCE) or tcp.")
+    interfaces: tuple[Device, ...] = field(..., "Interfaces, more for multi-rail.", min_length=1)
+
+
+class LustreTarget(Section):
+    """A target on the servers, where they are to be checked: index and failover."""
+
+    kind: Literal["MGT", "MDT", "OST"] = field(..., "Kind.")
+    index: Annotated[int, Field(ge=0, le=65535)] | None = field(
+        None, "Unique for its kind in the file system; none for MGT."
+    )
+    server: HostName = field(..., "Where it runs.")
+
+
+class Lustre(Mount):
+    """A Lustre file system."""
+
+    type: Literal["lustre"] = field(..., "Kind of file system.")
+    version: Annotated[str, text(r"^2\.[0-9]{1,2}$", 'write major and minor release: "2.15"')] | None = field(
+        None, "Release of the client; default the first that supports the kernels of the nodes that mount it."
+    )
+    vendor_build: bool = field(
+        False, "The client is a vendor's build, which may support kernels that this release of Lustre does not."
+    )
+    mgs: tuple[NidGroup, ...] = field(
+        ...,
+        "NIDs of the MGS; an entry for each failover node, with commas between NIDs of the same node.",
+        min_length=1,
+    )
+    fsname: str | None = field(None, "Name of the file system, 8 characters at most; default the entry's name.")
+    subdirectory: AbsolutePath | None = field(None, "Mount only this part of it.")
+    lnet: tuple[LnetNet, ...] = field(
+        (), "LNet of the clients; default made of the MGS's network and the node type's NICs."
+    )
+    parameters: Options = field({}, "Client parameters: {osc.*.max_rpcs_in_flight: 32}.")
+    striping: tuple[Striping, ...] = field((), "Default layouts.")
+    targets: tuple[LustreTarget, ...] = field((), "Targets of the servers, to be checked.")
+
+
+def _interfaces(entry: Lustre) -> Iterator[tuple[ManifestPath, str]]:
+    for i, net in enumerate(entry.lnet):
+        for j, name in enumerate(net.interfaces):
+            yield ("lnet", i, "interfaces", j), name
+
+
+FILE_SYSTEM = FileSystem(
+    kind="lustre",
+    model=Lustre,
+    client_group="lustre_client",
+    packages=("kernel_headers", "lustre"),
+    interfaces=_interfaces,
+    unread=(
+        Unread(
+            "lustre",
+            "Lustre: networks of LNet",
+            "lnetctl",
+            "Lustre's programs are in no distribution, and lnetctl talks to the kernel module that a node has.",
+            ("/etc/lnet.conf",),
+        ),
+    ),
+    lab_units=("lnet.service",),
+    lab_packages=("lustre",),
+)

@@ -1,0 +1,162 @@
+"""Lustre clients: LNet, the mount, client parameters, default layouts of directories."""
+
+from __future__ import annotations
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, lustre_release
+from clustergen.filesystems.lustre.model import Component, Lustre, Striping
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.effects import SYSCTL, Effect, drain, run
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL, YAML, Safe, shell_word
+from clustergen.render.unit_names import mount_unit
+from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
+from clustergen.units import Bytes
+
+
+def mount_units(_: Cluster, name: str, entry: Lustre, __: NodeType) -> dict[str, MountUnit]:
+    """One node of the MGS's failover group per colon; commas join the NIDs of one node."""
+    subdirectory = entry.subdirectory or ""
+    return remote_mount(
+        name,
+        entry,
+        Source(
+            what=f"{':'.join(entry.mgs)}:/{lustre_fsname(name, entry)}{subdirectory.rstrip('/')}",
+            kind="lustre",
+            options=["flock", "noatime"],
+            requires=["lnet.service"],
+            timeout="5min",
+            note="LNet cannot be taken away under a mounted client, so that stopping it unmounts this first.",
+        ),
+    )
+
+
+@record
+class LnetConf:
+    """/etc/lnet.conf: what `lnetctl import` reads at boot."""
+
+    nets: tuple[LnetNet, ...]
+
+
+def lustre_entries(cluster: Cluster, kind: NodeType) -> list[Lustre]:
+    """The Lustre file systems that nodes of a type mount."""
+    entries = {
+        name: entry
+        for group in cluster.of_type[kind.name]
+        for name, entry in mounts(cluster, group).items()
+        if isinstance(entry, Lustre)
+    }
+    return list(entries.values())
+
+
+def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
+    nets = tuple(net for net in lnet_nets(cluster, kind, lustre_entries(cluster, kind)) if net.interfaces)
+    return LnetConf(nets) if nets else None
+
+
+@record
+class LnetSysctl:
+    """ARP settings of the interfaces that share an LNet network."""
+
+    interfaces: tuple[str, ...]
+
+
+def lnet_sysctl(cluster: Cluster, kind: NodeType) -> LnetSysctl | None:
+    """Needed where one LNet network has several interfaces: each must answer for its own address alone."""
+    nets = lnet_nets(cluster, kind, lustre_entries(cluster, kind))
+    shared = tuple(name for net in nets if len(net.interfaces) > 1 for name in net.interfaces)
+    return LnetSysctl(tuple(dict.fromkeys(shared))) if shared else None
+
+
+@record
+class Parameters:
+    """A oneshot that sets client parameters after each mount."""
+
+    unit: str
+    title: str
+    mount: Safe
+    settings: tuple[str, ...]  # NAME=VALUE
+
+
+def parameters(_: Cluster, name: str, entry: Mount) -> dict[str, Parameters] | None:
+    if not isinstance(entry, Lustre) or not entry.parameters:
+        return None
+    # max_mod_rpcs_in_flight must stay below max_rpcs_in_flight, which is therefore set before it.
+    ordered = sorted(entry.parameters.items(), key=lambda item: item[0].endswith("max_mod_rpcs_in_flight"))
+    settings = tuple(f"{key}={value}" for key, value in ordered)
+    unit = f"clustergen-lustre-{name}.service"
+    return {name: Parameters(unit, f"Lustre client parameters of {name}", mount_unit(entry.mount), settings)}
+
+
+def _run_parameters(view: Parameters) -> Effect:
+    return run(view.unit)
+
+
+@record
+class Layout:
+    """The default layout of a directory: words for `lfs setstripe`, and what `lfs getstripe` says of it then."""
+
+    directory: str
+    words: Safe
+    expected: str  # a part per component, with `;` between: end, stripes, stripe size, pool; `-` where left open
+
+
+@record
+class StripingScript:
+    """A script that an administrator runs once."""
+
+    name: str
+    mount: str
+    layouts: tuple[Layout, ...]
+
+
+def _size(size: Bytes) -> str:
+    """A size as lfs takes it: its K, M and G are powers of 1024, and a bare number is bytes."""
+    for letter, shift in (("G", 30), ("M", 20), ("K", 10)):
+        if not size.value & ((1 << shift) - 1):
+            return f"{size.value >> shift}{letter}"
+    return str(size.value)
+
+
+def _words(part: Component) -> list[str]:
+    words = ["-E", _size(part.end) if isinstance(part.end, Bytes) else "-1", "-c", str(part.stripes)]
+    if part.stripe_size is not None:
+        words += ["-S", _size(part.stripe_size)]
+    if part.pool is not None:
+        words += ["-p", part.pool]
+    return words
+
+
+def _expected(part: Component) -> str:
+    end = str(part.end.value) if isinstance(part.end, Bytes) else "EOF"
+    size = str(part.stripe_size.value) if part.stripe_size is not None else "-"
+    return f"{end} {part.stripes} {size} {part.pool or '-'}"
+
+
+def _layout(striping: Striping) -> Layout:
+    return Layout(
+        directory=striping.directory,
+        words=Safe(" ".join(shell_word(word) for part in striping.components for word in _words(part))),
+        expected=";".join(map(_expected, striping.components)),
+    )
+
+
+def striping(_: Cluster, name: str, entry: Mount) -> dict[str, StripingScript] | None:
+    if not isinstance(entry, Lustre) or not entry.striping:
+        return None
+    return {name: StripingScript(name, entry.mount, tuple(map(_layout, entry.striping)))}
+
+
+def client_release(cluster: Cluster, entry: Lustre) -> str:
+    """The release of the client, as stated or as the kernels of the clients need it."""
+    return ".".join(map(str, lustre_release(cluster, entry)))
+
+
+FILES: tuple[File, ...] = (
+    File("lustre_client/etc/lnet.conf", lnet_conf, drain("lnet.service"), per="type", format=YAML),
+    File("lustre_client/etc/sysctl.d/60-clustergen-lnet.conf", lnet_sysctl, SYSCTL, per="type"),
+    File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),
+    File("mount/usr/local/sbin/clustergen-striping-{name}", striping, mode=0o755, format=SHELL),
+)

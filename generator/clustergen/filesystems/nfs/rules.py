@@ -1,0 +1,224 @@
+"""NFS: servers and their exports, transports, and the ZFS pools below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.nfs import Route, route, routes, server_of, serves
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.filesystems.nfs.model import Nfs
+from clustergen.hostlist import compress
+from clustergen.rules.storage import is_unstable, no_rdma, option_findings, rdma_possible
+
+_LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
+
+
+def _nfs(cluster: Cluster) -> Iterator[tuple[str, Nfs]]:
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Nfs):
+            yield name, entry
+
+
+def servers(cluster: Cluster) -> Iterator[Finding]:
+    used: set[int] = set()
+    for name, entry in _nfs(cluster):
+        serving = [group for group in cluster.groups if serves(cluster, group, entry)]
+        used.update(group.index for group in serving)
+        for group in serving:
+            if not group.has("nfs-server"):
+                yield Finding(
+                    "nfs-server-role",
+                    ("storage", name, "server"),
+                    f"'{entry.server}' is a node without the role nfs-server, so it exports nothing",
+                    f"add nfs-server to the roles of {group.folded}",
+                )
+        if not serving and entry.export.model_fields_set:
+            similar = did_you_mean(entry.server, cluster.hosts())
+            yield Finding(
+                "nfs-export-elsewhere",
+                ("storage", name, "server" if similar else "export"),
+                f"'{entry.server}' is no node of this cluster, so clustergen cannot export anything there",
+                similar or "leave export out",
+                key=similar is None,
+            )
+    for group in cluster.with_role("nfs-server"):
+        if group.index not in used:
+            yield Finding(
+                "nfs-server-idle",
+                ("nodes", group.index, "roles"),
+                f"{group.folded} serves nothing: it is the server of no storage entry of type nfs",
+                f"say server: {group.hosts[0]} in one, or take the role away",
+            )
+
+
+def reach(cluster: Cluster) -> Iterator[Finding]:
+    """Clients need a network that carries the transport, and, of a node's export, one that it is open to."""
+    for name, entry in _nfs(cluster):
+        if entry.rdma and not rdma_possible(cluster):
+            continue
+        server = server_of(cluster, entry)
+        if server is None:
+            yield from _reach_outside(cluster, name, entry)
+            continue
+        ways = routes(cluster, entry, server)
+        if entry.rdma and not ways:
+            yield Finding(
+                "nfs-rdma-address",
+                ("storage", name, "rdma"),
+                f"'{entry.server}' is on a network without RDMA"
+                if server.chosen
+                else f"'{server.host}', which serves '{name}', has no address on a network that carries RDMA",
+                f"add addresses.fabric to {server.group.folded}, or remove rdma",
+            )
+        for kind in cluster.node_types if ways else ():
+            clients = [group for group in cluster.of_type[kind.name] if name in mounts(cluster, group)]
+            if route(cluster, entry, clients) is None:
+                yield from _unreached(name, entry, ways, clients)
+
+
+def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
+    """Clients of a server that is no node: what the manifest describes of their own ports is enough for a verdict."""
+    if not entry.rdma:
+        return
+    network = network_of(cluster, entry.server)
+    clients = [group for group in cluster.groups if name in mounts(cluster, group)]
+    without = [group for group in clients if not _may_have_rdma(cluster, group, network)]
+    if not without:
+        return
+    hosts = [host for group in without for host in group.hosts]
+    have = "has" if len(hosts) == 1 else "have"
+    if network is None:
+        message = f"{compress(hosts)} {have} no port that carries RDMA, over which '{name}' is mounted"
+    else:
+        message = f"'{entry.server}' is on the {network.name} network, where {compress(hosts)} {have} no RDMA"
+    yield Finding(
+        "nfs-rdma-address",
+        ("storage", name, "rdma"),
+        message,
+        "remove rdma, or write the server's address on a network whose ports carry RDMA",
+    )
+
+
+def _may_have_rdma(cluster: Cluster, group: NodeGroup, network: IpNetwork | None) -> bool:
+    """On that network; None, where only DNS knows the server: on any. Hardware that nobody described may have it."""
+    if network is not None:
+        return carries_rdma(cluster, group.type, network) is not False
+    if not group.type.is_resolved:
+        return True
+    return any(
+        carries_rdma(cluster, group.type, candidate) is not False
+        and (candidate.key != "fabric" or is_on(group, candidate) or bool(group.type.fabric_ports()))
+        for candidate in ip_networks(cluster)
+    )
+
+
+def _unreached(name: str, entry: Nfs, ways: list[Route], clients: list[NodeGroup]) -> Iterator[Finding]:
+    """Why clients of one type have no way to a server that has some."""
+    on = [way for way in ways if all(is_on(group, way.network) for group in clients)]
+    folded = compress([host for group in clients for host in group.hosts])
+    if on:
+        cidr = on[0].network.cidr
+        yield Finding(
+            "nfs-export-excludes",
+            ("storage", name, "export", "networks"),
+            f"{folded} mount '{name}' from the {on[0].network.name} network, to which it is not exported",
+            f"add {cidr}" if cidr else "add the network of these nodes",
+        )
+    elif entry.rdma:
+        network = ways[0].network
+        yield Finding(
+            "nfs-rdma-address",
+            ("storage", name, "rdma"),
+            f"{folded} have no address on the {network.name} network, over which '{name}' is mounted by RDMA",
+            f"add addresses.{network.key} to them, or mount it there by another entry without rdma",
+        )
+
+
+def transport(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _nfs(cluster):
+        path: ManifestPath = ("storage", name)
+        words = [option.partition("=")[0] for option in entry.options]
+        if entry.rdma and (entry.nconnect or "nconnect" in words):
+            where: ManifestPath = (*path, "nconnect") if entry.nconnect else (*path, "options", words.index("nconnect"))
+            yield Finding(
+                "nfs-nconnect",
+                where,
+                "several connections are for TCP; RDMA has one",
+                "leave it out",
+                key=bool(entry.nconnect),
+            )
+        if entry.rdma and not rdma_possible(cluster):
+            yield no_rdma(cluster, (*path, "rdma"))
+        for where in [(*path, "soft")] * entry.soft + [
+            (*path, "options", index) for index, word in enumerate(words) if word in ("soft", "softerr")
+        ]:
+            yield Finding(
+                "nfs-soft",
+                where,
+                "a soft mount gives up in the middle of writes, and few programs look: data is lost in silence",
+                "leave it out; required: false lets nodes work without the file system",
+                key=where[-1] == "soft",
+            )
+
+
+def zfs(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _nfs(cluster):
+        pool = entry.export.zfs
+        if pool is None:
+            continue
+        path: ManifestPath = ("storage", name, "export", "zfs")
+        least = _LEAST_DISKS[pool.layout]
+        width = pool.vdev_width or len(pool.disks)
+        if len(pool.disks) % width:
+            yield Finding(
+                "zfs-layout",
+                (*path, "vdev_width"),
+                f"{len(pool.disks)} disks cannot be shared out among vdevs of {width}",
+                f"a divisor of {len(pool.disks)}",
+            )
+        elif width < least:
+            has_layout = "layout" in pool.model_fields_set
+            yield Finding(
+                "zfs-layout",
+                (*path, "layout") if has_layout else (*path, "disks"),
+                f"{pool.layout} needs {least} disks in a vdev, and there {'is' if width == 1 else 'are'} {width}",
+                "mirror, for two disks"
+                if width == 2
+                else "stripe, for a single disk: no redundancy"
+                if width == 1
+                else None,
+                key=not has_layout,
+            )
+        seen: dict[str, str] = {}
+        for field in ("disks", "log", "cache"):
+            for index, disk in enumerate(getattr(pool, field)):
+                if disk in seen:
+                    yield Finding("zfs-disk-twice", (*path, field, index), f"'{disk}' is among {seen[disk]} already")
+                elif is_unstable(disk):
+                    yield Finding(
+                        "device-name-unstable",
+                        (*path, field, index),
+                        f"the kernel numbers disks in the order in which it detects them: {disk} may be another disk"
+                        " when the pool is created",
+                        "write its path below /dev/disk/by-id",
+                    )
+                seen.setdefault(disk, field)
+
+
+def exports(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in _nfs(cluster):
+        for index, option in enumerate(entry.export.options):
+            path: ManifestPath = ("storage", name, "export", "options", index)
+            yield from option_findings(path, "exports", "an NFS export", option)
+
+
+def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
+    """None for RDMA from a node of the cluster, whose route other rules judge."""
+    ours = entry.rdma and any(serves(cluster, server, entry) for server in cluster.groups)
+    return [] if ours else [entry.server]
+
+
+RULES = (servers, reach, transport, zfs, exports)

@@ -1,0 +1,196 @@
+"""NFS: clients' mounts, and exports where a node of this cluster is the server."""
+
+from __future__ import annotations
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.ip_networks import addresses_in
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.nfs import route, serves
+from clustergen.filesystems.nfs import zfs
+from clustergen.filesystems.nfs.model import Nfs
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, reload, restart
+from clustergen.render.file import File
+from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
+
+_RDMA_PORT = 20049
+_RETRY_MINUTES = 10
+
+
+def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict[str, MountUnit]:
+    way = route(cluster, entry, _clients(cluster, name, kind))
+    host = way.server if way else entry.server
+    family = "6" if ":" in host else ""
+    server = f"[{host}]" if family else host
+    options = [f"vers={entry.version}"]
+    if entry.rdma:
+        options += [f"proto=rdma{family}", f"port={entry.port or _RDMA_PORT}"]
+    else:
+        options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port else [])]
+        options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
+    options += ["soft" if entry.soft else "hard", f"retry={_RETRY_MINUTES}"]
+    return remote_mount(
+        name,
+        entry,
+        Source(
+            what=f"{server}:{entry.path}",
+            kind="nfs",
+            options=options,
+            after=["rdma-hw.target", "openibd.service"] if entry.rdma else (),
+            timeout=f"{_RETRY_MINUTES + 2}min",
+            note="A server that starts later than this node is waited for.",
+        ),
+    )
+
+
+def _exported(cluster: Cluster) -> dict[str, Nfs]:
+    """Entries that nodes of this cluster serve."""
+    return {
+        name: entry
+        for name, entry in cluster.manifest.storage.items()
+        if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)
+    }
+
+
+def _mounted(cluster: Cluster) -> list[Nfs]:
+    return [
+        entry
+        for name, entry in cluster.manifest.storage.items()
+        if isinstance(entry, Nfs) and any(name in mounts(cluster, group) for group in cluster.groups)
+    ]
+
+
+@record
+class ExportLine:
+    """One directory and who may mount it."""
+
+    path: str
+    options: str
+    clients: str
+
+
+def _clients(cluster: Cluster, name: str, kind: NodeType) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[kind.name] if name in mounts(cluster, group)]
+
+
+def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
+    """The manifest's networks, else those that clients come from, else the clients by address or name."""
+    if entry.export.networks:
+        return list(entry.export.networks)
+    networks = cluster.manifest.networks
+    admitted = [networks.management.cidr, networks.storage.cidr if networks.storage else None]
+    for kind in cluster.node_types:
+        clients = _clients(cluster, name, kind)
+        way = route(cluster, entry, clients)
+        if way is not None and way.network.cidr:
+            admitted.append(way.network.cidr)
+        elif way is not None:
+            admitted += [host for group in clients for host in addresses_in(group, way.network) or group.hosts]
+    return list(dict.fromkeys(client for client in admitted if client))
+
+
+def export(cluster: Cluster, name: str, entry: Mount) -> dict[str, ExportLine] | None:
+    if not isinstance(entry, Nfs):
+        return None
+    # Without its dataset, the empty directory below must not be exported.
+    guard = ["mountpoint"] if entry.export.zfs else []
+    options = ",".join(dict.fromkeys([*entry.export.options, *guard]))
+    return {name: ExportLine(entry.path, options, " ".join(_admitted(cluster, name, entry)))}
+
+
+def server_view(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountUnit] | None:
+    """On a server that is a client by its role: the directory at its place, from the disk and not over the network."""
+    if not isinstance(entry, Nfs) or entry.path.rstrip("/") == entry.mount.rstrip("/"):
+        return None
+    servers = [group for group in cluster.groups if serves(cluster, group, entry)]
+    if not any(group.has(role) for group in servers for role in entry.clients):
+        return None
+    return bind_mount(name, entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
+
+
+@record
+class ServerConf:
+    """Section [nfsd] of nfs.conf."""
+
+    threads: int
+    version_3: str
+    rdma_port: int | None
+    exports: str
+
+
+def server_conf(cluster: Cluster) -> ServerConf | None:
+    entries = _exported(cluster)
+    if not entries:
+        return None
+    values = entries.values()
+    ports = [entry.port or _RDMA_PORT for entry in values if entry.rdma]
+    return ServerConf(
+        threads=max(entry.export.threads for entry in values),
+        version_3="y" if any(entry.version == "3" for entry in values) else "n",
+        rdma_port=ports[0] if ports else None,
+        exports=", ".join(entries),
+    )
+
+
+@record
+class ZfsFirst:
+    """Drop-in of nfs-server.service."""
+
+    pools: str
+
+
+def zfs_first(cluster: Cluster) -> ZfsFirst | None:
+    pools = dict.fromkeys(entry.export.zfs.name for entry in _exported(cluster).values() if entry.export.zfs)
+    return ZfsFirst(", ".join(pools)) if pools else None
+
+
+@record
+class Idmap:
+    """The NFSv4 domain; client and server must agree on it."""
+
+    domain: str
+
+
+def _idmap(cluster: Cluster) -> Idmap | None:
+    domain = cluster.manifest.networks.management.domain
+    return Idmap(domain) if domain else None
+
+
+def client_idmap(cluster: Cluster) -> Idmap | None:
+    return _idmap(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
+
+
+def server_idmap(cluster: Cluster) -> Idmap | None:
+    return _idmap(cluster) if any(entry.version != "3" for entry in _exported(cluster).values()) else None
+
+
+@record
+class Modules:
+    """Kernel modules to load at boot."""
+
+    modules: tuple[str, ...]
+
+
+def client_modules(cluster: Cluster) -> Modules | None:
+    return Modules(("rpcrdma",)) if any(entry.rdma for entry in _mounted(cluster)) else None
+
+
+def server_modules(cluster: Cluster) -> Modules | None:
+    return Modules(("rpcrdma",)) if any(entry.rdma for entry in _exported(cluster).values()) else None
+
+
+_NFSD = "nfs-server.service"
+_MODULES = restart("systemd-modules-load.service")
+_MOUNT = "etc/systemd/system/{unit}.mount"
+FILES: tuple[File, ...] = (
+    File("export/etc/exports.d/clustergen-{name}.exports", export, reload(_NFSD)),
+    File(f"export/{_MOUNT}", server_view, remount_unit, source=f"mount/{_MOUNT}"),
+    File("nfs_server/etc/nfs.conf.d/50-clustergen.conf", server_conf, restart(_NFSD)),
+    File("nfs_server/etc/systemd/system/nfs-server.service.d/50-clustergen.conf", zfs_first, DAEMON_RELOAD),
+    File("nfs_server/etc/modules-load.d/clustergen-nfs-server.conf", server_modules, _MODULES),
+    File("nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf", server_idmap, restart("nfs-idmapd.service")),
+    File("nfs_client/etc/idmapd.conf.d/50-clustergen-client.conf", client_idmap),
+    File("nfs_client/etc/modules-load.d/clustergen-nfs-client.conf", client_modules, _MODULES),
+    *zfs.FILES,
+)

@@ -1,0 +1,104 @@
+"""ZFS below an NFS export: a script that makes pool and dataset, and the size of ZFS's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.nfs import serves
+from clustergen.filesystems.nfs.model import Nfs, ZfsPool
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL, Safe
+
+# What a dataset for home directories and data wants; the manifest's properties go before these.
+_PROPERTIES = {"compression": "lz4", "atime": "off", "xattr": "sa", "acltype": "posixacl"}
+
+
+@record
+class Vdev:
+    """Neighbouring disks of the script's list, and the words before them on zpool's command line."""
+
+    words: Safe
+    start: int
+    count: int
+
+
+@record
+class Pool:
+    """The script that makes one pool and the dataset of one export; it destroys nothing."""
+
+    entry: str
+    pool: str
+    dataset: str
+    mountpoint: str
+    ashift: int
+    disks: tuple[str, ...]
+    vdevs: tuple[Vdev, ...]
+    properties: tuple[str, ...]  # NAME=VALUE
+
+
+def vdevs(pool: ZfsPool) -> tuple[Vdev, ...]:
+    """The pool's disks in order, `vdev_width` of them each; then log and cache devices."""
+    width = pool.vdev_width or len(pool.disks)
+    word = "" if pool.layout == "stripe" else f"{pool.layout} "
+    groups = [(word, len(pool.disks[i : i + width])) for i in range(0, len(pool.disks), width)]
+    if pool.log:
+        groups.append(("log mirror " if len(pool.log) == 2 else "log ", len(pool.log)))
+    if pool.cache:
+        groups.append(("cache ", len(pool.cache)))
+    starts = accumulate((count for _, count in groups), initial=0)
+    return tuple(Vdev(Safe(words), start, count) for (words, count), start in zip(groups, starts, strict=False))
+
+
+def pool_script(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
+    if not isinstance(entry, Nfs) or (zfs := entry.export.zfs) is None:
+        return None
+    properties = {**_PROPERTIES, **{key: str(value) for key, value in zfs.properties.items()}}
+    return {
+        name: Pool(
+            entry=name,
+            pool=zfs.name,
+            dataset=f"{zfs.name}/{name}",
+            mountpoint=entry.path.rstrip("/"),
+            ashift=zfs.ashift,
+            disks=(*zfs.disks, *zfs.log, *zfs.cache),
+            vdevs=vdevs(zfs),
+            properties=tuple(f"{key}={value}" for key, value in properties.items()),
+        )
+    }
+
+
+@record
+class Arc:
+    """Module options of zfs."""
+
+    max_bytes: int
+    share: str  # where the figure comes from
+
+
+def arc(cluster: Cluster, kind: NodeType) -> Arc | None:
+    """The manifest's limit, else a share of the memory; ZFS itself would take nearly all of it from 2.3 on."""
+    servers = list(_zfs_servers(cluster, kind))
+    limits = [zfs.arc_max.value for _, zfs in servers if zfs.arc_max is not None]
+    if limits:
+        return Arc(max(limits), "as the manifest says")
+    if not servers or not kind.memory_mib:
+        return None
+    part, words = (4, "a quarter") if any(group.has("slurm-compute") for group, _ in servers) else (2, "half")
+    return Arc((kind.memory_mib // part) << 20, f"{words} of this machine's memory")
+
+
+def _zfs_servers(cluster: Cluster, kind: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
+    for group in cluster.of_type[kind.name]:
+        for entry in cluster.manifest.storage.values():
+            if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
+                yield group, entry.export.zfs
+
+
+FILES: tuple[File, ...] = (
+    File("export/usr/local/sbin/clustergen-zpool-{name}", pool_script, mode=0o755, format=SHELL),
+    File("nfs_server/etc/modprobe.d/clustergen-zfs.conf", arc, per="type"),
+)

@@ -1,0 +1,1 @@
+"""IBM Storage Scale (GPFS)."""

@@ -1,0 +1,13 @@
+"""IBM Storage Scale: the servers that clients have to reach."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.filesystems.storage_scale.model import StorageScale
+
+
+def reached(_: Cluster, __: NodeGroup, entry: StorageScale) -> list[str]:
+    return list(entry.contacts)
+
+
+RULES = ()

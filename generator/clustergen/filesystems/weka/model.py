@@ -1,0 +1,64 @@
+"""WEKA: what the manifest says of it, and what it needs on its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.diagnostics import ManifestPath
+from clustergen.filesystems.descriptor import FileSystem, Unread
+from clustergen.manifest.base import (
+    Device,
+    Host,
+    field,
+    text,
+)
+from clustergen.manifest.mount import Mount
+
+
+class Weka(Mount):
+    """A WekaFS file system."""
+
+    type: Literal["weka"] = field(..., "Kind of file system.")
+    backends: tuple[Host, ...] = field(..., "Backend servers.", min_length=1)
+    filesystem: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 32)] = field(
+        ..., "Name of the file system."
+    )
+    interfaces: tuple[Device, ...] = field(
+        (), "Interfaces for its traffic; default the storage or fabric ports; none: UDP."
+    )
+    cores: Annotated[int, Field(ge=1, le=19)] | None = field(
+        None,
+        "Cores on which the client polls, where it has interfaces; default 2. CpuSpecList keeps jobs off them.",
+    )
+    mode: Literal["readcache", "writecache", "coherent", "forcedirect"] | None = field(None, "Caching.")
+
+
+def _interfaces(entry: Weka) -> Iterator[tuple[ManifestPath, str]]:
+    for index, name in enumerate(entry.interfaces):
+        yield ("interfaces", index), name
+
+
+FILE_SYSTEM = FileSystem(
+    kind="weka",
+    model=Weka,
+    mount_type="wekafs",
+    client_group="weka_client",
+    packages=("kernel_headers", "compiler"),
+    paths=("/etc/wekaio/service.conf",),
+    interfaces=_interfaces,
+    monitored_units=("weka-agent",),
+    unread=(
+        Unread(
+            "weka agent",
+            "Weka agent",
+            "weka",
+            "Weka's agent comes from the storage cluster itself.",
+            ("/etc/wekaio/*",),
+        ),
+    ),
+    lab_units=("weka-*",),
+    lab_files=("/etc/wekaio/*",),
+)

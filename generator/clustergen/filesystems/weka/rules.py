@@ -1,0 +1,59 @@
+"""WEKA: the cores on which its client polls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.cores import weka_cores, weka_interfaces, weka_numa
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding
+from clustergen.filesystems.weka.model import Weka
+
+
+def cores(cluster: Cluster) -> Iterator[Finding]:
+    """Each client's cores have to exist, and slurmd needs another one."""
+    for kind in cluster.node_types:
+        for name, chosen in kind.polling.items():
+            entry = cluster.manifest.storage[name]
+            assert isinstance(entry, Weka), "no other client polls"
+            if len(chosen) < weka_cores(entry):
+                numa = sorted({node or 0 for node in weka_numa(entry, kind)})
+                yield Finding(
+                    "weka-cores",
+                    ("storage", name, "cores"),
+                    f"WEKA's client needs {weka_cores(entry)} cores of '{kind.name}' on NUMA node"
+                    f" {' and '.join(map(str, numa))}, which has {len(chosen)} beside core 0",
+                    f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
+                )
+        if kind.polling and cluster.manifest.node_types[kind.name].reserved.cores == 0:
+            yield Finding(
+                "weka-cores",
+                ("node_types", kind.name, "reserved", "cores"),
+                f"slurmd of '{kind.name}' would run on the cores on which WEKA's client polls, and on no other",
+                "reserve 1 core for the system, or leave it out",
+            )
+
+
+def numa(cluster: Cluster) -> Iterator[Finding]:
+    """Cores on another NUMA node than the interface work, at a lower rate."""
+    for name, entry in cluster.manifest.storage.items():
+        for kind in cluster.node_types:
+            if not isinstance(entry, Weka) or name not in kind.polling:
+                continue
+            interfaces = weka_interfaces(entry, kind.ports)
+            unknown = [port for port, node in zip(interfaces, weka_numa(entry, kind), strict=True) if node is None]
+            if unknown:
+                yield Finding(
+                    "weka-numa-unknown",
+                    ("storage", name),
+                    f"the NUMA node of {unknown[0]} on '{kind.name}' is not stated: WEKA's client gets cores of node 0",
+                    f"list the port with its numa in node_types.{kind.name}.nics",
+                    key=True,
+                )
+
+
+def reached(_: Cluster, __: NodeGroup, entry: Weka) -> list[str]:
+    return list(entry.backends)
+
+
+RULES = (cores, numa)

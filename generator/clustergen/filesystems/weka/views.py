@@ -1,0 +1,81 @@
+"""WekaFS clients: the mount, and an agent that leaves the CPUs to Slurm."""
+
+from __future__ import annotations
+
+from clustergen.cluster.cores import linux_cpus, weka_cores, weka_interfaces
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems.weka.model import Weka
+from clustergen.records import record
+from clustergen.render.effects import drain
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL, Safe
+from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
+
+
+def mount_units(_: Cluster, name: str, entry: Weka, kind: NodeType) -> dict[str, MountUnit]:
+    interfaces = weka_interfaces(entry, kind.ports)
+    network = [f"net={interface}" for interface in interfaces] or ["net=udp"]
+    if polling := kind.polling.get(name):
+        cores = [f"core={cpu}" for cpu in linux_cpus(kind, polling)]
+    else:
+        cores = [f"num_cores={weka_cores(entry) if interfaces else 0}"]
+    return remote_mount(
+        name,
+        entry,
+        Source(
+            what=f"{','.join(entry.backends)}/{entry.filesystem}",
+            kind="wekafs",
+            options=[*cores, *network, *([entry.mode] if entry.mode else []), "relatime"],
+            wants=["weka-agent.service"],
+            timeout="20min",
+            note="The first mount fetches the client's software from the cluster and builds its driver: minutes.",
+        ),
+    )
+
+
+@record
+class Agent:
+    """Drop-in of weka-agent.service."""
+
+    conf: str
+    checks: bool  # CPU numbers are checked first
+
+
+def agent(cluster: Cluster, kind: NodeType) -> Agent | None:
+    """Only where Slurm gives out the CPUs."""
+    computes = any(group.has("slurm-compute") for group in cluster.of_type[kind.name])
+    return Agent("/etc/wekaio/service.conf", bool(kind.polling)) if computes else None
+
+
+@record
+class Core:
+    """A core of WEKA's: its CPUs as Linux numbers them, and its NUMA node."""
+
+    numa: int
+    cpus: Safe  # in order, with commas between
+
+
+@record
+class CpuCheck:
+    """A script that compares the tree's CPU numbers with the machine's."""
+
+    kind: str
+    cores: tuple[Core, ...]
+
+
+def cpu_check(_: Cluster, kind: NodeType) -> CpuCheck | None:
+    width = kind.cores_per_socket // kind.numa_per_socket
+    cores = sorted({core for polling in kind.polling.values() for core in polling})
+    rows = (Core(core // width, Safe(",".join(map(str, linux_cpus(kind, [core]))))) for core in cores)
+    return CpuCheck(kind.name, tuple(rows)) if cores else None
+
+
+FILES: tuple[File, ...] = (
+    File("weka_client/usr/local/sbin/clustergen-weka-cpus", cpu_check, per="type", mode=0o755, format=SHELL),
+    File(
+        "weka_client/etc/systemd/system/weka-agent.service.d/50-clustergen.conf",
+        agent,
+        drain("weka-agent.service"),
+        per="type",
+    ),
+)

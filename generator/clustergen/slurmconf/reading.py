@@ -1,0 +1,66 @@
+"""Reads the files of a directory that somebody handed over: nothing outside it, nothing endless or too large."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from clustergen import regular_file
+
+MOST_BYTES = 16 << 20
+"""Of one file, and of all that it includes. A slurm.conf with 100,000 node lines has about 10 MB."""
+MOST_LINES = 250_000
+"""Of all files that one slurm.conf includes, each counted as often as it is included."""
+NO_FILE = "there is no such file in the directory"
+OUTSIDE = "it is outside the directory"
+
+
+def is_there(path: Path) -> bool:
+    """Whether a name is taken by something other than a directory: a file, and what cannot be read as one, such as a
+    pipe, a device, or a link that leads nowhere. What cannot be read must not count as absent.
+    """
+    return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises PermissionError
+
+
+class Reader:
+    """Files below one directory, by names relative to it. Links are followed only where they stay inside."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+
+    def has(self, name: str) -> bool:
+        """Whether `read` has something of that name to read, or to refuse with a reason."""
+        return is_there(self.root / name)
+
+    def read(self, name: str, most: int = MOST_BYTES) -> bytes:
+        """The content of a file. Raises OSError, with the reason as `strerror`, for what is not there or not for us."""
+        if "\0" in name:
+            raise FileNotFoundError(errno.ENOENT, NO_FILE)
+        path = self.root / name
+        try:
+            real = os.path.realpath(path, strict=True)
+        except FileNotFoundError:
+            real = os.path.realpath(path)
+        except OSError as err:
+            why = "its links lead in a circle" if err.errno == errno.ELOOP else err.strerror
+            raise OSError(err.errno, why, str(path)) from None
+        if not Path(real).is_relative_to(self.root):
+            why = f"{OUTSIDE}, a link to {real}" if path.is_symlink() else OUTSIDE
+            raise PermissionError(errno.EPERM, why, str(path))
+        try:
+            return regular_file.read(real, most)
+        except FileNotFoundError:
+            why = f"a link to {real}, which is not there" if path.is_symlink() else NO_FILE
+            raise FileNotFoundError(errno.ENOENT, why, str(path)) from None
+
+
+def folder_reader(folder: Path, standing_for: str = "/etc/slurm") -> Callable[[str], bytes]:
+    """Reads below one directory. Absolute names below `standing_for`, its place on the node, are looked up in it."""
+    reader = Reader(folder)
+
+    def read(name: str) -> bytes:
+        return reader.read(name.removeprefix(standing_for.rstrip("/") + "/") if name.startswith("/") else name)
+
+    return read
