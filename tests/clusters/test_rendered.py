@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
-from clustergen.render.write import differences
+from clustergen.render.compare import differences
 
 INVENTORIES = sorted((Path(__file__).resolve().parents[2] / "inventories").iterdir())
 

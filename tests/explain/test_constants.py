@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 import yaml
 
 from clustergen import compile as compiler
 from clustergen.explain.lines import explain
-from clustergen.render.tree import RenderedFile, Tree
+from clustergen.render.tree import Tree
 from strategies import service_manifests, slurm_manifests
-from strategies.pages import ROOT
+from strategies.inventories import MANIFESTS, compiled, paths
 
-INVENTORIES = sorted((ROOT / "inventories").glob("*/manifest.yaml"))
 _KEY = re.compile(r"\s*([\w./-]+)\s*[=:]")
 _MOST = 5  # lines of a file
 
@@ -24,64 +23,68 @@ _MOST = 5  # lines of a file
 _BY_SEVERAL = {"cluster_disks", "cluster_exports"}
 
 
-def keyed(file: RenderedFile) -> Iterator[tuple[int, str, str]]:
+def keyed(text: str) -> Iterator[tuple[int, str, str]]:
     """Number, key and text of the lines that have a key which the file has once."""
-    lines = list(enumerate(file.content.decode().splitlines(), 1))
-    keys = {number: found[1] for number, text in lines if (found := _KEY.match(text))}
+    lines = list(enumerate(text.splitlines(), 1))
+    keys = {number: match[1] for number, line in lines if (match := _KEY.match(line))}
     once = Counter(keys.values())
-    for number, text in lines:
+    for number, line in lines:
         if number in keys and once[keys[number]] == 1 and keys[number] not in _BY_SEVERAL:
-            yield number, keys[number], text.strip()
+            yield number, keys[number], line.strip()
 
 
-@pytest.fixture(scope="module")
-def trees() -> dict[Path, tuple[compiler.Compiled, Tree]]:
-    made = {}
-    for path in INVENTORIES:
-        compiled = compiler.validate(path)
-        tree, _ = compiler.render(compiled, path)
-        assert tree is not None
-        made[path] = compiled, tree
-    return made
+def with_keys(name: str) -> list[str]:
+    """The files of an inventory that have such a line."""
+    rendered = MANIFESTS[name].parent / "rendered"
+    return [path for path in paths(name) if any(keyed((rendered / path).read_text(encoding="utf-8")))]
 
 
-@pytest.fixture(scope="module")
-def said(trees: dict[Path, tuple[compiler.Compiled, Tree]]) -> dict[str, list[dict[str, set[str]]]]:
+CASES = [(name, path) for name in MANIFESTS for path in with_keys(name)]
+
+
+@cache
+def variants() -> Mapping[str, list[dict[str, set[str]]]]:
     """Path in the tree → for each manifest that has the file, key → its lines."""
-    others = [tree for _, tree in trees.values()]
+    trees: list[Tree] = [compiled(name)[1] for name in MANIFESTS]
     for text in (*service_manifests.RIGHT.values(), *slurm_manifests.RIGHT.values()):
         if made := compiler.tree_of(yaml.safe_load(text), "manifest.yaml"):  # else it is of a form that YAML 1.1 alters
-            others.append(made[1])
-    assert len(others) > 50
-    found: dict[str, list[dict[str, set[str]]]] = {}
-    for tree in others:
+            trees.append(made[1])
+    assert len(trees) > 50
+    files: dict[str, list[dict[str, set[str]]]] = {}
+    for tree in trees:
         for file in tree:
             lines: dict[str, set[str]] = {}
-            for _, key, text in keyed(file):
-                lines.setdefault(key, set()).add(text)
-            found.setdefault(file.path, []).append(lines)
-    return found
+            for _, key, line in keyed(file.content.decode()):
+                lines.setdefault(key, set()).add(line)
+            files.setdefault(file.path, []).append(lines)
+    return files
+
+
+def differing(name: str, path: str) -> list[int]:
+    """Numbers of some lines of a file that another manifest's tree has with another text."""
+    others = variants()[path]
+    content = compiled(name)[1].files[path].content.decode()
+    numbers = [
+        number
+        for number, key, line in keyed(content)
+        if any(key in other and line not in other[key] for other in others)
+    ]
+    return numbers[:: len(numbers) // _MOST + 1]
+
+
+@pytest.mark.many
+@pytest.mark.parametrize(("name", "path"), CASES)
+def test_a_line_that_differs_between_manifests_is_no_constant(name: str, path: str) -> None:
+    numbers = differing(name, path)
+    if not numbers:
+        return
+    result, tree = compiled(name)
+    lines = explain(result, tree, tree.files[path], MANIFESTS[name].parent, numbers).lines
+    assert [line.number for line in lines] == numbers
+    assert [f"{line.number} {line.text}" for line in lines if line.constant] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.parent.name)
-def test_a_line_that_differs_between_manifests_is_no_constant(
-    path: Path,
-    trees: dict[Path, tuple[compiler.Compiled, Tree]],
-    said: dict[str, list[dict[str, set[str]]]],
-) -> None:
-    compiled, tree = trees[path]
-    wrong, asked = [], 0
-    for file in tree:
-        differ = [
-            number
-            for number, key, text in keyed(file)
-            if any(key in other and text not in other[key] for other in said[file.path])
-        ]
-        few = differ[:: len(differ) // _MOST + 1]
-        if few:
-            asked += len(few)
-            lines = explain(compiled, tree, file, path.parent, few).lines
-            wrong += [f"{file.path}:{line.number} {line.text}" for line in lines if line.constant]
-    assert asked > 20
-    assert not wrong, "\n".join(wrong)
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_enough_lines_differ(name: str) -> None:
+    assert sum(len(differing(name, path)) for path in with_keys(name)) > 20

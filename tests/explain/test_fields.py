@@ -49,6 +49,22 @@ def test_a_field_with_a_unit(path: str) -> None:
     assert "overlays/slurm_node/etc/slurm/slurm.conf" in shown
 
 
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [
+        ("slurm.qos.grace_time", "seconds"),
+        ("slurm.qos.max_wall", "minutes"),
+        ("slurm.priority.calc_period", "minutes"),
+        ("slurm.slurmd_timeout", "seconds"),
+        ("monitoring.dcgm.interval", "milliseconds"),
+    ],
+)
+def test_the_unit_of_a_bare_number(path: str, unit: str) -> None:
+    explained = about(path)
+    assert isinstance(explained, About)
+    assert f"A bare number is {unit}." in explained.units
+
+
 def test_a_default_is_told() -> None:
     told = about("slurm.priority.half_life")
     assert isinstance(told, About)
@@ -58,6 +74,7 @@ def test_a_default_is_told() -> None:
     assert required.required
 
 
+@pytest.mark.slow
 def test_the_files_of_a_manifest_of_one_s_own() -> None:
     told = json.loads(run(str(MANIFEST), "nodes[3].address", "--format", "json").output)
     assert told["field"] == "nodes.address"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,15 +17,16 @@ from clustergen.explain.manifests import Original
 from clustergen.explain.trials import changed, lines_of
 from clustergen.manifest.source import Source
 from clustergen.render.tree import Tree
-from strategies.pages import ROOT
+from strategies.inventories import ML_TRAINING, compiled, paths
 
-MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
+pytestmark = pytest.mark.slow
+
 _MOST = 8  # lines of a file
 
 
-def other_words(written: str, elsewhere: list[str]) -> Iterator[str]:
+def other_words(text: str, elsewhere: list[str]) -> Iterator[str]:
     """What an editor might write in its place."""
-    word = written.strip('"')
+    word = text.strip('"')
     if word in ("true", "false"):
         yield "false" if word == "true" else "true"
     elif digits := re.search(r"\d+(?=\D*$)", word):
@@ -45,46 +48,59 @@ def edited(source: Source, field: Field, word: str) -> str:
     return "\n".join(lines)
 
 
-def compiled_tree(path: Path) -> tuple[compiler.Compiled, Tree] | None:
-    compiled = compiler.validate(path)
-    tree = compiler.render(compiled, path)[0] if compiled.ok else None
-    return (compiled, tree) if tree is not None else None
+def tree_with(source: Source, field: Field, words: Iterator[str]) -> Tree | None:
+    """The tree of the manifest with the first of these words that makes a valid one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / ML_TRAINING.name
+        for word in words:
+            path.write_text(edited(source, field, word), encoding="utf-8")
+            result = compiler.validate(path)
+            if result.ok and (tree := compiler.render(result, path)[0]) is not None:
+                return tree
+    return None
 
 
-@pytest.mark.slow
-def test_every_value_is_named_by_the_lines_that_change_with_it(tmp_path: Path) -> None:
-    made = compiled_tree(MANIFEST)
-    assert made is not None
-    compiled, tree = made
-    source = compiled.source
+@cache
+def trees() -> Mapping[str, Tree]:
+    """Name of a field that the manifest states → the tree with another value of it."""
+    source = compiled("ml-training")[0].source
     values = [
-        field for field in Fields(Original(source.data)).found if field.kind == "value" and source.written(field.path)
+        field for field in Fields(Original(source.data)).all if field.kind == "value" and source.text_of(field.path)
     ]
-    found: dict[str, dict[int, set[str]]] = {}  # file → line → fields
-    edits = 0
+    made = {}
     for field in values:
         alike = [other for other in values if other.origin.owner[1] == field.origin.owner[1]]
-        elsewhere = [(source.written(other.path) or "").strip('"') for other in alike]
-        for word in other_words(source.written(field.path) or "", elsewhere):
-            path = tmp_path / MANIFEST.name
-            path.write_text(edited(source, field, word), encoding="utf-8")
-            if (new := compiled_tree(path)) is None:
-                continue
-            edits += 1
-            for file in tree:
-                if (after := new[1].files.get(file.path)) and after.content != file.content:
-                    lines = found.setdefault(file.path, {})
-                    for index, _ in changed(lines_of(file.content), lines_of(after.content)):
-                        lines.setdefault(index, set()).add(field.name)
-            break
-    assert edits > 60
-    wrong, pairs = [], 0
-    for path_in_tree, lines in sorted(found.items()):
-        few = sorted(lines)[:: len(lines) // _MOST + 1]
-        told = explain(compiled, tree, tree.files[path_in_tree], MANIFEST.parent, [index + 1 for index in few])
-        for line in told.lines:
-            names = {cause.path for cause in (*line.manifest, *told.needs)}
-            pairs += len(lines[line.number - 1])
-            wrong += [f"{path_in_tree}:{line.number} {name}" for name in lines[line.number - 1] - names]
-    assert pairs > 150
-    assert wrong == []
+        elsewhere = [(source.text_of(other.path) or "").strip('"') for other in alike]
+        if tree := tree_with(source, field, other_words(source.text_of(field.path) or "", elsewhere)):
+            made[field.name] = tree
+    return made
+
+
+def fields_of(path: str) -> dict[int, set[str]]:
+    """Index of a line of a file → the fields with which it changes."""
+    lines: dict[int, set[str]] = {}
+    file = compiled("ml-training")[1].files[path]
+    for name, tree in trees().items():
+        if (after := tree.files.get(path)) and after.content != file.content:
+            for index, _ in changed(lines_of(file.content), lines_of(after.content)):
+                lines.setdefault(index, set()).add(name)
+    few = sorted(lines)[:: len(lines) // _MOST + 1]
+    return {index: lines[index] for index in few}
+
+
+@pytest.mark.parametrize("path", paths("ml-training"))
+def test_every_value_is_named_by_the_lines_that_change_with_it(path: str) -> None:
+    fields = fields_of(path)
+    if not fields:
+        return
+    result, tree = compiled("ml-training")
+    explained = explain(result, tree, tree.files[path], ML_TRAINING.parent, [index + 1 for index in fields])
+    assert [line.number - 1 for line in explained.lines] == sorted(fields)
+    for line in explained.lines:
+        names = {cause.path for cause in (*line.manifest, *explained.needs)}
+        assert fields[line.number - 1] - names == set(), line.text
+
+
+def test_enough_values_are_edited() -> None:
+    assert len(trees()) > 60
+    assert sum(len(fields) for path in paths("ml-training") for fields in fields_of(path).values()) > 150

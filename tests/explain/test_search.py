@@ -84,12 +84,13 @@ def test_edits_do_not_move_each_other_s_place() -> None:
     assert data["nodes"] == [{"name": "a"}, {"name": "b", "type": "old"}]
 
 
+@pytest.mark.slow
 def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives() -> None:
     source = compiler.validate(MANIFEST).source
     original = Original(source.data)
     fields = Fields(original)
     tried, before = 0, original.manifest.model_dump()
-    for field in fields.found:
+    for field in fields.all:
         for edit in fields.edits(field):
             whole = Manifest.model_validate(compiler.frozen(edited(source.data, [edit])))
             assert original.edited([edit]) == whole, (field.name, edit)
@@ -101,15 +102,14 @@ def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives() -> None:
 def test_names_that_the_manifest_knows_are_tried_first() -> None:
     fields = Fields(Original(compiler.validate(ML_TRAINING).source.data))
     first = {
-        field.name: edits[0].value
-        for field in fields.found
-        if field.kind == "default" and (edits := fields.edits(field))
+        field.name: edits[0].value for field in fields.all if field.kind == "default" and (edits := fields.edits(field))
     }
     assert first["slurm.partitions.debug.qos"] == "normal"
     assert first["slurm.partitions.debug.allow_accounts"] == ["research"]
     assert first["slurm.accounts.operations.parent"] == "research"
 
 
+@pytest.mark.slow
 def test_what_makes_no_manifest_is_no_need() -> None:
     """Without its memory a node type is not valid, but rules about the fabric are not there because of it."""
     path = ROOT / "inventories" / "midrange-weka" / "manifest.yaml"
@@ -139,7 +139,7 @@ def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
 
 def test_a_mapping_by_number_has_its_fields() -> None:
     compiled = compiler.validate(MANIFEST)
-    names = {field.name for field in Fields(Original(compiled.source.data)).found}
+    names = {field.name for field in Fields(Original(compiled.source.data)).all}
     assert {"node_types.inference.gpus.mig.0", "node_types.inference.gpus.mig.7"} <= names
 
 

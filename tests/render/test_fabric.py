@@ -328,6 +328,21 @@ def test_priority_by_vlan_tag(tmp_path: Path) -> None:
     assert "3:on" not in done.stdout
 
 
+def test_rdma_ports_of_the_storage_network_are_lossless_as_well(tmp_path: Path) -> None:
+    storage = [
+        {"device": "mlx5_4", "interface": "ens9np0", "network": "storage"},
+        {"device": "eno5", "interface": "eno5", "network": "storage"},
+    ]
+    tree = fabric_tree(tmp_path, kind={**GPU, "nics": [*GPU["nics"], *storage]}, type="roce")
+    lines = text_of(tree, "c1", "/etc/clustergen/roce-ports").splitlines()
+    assert [line.split() for line in lines if not line.startswith("#")] == [
+        ["rail-0", "mlx5_0", "ibp24s0"],
+        ["rail-1", "mlx5_1", "ibp64s0"],
+        ["storage-0", "mlx5_4", "ens9np0"],
+    ]
+    assert len(rows(tree)) == 2, "addresses and the MTU are the fabric's alone"
+
+
 # --- scripts and units ------------------------------------------------------------------------------------------------
 
 
@@ -495,7 +510,7 @@ def test_options_that_opensm_cannot_read(tmp_path: Path, value: str) -> None:
         "fabric": {"type": "infiniband", "opensm_options": {"event_plugin_name": value}},
     }
     found = codes_of(manifest(networks=networks), tmp_path)
-    assert "value-unprintable" in found or "text-malformed" in found
+    assert {"value-unprintable", "text-malformed", "value-out-of-range"} & set(found)
 
 
 # --- names that nobody has confirmed ----------------------------------------------------------------------------------
@@ -514,6 +529,9 @@ def test_no_node_is_drained_and_nobody_alerted_for_a_device_that_the_catalogue_a
     assert check not in node_files(assumed, "c1")
     assert "mlx5_" not in text_of(assumed, "head", rules).replace("grep mlx5", "")
     assert "FabricPortFlaps" in text_of(assumed, "head", rules)  # which goes by no name
+    for system in ("hgx-h100-8", "hgx-h200-8", "hgx-b200-8", "dgx-b200"):
+        unnamed = manifest(networks=INFINIBAND, nodes=[MONITOR, COMPUTE], node_types={"gpu": {"system": system}})
+        assert codes_of(unnamed, tmp_path) == ["fabric-ports-unknown"]
     named = tree({**ASSUMED, "nics": [{"device": "mlx5_0", "model": "cx7"}]})
     assert "devices=(mlx5_0)" in text_of(named, "c1", check)
     assert 'device="mlx5_0"' in text_of(named, "head", rules)

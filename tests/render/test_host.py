@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -272,3 +273,28 @@ def test_each_program_gets_its_own_unit(tmp_path: Path, memlock: str, kib: str, 
     assert not any(row[1:3] == ["hard", "stack"] for row in rows), "a program may still raise its own"
     text = text_of(tree, "c1", "/etc/systemd/system.conf.d/50-clustergen.conf")
     assert f"\nDefaultLimitMEMLOCK={service}\n" in text
+
+
+ZONE = "/etc/firewalld/zones/clustergen.xml"
+
+
+@pytest.mark.parametrize(
+    ("os", "firewall", "rendered"), [("rocky-9", True, True), ("rocky-9", False, False), ("debian-13", True, False)]
+)
+def test_the_networks_of_the_cluster_are_a_zone_where_there_is_firewalld(
+    tmp_path: Path, os: str, firewall: bool, rendered: bool
+) -> None:
+    networks = {
+        "management": {"cidr": "10.0.0.0/24"},
+        "bmc": {"cidr": "10.9.0.0/24"},
+        "storage": {"cidr": "10.8.0.0/24"},
+        "fabric": {"type": "roce", "rate": "200Gb/s", "rails": ["10.1.0.0/24", "fd00:2::/64"]},
+    }
+    data = manifest(os=os, networks=networks, host={"firewall": firewall, "ssh_adopt": True})
+    files = node_files(tree_of({**data, "slurm": {"version": "24.11", "build": "schedmd"}}, tmp_path), "c1")
+    assert (ZONE in files) == ("/etc/systemd/system/clustergen-firewall.service" in files) == rendered
+    if rendered:
+        zone = ElementTree.fromstring(files[ZONE].content)
+        sources = [source.get("address") for source in zone.findall("source")]
+        assert sources == ["10.0.0.0/24", "10.8.0.0/24", "10.1.0.0/24", "fd00:2::/64"]
+        assert str(files[ZONE].effect) == "run:clustergen-firewall.service"

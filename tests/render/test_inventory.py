@@ -76,6 +76,7 @@ def hosts_of(listing: dict[str, Any], group: str) -> set[str]:
     return set(entry.get("hosts", ())).union(*(hosts_of(listing, child) for child in entry.get("children", ())))
 
 
+@pytest.mark.slow
 def test_ansible_sees_the_groups_that_the_files_are_for(tmp_path: Path) -> None:
     tree, place = written(tmp_path, **MIXED)
     listing = json.loads(run(place, "ansible-inventory", "--list"))
@@ -87,6 +88,7 @@ def test_ansible_sees_the_groups_that_the_files_are_for(tmp_path: Path) -> None:
     assert hosts_of(listing, "ungrouped") == set()
 
 
+@pytest.mark.slow
 def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path: Path) -> None:
     _, place = written(tmp_path, **MIXED, ansible={"user": "admin", "jump": "ops@gate.example.org", "forks": 7})
     c3 = json.loads(run(place, "ansible-inventory", "--host", "c3"))
@@ -107,6 +109,21 @@ def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path:
     assert "forks = 7\n" in (place / "ansible.cfg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_site_yml_leaves_cloud_nodes_out_until_they_are_named(tmp_path: Path) -> None:
+    later = {"name": "z[1-2]", "type": "gpu", "state": "CLOUD"}
+    _, place = written(tmp_path, nodes=[HEAD, COMPUTE, later])
+    listing = json.loads(run(place, "ansible-inventory", "--list"))
+    assert hosts_of(listing, "cloud") == {"z1", "z2"}
+    assert {"z1", "c1"} <= hosts_of(listing, "slurm_compute")
+    first = run(place, "ansible-playbook", "site.yml", "--list-hosts").partition("play #2")[0]
+    assert "c1\n" in first
+    assert "z1" not in first
+    named = run(place, "ansible-playbook", "site.yml", "--list-hosts", "-e", "cluster_hosts=z1").partition("play #2")[0]
+    assert "z1\n" in named
+
+
+@pytest.mark.slow
 def test_units_of_a_group_are_those_that_its_files_are_about(tmp_path: Path) -> None:
     tree, place = written(tmp_path, **MIXED)
     c1 = json.loads(run(place, "ansible-inventory", "--host", "c1"))
@@ -152,6 +169,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 def test_the_sites_variables_reach_ansible_as_they_are(tmp_path: Path) -> None:
     _, place = written(tmp_path, ansible={"variables": {**HOSTILE, "count": 3, "flag": True, "ansible_port": 2222}})
     text = (place / "inventory/group_vars/all.yml").read_text(encoding="utf-8")
@@ -189,12 +207,14 @@ def test_one_more_node_changes_its_own_line_and_one_range(tmp_path: Path) -> Non
     assert set(before) - set(after) == {"n[001:199]"}
 
 
+@pytest.mark.slow
 def test_the_playbook_parses_and_names_every_node(tmp_path: Path) -> None:
     _, place = written(tmp_path, **MIXED)
     listed = run(place, "ansible-playbook", "site.yml", "--list-hosts")
     assert "hosts (17)" in listed
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_not_the_node_is_told_all_at_once(tmp_path: Path) -> None:
     """This machine in the place of a node: its name is another, and nothing is written."""
     _, place = written(tmp_path)

@@ -24,6 +24,13 @@ METRICS = "/usr/local/sbin/clustergen-slurm-metrics"
 UNIT_TESTS = Path(__file__).parent / "promtool"
 PAIR = {**GPU, "gpus": {"model": "h100-sxm", "count": 2, "numa": [0, 1]}}
 LINKED = {"system": "ws-2xa6000", "memory": "1TiB", "nics": GPU["nics"]}  # two GPUs with an NVLink bridge
+GENERATIONS = {
+    "ampere": {"system": "dgx-a100-80", "nics": GPU["nics"]},
+    "hopper": {"system": "dgx-h100", "nics": GPU["nics"]},
+    "blackwell": {"system": "dgx-b200", "nics": GPU["nics"]},
+    "gb200": {"system": "gb200-nvl72-tray", "nics": GPU["nics"]},
+}
+LOSSLESS = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "400Gb/s"}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
@@ -137,9 +144,11 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
     [
         ("gpu", {"node_types": {"gpu": LINKED}}),
         ("gpu-dcgm3", {"monitoring": {"dcgm": {"version": "3.1"}}}),
+        *((f"gpu-{name}", {"node_types": {"gpu": kind}}) for name, kind in GENERATIONS.items()),
         ("node", {}),
         ("slurm", {}),
         ("fabric", {}),
+        ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("meta", {}),
     ],
@@ -147,6 +156,47 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
 def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
     tree = tree_of(monitored(**changes), tmp_path)
     assert "SUCCESS" in told(tree, tmp_path, f"promtool test rules {name}.yml")
+
+
+@pytest.mark.parametrize("name", GENERATIONS)
+def test_every_alert_of_a_generation_fires_in_some_test(name: str, tmp_path: Path) -> None:
+    tree = tree_of(monitored(node_types={"gpu": GENERATIONS[name]}), tmp_path)
+    texts = [(UNIT_TESTS / file).read_text(encoding="utf-8") for file in ("gpu.yml", f"gpu-{name}.yml")]
+    fired = set(re.findall(r'alertname="(\w+)"', "".join(texts)))
+    made = {
+        rule["alert"] for rule in loaded(tree, f"{PROMETHEUS}/rules/gpu.yml")["groups"][0]["rules"] if "alert" in rule
+    }
+    assert made <= fired
+
+
+def test_each_generation_exports_its_own_nvlink_counters_and_no_others(tmp_path: Path) -> None:
+    """In one cluster: the alerts are made of all, each node type exports what its GPUs report."""
+    own = {
+        "ampere": "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL",
+        "hopper": "DCGM_FI_DEV_NVLINK_ERROR_DL_RECOVERY",
+        "blackwell": "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS",
+        "gb200": "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS",
+        "none": "DCGM_FI_DEV_GPU_TEMP_LIMIT",
+    }
+    kinds = {**GENERATIONS, "none": {**GPU, "gpus": {"model": "rtx-pro-6000-server", "count": 4}}}
+    nodes = [HEAD, MONITOR] + [
+        {"name": f"{name}1", "type": name, "address": f"10.0.0.{30 + index}"} for index, name in enumerate(kinds)
+    ]
+    tree = tree_of(monitored(node_types=kinds, nodes=nodes), tmp_path)
+    read = {name for expr in _all_rules(tree, "gpu") for name in re.findall(r"DCGM_FI_\w+", expr)}
+    assert set(own.values()) <= read
+    for name, field in own.items():
+        listed = {line.partition(",")[0] for line in text_of(tree, f"{name}1", COUNTERS).splitlines()}
+        assert {other for other in own.values() if other in listed and "NVLINK" in other} == {field} - {own["none"]}
+        assert ("DCGM_FI_DEV_GPU_TEMP_LIMIT" in listed) == (name != "ampere")
+
+
+def test_a_stated_threshold_replaces_limits_and_margins(tmp_path: Path) -> None:
+    kind = GENERATIONS["hopper"]
+    tree = tree_of(monitored(node_types={"gpu": kind}, monitoring={"thresholds": {"gpu_hot": 77}}), tmp_path)
+    hot = [rule for rule in _all_rules(tree, "gpu") if "GPU_TEMP" in rule and "count by" not in rule]
+    assert sum("TEMP_LIMIT" in rule for rule in hot) == 1  # of GpuVeryHot
+    assert any("> 77 < 200" in rule for rule in hot)
 
 
 @pytest.mark.parametrize("topic", ["gpu", "node", "fabric", "storage", "meta", "slurm"])
@@ -162,6 +212,7 @@ def test_every_alert_has_a_test_in_which_it_fires(topic: str, tmp_path: Path) ->
     assert made == set(fired)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("version", ["3.0", "3.3", "4.0", "4.2", "4.5", "4.6"])
 @pytest.mark.parametrize("gpus", [PAIR, LINKED])
 def test_whatever_an_alert_reads_is_exported_and_known_to_the_release(
@@ -176,7 +227,7 @@ def test_whatever_an_alert_reads_is_exported_and_known_to_the_release(
     assert len(names) == len(set(names))
     assert {row[1] for row in rows} <= {"gauge", "counter", "label"}
     assert all(dcgm_name_known(name, DcgmVersion(version)) for name in names), version
-    read = {name for rule in rules(tree).values() for name in re.findall(r"DCGM_[A-Z0-9_]+", rule["expr"])}
+    read = {name for rule in rules(tree).values() for name in re.findall(r"DCGM_(?:FI|EXP)_[A-Z0-9_]+", rule["expr"])}
     assert read
     assert read <= set(names)
     assert "DCGM_FI_DEV_FAN_SPEED" in names
@@ -223,6 +274,17 @@ def test_types_with_other_counters_get_files_of_their_own(tmp_path: Path) -> Non
 
 def _all_rules(tree: Any, topic: str) -> list[str]:
     return [rule["expr"] for rule in loaded(tree, f"{PROMETHEUS}/rules/{topic}.yml")["groups"][0]["rules"]]
+
+
+@pytest.mark.parametrize("state", ["CLOUD", "FUTURE"])
+def test_nodes_that_need_not_exist_are_not_scraped(tmp_path: Path, state: str) -> None:
+    later = {"name": "z[1-3]", "type": "gpu", "state": state, "address": "10.0.0.[51-53]"}
+    tree = tree_of(monitored(nodes=[SERVER, MONITOR, COMPUTE, later]), tmp_path)
+    for job in ("node", "dcgm"):
+        hosts = [target for group in loaded(tree, f"{PROMETHEUS}/sd/{job}.yml") for target in group["targets"]]
+        assert any(target.startswith("c1:") for target in hosts)
+        assert not any(target.startswith("z") for target in hosts)
+    assert "z1" not in str(loaded(tree, f"{PROMETHEUS}/prometheus.yml"))
 
 
 def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
@@ -284,6 +346,56 @@ def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: 
     hidden = {"version": "25.11", "accounting": {"private": ["jobs"]}}
     private = tree_of(monitored(slurm=hidden), tmp_path)
     assert METRICS in node_files(private, "head")
+
+
+ROCE_METRICS = "/usr/local/sbin/clustergen-roce-metrics"
+ETHTOOL = """printf 'NIC statistics:\\n     rx_prio3_pause: 7\\n     rx_prio3_pause_duration: 2500000\\n'
+printf '     tx_prio3_pause: 1\\n     tx_prio3_pause_duration: 0\\n     rx_prio3_discards: 4\\n'
+printf '     rx_prio3_bytes: 9\\n'
+"""
+PORTS = """mount -t tmpfs tmpfs /sys/class; cd /sys/class
+mkdir -p infiniband/mlx5_{0,1}/{ports/1/hw_counters,device/net/p0}
+echo Ethernet >infiniband/mlx5_0/ports/1/link_layer; echo InfiniBand >infiniband/mlx5_1/ports/1/link_layer
+for name in out_of_sequence packet_seq_err local_ack_timeout_err np_cnp_sent rp_cnp_handled lifespan; do
+  echo 5 | tee infiniband/mlx5_{0,1}/ports/1/hw_counters/$name >/dev/null
+done
+mkdir -p /var/lib/prometheus/node-exporter"""
+
+
+@pytest.mark.real
+def test_counters_of_roce_ports_are_exported_under_the_names_that_alerts_read(tmp_path: Path) -> None:
+    tree = tree_of(monitored(networks=LOSSLESS), tmp_path)
+    (tmp_path / "programs/usr/sbin").mkdir(parents=True)
+    (tmp_path / "programs/usr/sbin/ethtool").write_text(f"#!/bin/bash\n{ETHTOOL}", encoding="utf-8")
+    (tmp_path / "programs/usr/sbin/ethtool").chmod(0o755)
+    place = root_with("promtool")
+    assert place is not None, "tools/setup-parsers makes the root that this test asks"
+    files = ((lay_out(tree, "c1", tmp_path / "node"), "/"), (tmp_path / "programs", "/"))
+    script = f"""{PORTS}; {ROCE_METRICS} && cat /var/lib/prometheus/node-exporter/roce.prom
+promtool check metrics </var/lib/prometheus/node-exporter/roce.prom >&2 || [ $? = 3 ]"""
+    done = sandbox.run(sandbox.Sandbox(place, files=files), ["/bin/bash", "-c", script], timeout=60)
+    assert done.code == 0, done
+    samples = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if not line.startswith("#"))
+    prefix = "clustergen_roce"
+    assert samples[f'{prefix}_out_of_sequence_packets_total{{device="mlx5_0"}}'] == "5"
+    pause = 'device="mlx5_0",interface="p0",direction="received",priority="3"'
+    assert samples[f"{prefix}_pause_seconds_total{{{pause}}}"] == "2.500000"
+    assert samples[f'{prefix}_discards_total{{device="mlx5_0",interface="p0",priority="3"}}'] == "4"
+    assert not any("mlx5_1" in sample or "lifespan" in sample or "bytes" in sample for sample in samples)
+    read = {name for rule in rules(tree).values() for name in re.findall(rf"\b{prefix}_\w+", rule["expr"])}
+    assert len(read) >= 5
+    assert read <= {sample.partition("{")[0] for sample in samples}
+    assert read <= set(re.findall(rf"{prefix}_\w+", (UNIT_TESTS / "roce.yml").read_text(encoding="utf-8")))
+
+
+def test_roce_counters_only_where_a_monitored_fabric_is_roce(tmp_path: Path) -> None:
+    assert ROCE_METRICS not in node_files(tree_of(monitored(), tmp_path), "c1")
+    assert ROCE_METRICS not in node_files(tree_of(manifest(networks=LOSSLESS), tmp_path), "c1")
+    tree = tree_of(monitored(networks=LOSSLESS, os="rocky-9"), tmp_path)
+    assert "/var/lib/node_exporter/textfile_collector/roce.prom" in text_of(tree, "c1", ROCE_METRICS)
+    made = {rule["alert"] for rule in loaded(tree, f"{PROMETHEUS}/rules/fabric.yml")["groups"][0]["rules"]}
+    fired = re.findall(r'alertname="(\w+)"', (UNIT_TESTS / "roce.yml").read_text(encoding="utf-8"))
+    assert {name for name in made if name.startswith("Roce")} == set(fired)
 
 
 def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
@@ -502,11 +614,11 @@ def test_arguments_reach_the_daemons_as_words(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
-    tree = tree_of(monitored(), tmp_path)
+    tree = tree_of(monitored(networks=LOSSLESS), tmp_path)
     root = root_with("shellcheck")
     assert root is not None, "tools/setup-parsers makes the root that this test asks"
-    box = sandbox.Sandbox(root, files=((lay_out(tree, "head", tmp_path / "node"), "/"),))
-    done = sandbox.run(box, ["shellcheck", METRICS], timeout=60)
+    files = ((lay_out(tree, "head", tmp_path / "node"), "/"), (lay_out(tree, "c1", tmp_path / "node"), "/"))
+    done = sandbox.run(sandbox.Sandbox(root, files=files), ["shellcheck", METRICS, ROCE_METRICS], timeout=60)
     assert done.code == 0, done.stdout
 
 
@@ -516,3 +628,22 @@ def test_a_webhooks_url_file_is_refused_where_alertmanager_does_not_know_it(tmp_
     tree = tree_of(monitored(monitoring=spec), tmp_path)
     hook = loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["receivers"][1]["webhook_configs"]
     assert hook == [{"url_file": "/etc/prometheus/secrets/hook"}]
+
+
+@pytest.mark.parametrize(
+    ("smtp", "stated", "rendered"),
+    [
+        ("mail.example.org:25", None, None),
+        ("mail.example.org:25", False, False),
+        ("localhost:25", None, False),
+        ("localhost:25", True, None),
+    ],
+)
+def test_mail_goes_without_tls_where_the_manifest_says_so(
+    tmp_path: Path, smtp: str, stated: bool | None, rendered: bool | None
+) -> None:
+    """Alertmanager's default is true."""
+    mail = {"receivers": {"ops": {"email": "ops@example.org"}}, "smtp": smtp, "mail_from": "cluster@example.org"}
+    tls = {} if stated is None else {"smtp_require_tls": stated}
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={**mail, **tls}), tmp_path)
+    assert loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["global"].get("smtp_require_tls") == rendered

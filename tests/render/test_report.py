@@ -66,14 +66,66 @@ def test_the_numbers_of_the_cluster(tmp_path: Path) -> None:
         ("`c[1-4]`", "4"),
         ("`w[01-10]`", "10"),
     ]
-    assert [(row["Type"], row["Together"]) for row in found["Power"]] == [
+    assert [(row["Type"], row["Together"]) for row in found["Power"] if row["Each"] != "not known"] == [
         ("gpu", "40.8 kW"),
         ("cpu", "4.0 kW"),
-        ("all", "44.8 kW"),
+        ("all with known power", "44.8 kW"),
     ]
     hardware = {row["Type"]: row for row in found["Hardware"]}
     assert hardware["gpu"]["GPUs"] == "8 × NVIDIA H100 80GB HBM3"
     assert hardware["gpu"]["Memory"] == "1TiB"
+
+
+def test_power_that_is_not_known_is_named(tmp_path: Path) -> None:
+    kinds = {"gpu": {**GPU, "power": {"max": "10.2kW"}}, "cpu": {"cpu": {"cores_per_socket": 8}, "memory": "64GiB"}}
+    nodes = [HEAD, COMPUTE, {"name": "w[01-10]", "type": "cpu", "address": "10.0.0.[51-60]"}]
+    racks = {"r1": {"nodes": "c[1-2],w01", "power": "30kW"}, "r2": {"nodes": "c[3-4]"}}
+    text = readme(tmp_path, node_types=kinds, nodes=nodes, racks=racks)
+    assert "Not in the sum, as their power is not known: 10 × cpu, 1 × service." in text
+    power = {row["Type"]: row["Together"] for row in tables(text)["Power"]}
+    assert power == {"service": "not known", "gpu": "40.8 kW", "cpu": "not known"}
+    assert [(row["Rack"], row["Nodes draw"]) for row in tables(text)["Racks"]] == [
+        ("r1", "20.4 kW, without 1 of unknown power"),
+        ("r2", "20.4 kW"),
+    ]
+
+
+def test_who_may_run_what(tmp_path: Path) -> None:
+    qos = {
+        "normal": {"priority": 100, "preempt": ["low"], "max_tres_per_user": {"gres/gpu": 16}},
+        "high": {"priority": 1000, "max_jobs_per_user": 8, "flags": ["DenyOnLimit"], "options": {"LimitFactor": 2}},
+        "low": {"preempt_mode": "requeue", "grace_time": 120, "usage_factor": 0.25, "exempt_time": 5},
+    }
+    accounts = {
+        "research": {"fairshare": 80, "qos": ["normal", "low"], "default_qos": "low", "coordinators": ["alice"]},
+        "nlp": {
+            "parent": "research",
+            "users": ["alice", "bob"],
+            "group_tres_minutes": {"gres/gpu": 600000},
+            "user_limits": {"bob": {"max_jobs": 2, "qos": ["normal"]}},
+        },
+        "ops": {"fairshare": 20, "users": [f"u{n}" for n in range(30)], "qos": ["high"]},
+    }
+    slurm = {"version": "24.11", "qos": qos, "accounts": accounts, "users": {"alice": {"admin_level": "operator"}}}
+    found = tables(readme(tmp_path, slurm=slurm))
+    by_qos = {row["QOS"]: row for row in found["QOS"]}
+    assert by_qos["`high`"]["Limits and flags"] == "Flags DenyOnLimit; MaxJobsPerUser 8; LimitFactor 2.000000"
+    assert by_qos["`normal`"]["Limits and flags"] == "MaxTRESPerUser gres/gpu=16"
+    assert by_qos["`low`"]["Preempted"] == "requeue, after 120 s, not in the first 00:05:00"
+    assert by_qos["`low`"]["Limits and flags"] == "UsageFactor 0.250000"
+    rows = [
+        (row["Account"], row["Share"], row["May use"], row["Default QOS"], row["Limits"]) for row in found["Accounts"]
+    ]
+    assert rows == [
+        ("research", "80 of 100", "normal, low", "low", ""),
+        ("ops", "20 of 100", "high", "high", ""),
+        ("nlp", "1 of 1", "normal, low", "low", "GrpTRESMins gres/gpu=600000"),
+        ("nlp", "1", "normal", "normal", "MaxJobs 2"),
+    ]
+    assert found["Accounts"][0]["Coordinators"] == "alice"
+    assert found["Accounts"][1]["Users"].endswith("u19 … (30 in all)")
+    assert found["Accounts"][3]["Users"] == "bob"
+    assert found["Users"] == [{"User": "alice", "Admin level": "operator"}]
 
 
 def test_text_of_the_manifest_stays_text(tmp_path: Path) -> None:
@@ -83,7 +135,7 @@ def test_text_of_the_manifest_stays_text(tmp_path: Path) -> None:
     escaped = markdown_text(nasty)
     assert text.count(escaped) == 2
     assert "<script" not in text.replace("\\<", "")
-    assert tables(text)["Qualities of service"][0]["QOS"] == "`fast`"
+    assert tables(text)["QOS"][0]["QOS"] == "`fast`"
 
 
 @pytest.mark.parametrize("text", ["a`b", "a|b", "a\\b", " a"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
-from clustergen.diagnostics import Diagnostic
+from clustergen.diagnostics import Diagnostic, render
 from clustergen.records import replace
 from clustergen.render.tree import Tree
 from strategies.trees import manifest, node_files
@@ -154,6 +154,7 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
     assert found[0].place.file.endswith("site/all/etc/slurm/cgroup.conf")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
@@ -164,6 +165,12 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
         ("{% include 'gone.j2' %}\n", 1, "no template 'gone.j2'"),
         ("{{ ''.__class__ }}\n", 1, "unsafe"),
         ("{{ range(99999999) | list }}\n", 1, "too big"),
+        ("x\n{{ 1 / 0 }}\n", 2, "division by zero"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}\n", 0, "calls itself"),
+        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}\n", 0, "nested too deeply"),
+        ("{{ 'a' * 3000000000 }}\n", 0, "MiB of memory"),
+        ("{{ 'a'.ljust(3000000000) }}\n", 0, "it needs more than 256 MiB of memory"),
+        ("{{ {}.no_key }}\n", 1, "no_key"),
     ],
 )
 def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, line: int, words: str) -> None:
@@ -174,6 +181,48 @@ def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, l
     assert words.lower() in found[0].message.lower()
     assert found[0].place is not None
     assert found[0].place.line == line
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("all/etc/app/key.pem", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\n"),
+        ("all/etc/app.conf", "user=app\npassword=hunter2\n"),
+        ("all/etc/app.yaml", "app:\n  db_pass: hunter2\n"),
+        ("all/etc/app.json.j2", '{"cluster": "{{ cluster.name }}", "api_key": "{{ "hunter2" }}"}\n'),
+        ("all/etc/apt/auth.conf", "machine nvcr.io login token password hunter2\n"),
+        ("all/etc/ldap.conf", "bindpw hunter2\n"),
+        ("all/etc/sssd.conf", "ldap_default_authtok = hunter2\n"),
+        ("all/etc/snmpd.conf", "rocommunity hunter2\n"),
+        ("all/usr/local/sbin/bmc", "#!/bin/sh\nipmitool -U ADMIN -P hunter2 power status\n"),
+        ("gpu_node/usr/local/sbin/push", "#!/bin/sh\ncurl https://ann:hunter2@metrics.example.org/\n"),
+    ],
+)
+def test_a_secret_in_a_site_file_is_refused_and_not_shown(tmp_path: Path, name: str, text: str) -> None:
+    place(tmp_path, name, text)
+    tree, found = rendered(tmp_path)
+    assert tree is None
+    assert codes(found) == ["site-file-secret"]
+    assert "hunter2" not in render(found, "text", {})
+    accepted = name.removesuffix(".j2")
+    tree, found = rendered(tmp_path, site={"public": [accepted]})
+    assert tree is not None
+    assert found == []
+
+
+def test_where_a_secret_is_may_be_said_in_a_site_file(tmp_path: Path) -> None:
+    text = '#!/bin/sh\nTOKEN=$(cat /etc/app/token)\ncurl -H "Authorization: Bearer $TOKEN" example.org\n'
+    text += "PGPASSFILE=/root/.pgpass\npassword_file: /etc/app/password\npasswd: compat\nmax_tokens: 4096\n"
+    place(tmp_path, "all/usr/local/sbin/app", text)
+    tree, found = rendered(tmp_path)
+    assert found == []
+    assert tree is not None
+
+
+def test_an_exception_for_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    tree, found = rendered(tmp_path, site={"public": ["all/etc/gone"]})
+    assert tree is None
+    assert codes(found) == ["site-replaces-nothing"]
 
 
 def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
@@ -191,3 +240,11 @@ def test_a_page_names_these_as_its_proof() -> None:
     pages = Path(__file__).parents[2] / "docs" / "codes"
     for code in ("site-file-unreadable", "value-unprintable"):
         assert f"<!-- fixture: {code} -->" in (pages / f"{code}.md").read_text(encoding="utf-8")
+
+
+def test_a_template_that_runs_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clustergen.render.bounded.SECONDS", 1)
+    many = "{% for a in range(99999) %}"
+    place(tmp_path, "all/etc/x.conf.j2", f"{many}{many}{many}" + "{% endfor %}" * 3)
+    _, found = rendered(tmp_path)
+    assert [item.message.partition(": ")[2] or item.message for item in found] == ["it needs more than 1 s of CPU time"]

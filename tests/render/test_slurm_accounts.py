@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from clustergen.manifest.slurm import Account
+from clustergen.cluster.rights import parents_first
+from clustergen.manifest.accounts import Account
 from clustergen.render.formats import RenderError
-from clustergen.render.views.slurm.accounts import parents_first
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 from strategies.slurm_daemons import DAEMONS
@@ -23,20 +23,48 @@ QOS: dict[str, Any] = {
         "preempt": ["normal", "low"],
         "max_tres_per_user": {"gres/gpu": 16, "cpu": 64},
         "max_wall": "2-0",
+        "exempt_time": 10,
+        "max_jobs_per_account": 5,
+        "max_submit_per_account": 50,
+        "max_tres_per_account": {"gres/gpu": 32},
+        "min_tres_per_job": {"gres/gpu": 1},
+        "max_tres_per_node": {"mem": "1TiB"},
+        "max_tres_minutes_per_job": {"gres/gpu": 100000},
+        "group_jobs": 40,
+        "group_submit": 400,
+        "group_wall": "30d",
+        "options": {"MaxJobsAccruePerUser": 4, "maxtresrunminspu": "cpu=15", "LimitFactor": 2},
     },
-    "low": {"usage_factor": 0.25, "grace_time": "2min", "preempt_mode": "requeue", "flags": ["DenyOnLimit"]},
+    "low": {"usage_factor": 0.25, "grace_time": 120, "preempt_mode": "requeue", "flags": ["DenyOnLimit"]},
 }
 ACCOUNTS: dict[str, Any] = {
     "vision": {
         "parent": "science",
         "fairshare": 30,
         "users": ["alice", "bob"],
-        "group_tres": {"gres/gpu": 8},
+        "user_limits": {"bob": {"max_jobs": 1, "fairshare": 3, "qos": ["low"]}},
+        "group_tres": {"gres/gpu": 8, "mem": "6GiB"},
+        "group_tres_minutes": {"gres/gpu": 600000},
         "max_jobs": 3,
+        "options": {"GrpJobsAccrue": 7},
     },
-    "science": {"description": "All of science", "organization": "Faculty (A & B)", "fairshare": 70},
-    "ops": {"qos": ["normal", "high"], "default_qos": "high", "users": ["alice"]},
+    "science": {
+        "description": "All of science",
+        "organization": "Faculty (A & B)",
+        "fairshare": 70,
+        "qos": ["normal", "low"],
+        "default_qos": "low",
+        "max_submit": 100,
+        "max_wall": "1d",
+        "group_wall": "2h",
+        "group_tres_run_minutes": {"cpu": 5000},
+        "max_tres_per_job": {"gres/gpu": 4},
+        "coordinators": ["alice"],
+    },
+    "ops": {"qos": ["normal", "high"], "default_qos": "high", "users": ["alice"], "priority": 7},
+    "plain": {"users": ["dave"]},
 }
+USERS: dict[str, Any] = {"alice": {"default_account": "ops", "admin_level": "operator"}}
 PARTITIONS = {
     "main": {"nodes": "all", "default": True, "allow_qos": ["normal", "high"], "allow_accounts": ["vision", "ops"]}
 }
@@ -45,7 +73,7 @@ PARTITIONS = {
 def run(install: SlurmInstall, folder: Path, script: str, **slurm: Any) -> dict[str, str]:
     """What each step of the script said, with its status in the last line; and the daemons' logs."""
     release = ".".join(install.version.split(".")[:2])
-    slurm = {"mpi_default": "pmi2", "qos": QOS, "accounts": ACCOUNTS, "partitions": PARTITIONS, **slurm}
+    slurm = {"mpi_default": "pmi2", "qos": QOS, "accounts": ACCOUNTS, "users": USERS, "partitions": PARTITIONS, **slurm}
     tree = cluster(folder, release, slurm=slurm)
     box = sandbox.Sandbox(
         install.path,
@@ -68,9 +96,45 @@ QOS_FIELDS = "Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,UsageFactor,Ma
 ASSOC_FIELDS = "Account,ParentName,User,Fairshare,MaxJobs,GrpTRES,QOS,DefaultQOS"
 SHOW = f"""
 step qos sacctmgr -nP show qos format={QOS_FIELDS}
+step high sacctmgr -P show qos name=high \\
+  format=PreemptExemptTime,GrpJobs,GrpSubmitJobs,GrpWall,MaxJobsPA,MaxSubmitJobsPA,MaxTRESPA,MinTRES,MaxTRESPerNode,\\
+MaxTRESMins,MaxJobsAccruePU,MaxTRESRunMinsPU,LimitFactor
 step assoc sacctmgr -nP show assoc where cluster=small format={ASSOC_FIELDS}
-step account sacctmgr -nP show account format=Account,Description,Organization
+step limits sacctmgr -nP show assoc where cluster=small wopl \\
+  format=Account,User,GrpTRESMins,GrpTRESRunMins,GrpWall,MaxSubmitJobs,MaxWall,MaxTRESPerJob,GrpJobsAccrue,Priority
+step account sacctmgr -nP show account withcoord format=Account,Description,Organization,Coordinators
+step user sacctmgr -nP show user format=User,DefaultAccount,AdminLevel
 """
+
+
+def as_the_manifest_says(said: dict[str, str]) -> None:
+    """What the real database has to show of QOS, ACCOUNTS and USERS."""
+    qos = set(said["qos"].splitlines())
+    assert {
+        "normal|10|low|cluster|00:00:00||1.000000||",
+        "high|100|low,normal|cluster|00:00:00|2-00:00:00|1.000000|cpu=64,gres/gpu=16|",
+        "low|0||requeue|00:02:00||0.250000||DenyOnLimit",
+    } <= qos
+    high = "00:10:00|40|400|30-00:00:00|5|50|gres/gpu=32|gres/gpu=1|mem=1T|gres/gpu=100000|4|cpu=15|2.000000"
+    assert high in said["high"].splitlines()
+    rows = set(said["assoc"].splitlines())
+    assert "root|||1|||normal|" in {row.replace("root||||", "root|||1|") for row in rows}
+    # vision states no QOS: those of science, and its default; so does alice, but for bob, who has a list of his own.
+    assert "science|root||70|||low,normal|low" in rows
+    assert "vision|science||30|3|gres/gpu=8,mem=6G|low,normal|low" in rows
+    assert "vision||alice|1|3||low,normal|low" in rows
+    assert "vision||bob|3|1||low|low" in rows
+    assert {"ops|root||1|||high,normal|high", "ops||alice|1|||high,normal|high"} <= rows
+    assert {"plain|root||1|||normal|", "plain||dave|1|||normal|"} <= rows
+    limits = set(said["limits"].splitlines())
+    assert "vision||gres/gpu=600000||||||7|" in limits
+    assert "science|||cpu=5000|02:00:00|100|1-00:00:00|gres/gpu=4||" in limits
+    assert "ops||||||||| 7".replace(" ", "") in limits
+    accounts = set(said["account"].splitlines())
+    assert "science|all of science|faculty (a & b)|alice" in accounts
+    assert "vision|vision|science|alice" in accounts
+    assert {row.split("|")[3] for row in accounts if row.startswith(("ops|", "plain|", "root|"))} == {""}
+    assert {"alice|ops|Operator", "bob|vision|None", "dave|plain|None"} <= set(said["user"].splitlines())
 
 
 @pytest.mark.real
@@ -90,17 +154,7 @@ step again clustergen-accounts
     assert "No association for account" not in said["slurmctld"]
     assert said["all"].endswith("changed\nstatus 0")
     assert said["again"] == "unchanged\nstatus 0"
-    assert set(said["qos"].splitlines()[:-1]) == {
-        "normal|10|low|cluster|00:00:00||1.000000||",
-        "high|100|low,normal|cluster|00:00:00|2-00:00:00|1.000000|cpu=64,gres/gpu=16|",
-        "low|0||requeue|00:02:00||0.250000||DenyOnLimit",
-    }
-    rows = set(said["assoc"].splitlines())
-    assert "science|root||70|||high,low,normal|normal" in rows
-    assert "vision|science||30|3|gres/gpu=8|high,low,normal|normal" in rows
-    assert "vision||alice|1|3||high,low,normal|normal" in rows
-    assert {"ops|root||1|||high,normal|high", "ops||alice|1|||high,normal|high"} <= rows
-    assert "science|all of science|faculty (a & b)" in said["account"]
+    as_the_manifest_says(said)
 
 
 @pytest.mark.real
@@ -110,9 +164,14 @@ def test_what_was_changed_by_hand_or_is_said_no_more_is_put_right(slurm: SlurmIn
 clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
 for change in \\
   'modify qos where name=high set Preempt=low MaxTRESPerUser=cpu=1,mem=5 GrpTRES=gres/gpu=1 Flags=NoDecay' \\
-  'modify qos where name=high set MaxWall=5 Priority=1' \\
+  'modify qos where name=high set MaxWall=5 Priority=1 GrpJobs=9 UsageThreshold=0.5 MinTRESPerJob=cpu=2' \\
   'modify qos where name=normal set Preempt=' 'modify qos where name=low set Preempt=normal' \\
-  'modify account where name=vision set parent=root GrpTRES=cpu=5 MaxJobs=9 Fairshare=1' \\
+  'modify account where name=root set QOS=normal,high,low DefaultQOS=high' \\
+  'modify account where name=vision set parent=root GrpTRES=cpu=5 MaxJobs=9 Fairshare=1 QOS=high DefaultQOS=high' \\
+  'modify account where name=science set QOS=high DefaultQOS=high GrpTRESMins=cpu=9 MaxWall=5' \\
+  'modify user where name=alice account=vision set QOS=high,low DefaultQOS=high MaxJobs=99' \\
+  'modify user where name=dave set QOS=+high AdminLevel=administrator' \\
+  'remove coordinator account=science names=alice' 'add coordinator account=ops names=bob' \\
   'add qos theirs' 'add account other' 'add user carol account=vision' 'remove user bob where account=vision'; do
   sacctmgr -iQ $change >/dev/null || echo "not done: $change"
 done
@@ -122,14 +181,49 @@ step again clustergen-accounts
     said = run(slurm, tmp_path, script)
     assert said["all"].endswith("changed\nstatus 0")
     assert said["again"] == "unchanged\nstatus 0"
-    rows = said["qos"].splitlines()
-    assert "high|100|low,normal|cluster|00:00:00|2-00:00:00|1.000000|cpu=64,gres/gpu=16|" in rows
-    assert "low|0||requeue|00:02:00||0.250000||DenyOnLimit" in rows
-    assert any(row.startswith("theirs|") for row in rows)
+    as_the_manifest_says(said)
     rows = said["assoc"].splitlines()
-    assert "vision|science||30|3|gres/gpu=8|high,low,normal|normal" in rows
+    assert any(row.startswith("theirs|") for row in said["qos"].splitlines())
     assert {"alice", "bob", "carol"} == {row.split("|")[2] for row in rows if row.startswith("vision|")} - {""}
     assert any(row.startswith("other|root|") for row in rows)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_slurmctld_refuses_a_qos_that_an_account_does_not_inherit(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """AccountingStorageEnforce has qos: a job of nlp, below research, with a QOS that research does not have."""
+    accounts = {
+        "research": {"qos": ["normal", "low"], "default_qos": "low"},
+        "nlp": {"parent": "research", "users": ["root"]},
+        "ops": {"qos": ["normal", "high"], "users": ["root"]},
+    }
+    script = """
+clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
+submit() { for qos in high normal low; do step "$1-$2-$qos" sbatch -A $2 --qos=$qos --gpus=1 --wrap true; done; }
+submit first nlp; submit first ops
+step first-nlp- sbatch -A nlp --gpus=1 --wrap true
+step queue squeue -h -o '%a %q'
+sacctmgr -iQ modify account where name=research set QOS=normal,low,high DefaultQOS=normal >/dev/null
+sacctmgr -iQ modify account where name=nlp set QOS=normal,low,high >/dev/null
+submit open nlp
+clustergen-accounts >/dev/null
+submit again nlp
+"""
+    qos: dict[str, Any] = {"high": {"priority": 100}, "low": {}}
+    said = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users={}, partitions={})
+    accepted = [name for name, text in said.items() if text.startswith("Submitted")]
+    assert [name for name in accepted if name.startswith("first")] == [
+        "first-nlp-normal",
+        "first-nlp-low",
+        "first-ops-high",
+        "first-ops-normal",
+        "first-nlp-",
+    ]
+    assert "Invalid qos specification" in said["first-nlp-high"]
+    assert sorted(said["queue"].splitlines()[:-1]) == ["nlp low", "nlp low", "nlp normal", "ops high", "ops normal"]
+    # Opened by hand, and closed by the script: for jobs that are submitted from now on, without a restart.
+    assert "open-nlp-high" in accepted
+    assert [name for name in accepted if name.startswith("again")] == ["again-nlp-normal", "again-nlp-low"]
 
 
 @pytest.mark.real
@@ -139,7 +233,9 @@ def test_two_qos_change_places(slurm: SlurmInstall, tmp_path: Path) -> None:
     turn = "sacctmgr -iQ modify qos where name=a set Preempt=; sacctmgr -iQ modify qos where name=b set Preempt=a"
     filled = "clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null"
     script = f"{filled}\n{turn}\nstep all clustergen-accounts"
-    assert run(slurm, tmp_path, script, qos=qos, accounts={}, partitions={})["all"].endswith("changed\nstatus 0")
+    assert run(slurm, tmp_path, script, qos=qos, accounts={}, users={}, partitions={})["all"].endswith(
+        "changed\nstatus 0"
+    )
 
 
 @pytest.mark.real
@@ -159,7 +255,7 @@ def test_without_the_resources_of_slurmctld_it_says_what_is_missing(
 def test_a_cluster_without_accounts_has_its_name_in_the_database(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     show = "step show sacctmgr -nP show cluster format=cluster"
     script = f"step all clustergen-accounts\nstep again clustergen-accounts\n{show}"
-    said = run(current_slurm, tmp_path, script, qos={}, accounts={}, partitions={})
+    said = run(current_slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
     assert (said["again"], said["show"]) == ("unchanged\nstatus 0", "small\nstatus 0")
 
 
@@ -167,7 +263,7 @@ def test_texts_of_the_manifest_stay_words_of_the_shell(tmp_path: Path) -> None:
     """The manifest refuses quotes and dollars in such texts; what is left is quoted."""
     accounts = {"a": {"description": "a; rm -rf /tmp/x & {{ y }} #", "organization": "x | y > z"}}
     text = text_of(cluster(tmp_path, slurm={"accounts": accounts}), "head", "/usr/local/sbin/clustergen-accounts")
-    (line,) = [line for line in text.splitlines() if line.startswith("  account a ")]
+    (line,) = [line for line in text.splitlines() if line.startswith("  describe account a ")]
     assert "'Description=a; rm -rf /tmp/x & {{ y }} #' 'Organization=x | y > z'" in line
 
 

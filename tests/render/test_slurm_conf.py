@@ -13,8 +13,8 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.render.views.slurm.daemons import tree_width
 from clustergen.render.views.slurm.settings import Section, Setting, with_options
 from clustergen.render.views.slurm.settings import block as line_of
-from strategies.slurm_trees import CPU, block, cluster, gpu_type, lines, roles, settings, words
-from strategies.trees import COMPUTE, HEAD
+from strategies.slurm_trees import CPU, GPU, block, cluster, gpu_type, lines, roles, settings, words
+from strategies.trees import COMPUTE, HEAD, text_of
 
 RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
 RICH: dict[str, Any] = {
@@ -74,9 +74,9 @@ def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:
 
 
 def test_an_option_takes_the_place_of_ours_and_is_there_once(tmp_path: Path) -> None:
-    options = {"returntoservice": 2, "LaunchParameters": "enable_nss_slurm", "KillWait": 90}
+    options = {"enforcepartlimits": "ANY", "LaunchParameters": "enable_nss_slurm", "KillWait": 90}
     found = settings(cluster(tmp_path, slurm={"options": options}))
-    assert {name.lower(): value for name, value in found.items()}["returntoservice"] == "2"
+    assert {name.lower(): value for name, value in found.items()}["enforcepartlimits"] == "ANY"
     assert found["LaunchParameters"] == "enable_nss_slurm"
     assert found["KillWait"] == "90"
 
@@ -208,6 +208,33 @@ def test_gpus_are_counted_together_and_by_type(tmp_path: Path) -> None:
     assert found["AccountingStorageTRES"].split(",") == ["gres/gpu", "gres/gpu:h100", "gres/shard"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "keys"),
+    [
+        ({}, {"DefMemPerGPU"}),
+        ({"memory_per_gpu": "100GiB"}, {"DefMemPerGPU"}),
+        ({"memory_per_cpu": "4GiB"}, {"DefMemPerCPU"}),
+        ({"memory_per_node": "100GiB"}, {"DefMemPerNode"}),
+    ],
+    ids=lambda value: None if isinstance(value, set) else next(iter(value), "derived"),
+)
+def test_a_partition_has_one_default_of_memory(stated: dict[str, str], keys: set[str], tmp_path: Path) -> None:
+    """Slurm takes one of the three."""
+    tree = cluster(tmp_path, slurm={"partitions": {"main": {"nodes": "all", **stated}}})
+    text = str(block(tree, "PartitionName")["main"])
+    assert {key for key in ("DefMemPerGPU", "DefMemPerCPU", "DefMemPerNode") if key in text} == keys
+
+
+@pytest.mark.parametrize(
+    ("memory", "reserved"),
+    [("4GiB", 1024), ("16GiB", 2048), ("512GiB", 10485), ("1TiB", 20971), ("4TiB", 32768)],
+    ids=["a quarter", "2 GiB at least", "2 %", "2 % of more", "32 GiB at most"],
+)
+def test_the_system_keeps_a_share_of_the_memory(memory: str, reserved: int, tmp_path: Path) -> None:
+    tree = cluster(tmp_path, node_types={"gpu": {**gpu_type()["gpu"], "memory": memory}})
+    assert int(block(tree, "NodeName")["c[1-4]"]["MemSpecLimit"]) == reserved
+
+
 def test_a_whole_gpu_bills_one_whatever_a_job_takes_most_of(tmp_path: Path) -> None:
     tree = cluster(tmp_path)
     weights = words(block(tree, "PartitionName")["main"]["TRESBillingWeights"])
@@ -265,12 +292,34 @@ def test_jobs_without_gpus_go_to_nodes_without_them_first(tmp_path: Path) -> Non
     assert "Weight" not in block(cluster(tmp_path), "NodeName")["c[1-4]"]
 
 
+def test_a_weight_that_nobody_stated_is_explained_in_the_file(tmp_path: Path) -> None:
+    types = {"gpu": GPU, "cpu": CPU}
+    nodes = [
+        HEAD,
+        {"name": "c[1-2]", "type": "cpu", "address": "10.0.0.[11-12]"},
+        {"name": "g1", "type": "gpu", "address": "10.0.0.21"},
+    ]
+    remark = "# Weight: lower is used first."
+    derived = cluster(tmp_path, node_types=types, nodes=nodes)
+    assert remark in text_of(derived, "head", "/etc/slurm/slurm.conf")
+    stated = cluster(tmp_path, node_types={"gpu": {**GPU, "weight": 5}, "cpu": {**CPU, "weight": 2}}, nodes=nodes)
+    assert remark not in text_of(stated, "head", "/etc/slurm/slurm.conf")
+
+
 def test_the_default_share_of_a_gpu_lets_all_gpus_be_had(tmp_path: Path) -> None:
     """Cores are handed out whole: a share of an odd number of threads would take one core more."""
     kind = {"gpu": {**gpu_type()["gpu"], "reserved": {"cores": 5}}}
     share = int(block(cluster(tmp_path, node_types=kind), "PartitionName")["main"]["DefCpuPerGPU"])
     cores = -(-share // 2)
     assert cores * 8 <= 64 - 5
+
+
+@pytest.mark.parametrize("most", [64, 63, 8, 1])
+def test_the_default_share_of_a_gpu_fits_the_cpus_that_a_partition_may_use(tmp_path: Path, most: int) -> None:
+    """A job for all GPUs of a node that says nothing of CPUs would wait for ever otherwise."""
+    slurm = {"partitions": {"gpu": {"nodes": "all", "max_cpus_per_node": most}}}
+    line = block(cluster(tmp_path, node_types=gpu_type(), slurm=slurm), "PartitionName")["gpu"]
+    assert 1 <= int(line["DefCpuPerGPU"]) <= max(1, most // 8)
 
 
 def test_partitions_have_what_the_manifest_says(tmp_path: Path) -> None:
@@ -296,6 +345,6 @@ def test_one_more_node_is_one_changed_line(tmp_path: Path) -> None:
 def test_whole_nodes_are_handed_out_with_memory_and_without_cores(tmp_path: Path) -> None:
     """select/linear is fatal to slurmctld with CR_Core."""
     plain = {"node_types": {"plain": CPU}, "nodes": [HEAD, {**COMPUTE, "type": "plain"}]}
-    found = settings(cluster(tmp_path, slurm={"options": {"SelectType": "select/linear"}}, **plain))
+    found = settings(cluster(tmp_path, slurm={"resources": {"select": "linear"}}, **plain))
     assert found["SelectTypeParameters"] == "CR_Memory"
     assert settings(cluster(tmp_path))["SelectTypeParameters"] == "CR_Core_Memory"

@@ -10,7 +10,7 @@ import pytest
 
 from clustergen.verify.slurm_daemons import read_config
 from clustergen.verify.slurm_roots import SlurmInstall
-from strategies.slurm_trees import CPU, cluster, gpu_type, roles
+from strategies.slurm_trees import CPU, GPU, cluster, gpu_type, roles
 from strategies.trees import COMPUTE, HEAD, lay_out
 
 pytestmark = pytest.mark.real
@@ -149,3 +149,21 @@ def test_ten_thousand_nodes_in_one_line(slurm: SlurmInstall, tmp_path: Path) -> 
     many = {"name": "n[00001-10240]", "type": "gpu", "address": "10.[1-40].0.[0-255]"}
     networks = {"management": {"cidr": "10.0.0.0/8"}}
     no_complaint(slurm, tmp_path, "n05000", networks=networks, nodes=[HEAD, many], node_types=gpu_type())
+
+
+def test_cores_of_a_storage_client_are_kept_from_jobs(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """CPUSpecList as slurmctld of each release reads it: both threads of 4 cores of 64, and 60 cores for jobs."""
+    weka = {"type": "weka", "mount": "/w", "backends": ["10.0.0.9"], "filesystem": "f", "clients": ["slurm-compute"]}
+    release = ".".join(slurm.version.split(".")[:2])
+    tree = cluster(
+        tmp_path,
+        release,
+        node_types={"gpu": {**GPU, "reserved": {"cores": 2}}},
+        nodes=[HEAD, COMPUTE],
+        storage={"data": {**weka, "interfaces": ["ibp24s0"]}},
+        slurm={"mpi_default": "pmi2"},
+    )
+    report = read_config(slurm, lay_out(tree, "head", tmp_path / "root"))
+    assert report.passed, report.complaints
+    assert "CPUEfctv=120 CPUTot=128" in report.nodes["c1"]
+    assert "CoreSpecCount=4 CPUSpecList=60-63,124-127" in report.nodes["c1"]

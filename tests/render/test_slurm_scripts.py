@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -14,11 +15,13 @@ from clustergen.render.tree import RenderedFile, Tree
 from clustergen.verify import sandbox
 from clustergen.verify.sandbox import Outcome
 from clustergen.verify.slurm_roots import root_with
+from strategies.dcgm import dcgm_report
 from strategies.slurm_trees import cluster, gpu_type, roles
 from strategies.trees import COMPUTE, lay_out, node_files, text_of
 
 GOOD = {
     "gpus": "".join(f"{n}, GPU-{n}\n" for n in range(8)),
+    "recovery": "".join(f"{n}, None\n" for n in range(8)),
     "ecc": "".join(f"{n}, 0\n" for n in range(8)),
     "remapped": "".join(f"00000000:{n:02d}:00.0, 0, 0\n" for n in range(8)),
     "nvlink": "".join(
@@ -30,12 +33,16 @@ GOOD = {
     "dcgm": '{"body": {"Overall Health": {"value": "Healthy"}}, "header": ["Health Monitor Report"]}',
     "node": "NodeName=c1 Arch=x86_64 State=IDLE ThreadsPerCore=2 Comment=(null) ",
 }
+OLD_DRIVER = 'Field "gpu_recovery_action" is not a valid field to query.\n'
+RESET_REQUIRED = "GPU 3 requires a reset to recover from a fault. Recovery action: 1 (GPU_RESET)."
 # Stand-ins for programs that need hardware or daemons; what they are told to say lies in /run/clustergen.
 PROGRAMS = {
     "nvidia-smi": """case "$*" in
   *query-compute-apps=pid*) cut -d, -f2 apps ;;
   *query-compute-apps*) cat apps ;;
   *query-remapped-rows*) cat remapped ;;
+  *index,gpu_recovery_action*) cat recovery ;;
+  *gpu_recovery_action*) cut -d" " -f2- recovery ;;
   *ecc.errors*) cat ecc ;;
   *temperature*) cat temperature ;;
   *nvlink*) cat nvlink ;;
@@ -98,7 +105,7 @@ STORAGE = {"home": {"type": "nfs", "server": "10.0.0.250", "path": "/h", "mount"
 EVERYTHING: dict[str, Any] = {
     "slurm": {"scripts": {"tmpdir": "/scratch"}},
     "storage": STORAGE,
-    "health": {"max_temperature": 60, "dcgm": True},
+    "health": {"max_temperature": 60, "dcgm": "drain"},
     "host": {"admin_group": "admins"},
     "monitoring": {"dcgm": {"enabled": True}},
 }
@@ -126,6 +133,14 @@ def test_what_slurm_runs_is_there_and_can_be_run(tmp_path: Path) -> None:
     files = node_files(cluster(tmp_path, **EVERYTHING), "c1")
     for path in ("/etc/slurm/prolog", "/etc/slurm/epilog", "/etc/slurm/task_prolog", "/etc/slurm/health"):
         assert files[path].mode == 0o755
+
+
+def test_the_health_check_ends_before_slurmd_kills_it(tmp_path: Path) -> None:
+    """What it found out is told to slurmctld in the seconds that are left."""
+    text = text_of(cluster(tmp_path, **EVERYTHING), "c1", "/etc/slurm/health")
+    limits = re.search(r"^limit=(\d+) # .* after (\d+)$", text, re.MULTILINE)
+    assert limits is not None
+    assert int(limits[1]) + 10 <= int(limits[2]) == 60
 
 
 def test_a_script_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:
@@ -230,6 +245,16 @@ def test_a_job_has_a_folder_of_its_own_until_it_ends(tmp_path: Path, root: Path)
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("left", ["ln -s /etc", "ln -s /nowhere", "mkdir", "touch"])
+def test_what_another_user_left_under_the_jobs_number_is_not_handed_over(left: str, tmp_path: Path, root: Path) -> None:
+    box = node(tmp_path, root, slurm={"scripts": {"tmpdir": "/scratch"}})
+    scene = f"""mkdir -m 1777 /scratch; echo alice:x:1000:1000::/:/bin/sh >>/etc/passwd
+setpriv --reuid 1001 --regid 1001 --clear-groups {left} /scratch/77"""
+    done = box.run("/etc/slurm/prolog || exit; stat -c %u:%F:%a /scratch/77; stat -c %u /etc", before=scene)
+    assert done.stdout.splitlines() == ["1000:directory:700", "0"]
+
+
+@pytest.mark.real
 def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path) -> None:
     box = node(
         tmp_path, root, monitoring={"dcgm": {"enabled": True}}, nodes=[roles("slurm-controller", "monitoring"), COMPUTE]
@@ -237,8 +262,12 @@ def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path)
     folder = "/run/dcgm-job-mapping"
     show = f"for f in {folder}/*; do echo ${{f##*/}}:$(cat $f); done"
     script = f"/etc/slurm/prolog; {show}; SLURM_JOB_ID=78 /etc/slurm/epilog; {show}; /etc/slurm/epilog; ls -A {folder}"
-    done = box.run(script, before=f"mkdir {folder}", SLURM_JOB_GPUS="0,3")
-    assert done.stdout.splitlines() == ["0:77", "3:77", "0:77", "3:77"]
+    # A user who held the lock would delay every job.
+    script += "; setpriv --reuid 1001 --regid 1001 --clear-groups flock -n $lock true || echo closed"
+    lock = "$(grep -o 9.[^[:blank:]]*lock[^[:blank:]]* /etc/slurm/prolog.d/40-job-map)"
+    scene = f"mkdir {folder}; lock={lock}; export lock=${{lock#*>}}"
+    done = box.run(script, before=scene, SLURM_JOB_GPUS="0,3")
+    assert done.stdout.splitlines() == ["0:77", "3:77", "0:77", "3:77", "closed"]
 
 
 @pytest.mark.real
@@ -331,7 +360,7 @@ echo $theirs >/run/clustergen/spared"""
 
 @pytest.mark.real
 def test_memory_errors_of_a_jobs_gpus_drain_the_node(tmp_path: Path, root: Path) -> None:
-    done = node(tmp_path, root).run(EPILOG, says={"ecc": "0, 2\n"}, SLURM_JOB_GPUS="0")
+    done = node(tmp_path, root).run(EPILOG, says={"ecc": "0, 2\n", "recovery": OLD_DRIVER}, SLURM_JOB_GPUS="0")
     assert done.code == 1
     assert "35-gpu-errors failed (1): GPU 0 has 2 uncorrected memory errors" in done.files["journal"]
 
@@ -340,7 +369,7 @@ def test_memory_errors_of_a_jobs_gpus_drain_the_node(tmp_path: Path, root: Path)
 
 HEALTH = "env -i SLURMD_NODENAME=c1 CUDA_VISIBLE_DEVICES=0 /etc/slurm/health"
 DRAINED = "NodeName=c1 State=IDLE+DRAIN ThreadsPerCore=2 Reason={} [root@2026-11-21T01:00:00] Comment=x"
-QUIET = {"fabric": False, "dcgm": True, "max_temperature": 60}
+QUIET = {"fabric": False, "dcgm": "drain", "max_temperature": 60}
 
 
 def healthy(folder: Path, root: Path, **changes: Any) -> Node:
@@ -368,12 +397,12 @@ def test_a_healthy_node_is_left_alone_and_asks_the_controller_once(tmp_path: Pat
     [
         ({"gpus": "0, GPU-0\n"}, "clustergen: 1 of 8 GPUs answer (10-gpu-count)"),
         ({"gpus": "Unable to determine the device handle\n"}, "clustergen: 0 of 8 GPUs answer (10-gpu-count)"),
-        ({"ecc": "3, 1\n"}, "GPU 3 has 1 uncorrected memory errors"),
-        ({"remapped": "00000000:1B:00.0, 1, 0\n"}, "GPU 00000000:1B:00.0 could not replace a memory row"),
-        ({"remapped": "00000000:1B:00.0, No, Yes\n"}, "GPU 00000000:1B:00.0 needs a reset"),
+        ({"ecc": "3, 1\n", "recovery": OLD_DRIVER}, "GPU 3 has 1 uncorrected memory errors"),
+        ({"recovery": "0, None\n3, Drain and Reset\n"}, "GPU 3 needs Drain and Reset"),
+        ({"remapped": "00000000:1B:00.0, 1, 0\n"}, "GPU 00000000:1B:00.0 could not remap a memory row"),
         ({"nvlink": GOOD["nvlink"].replace("26.562 GB/s", "<inactive>", 1)}, "GPU 0: 17 of 18 NVLinks"),
         ({"temperature": "5, 75, 0\n"}, "GPU 5 is idle and has 75 C"),
-        ({"dcgm": GOOD["dcgm"].replace("Healthy", "Failure")}, "DCGM reports a failure"),
+        ({"dcgm": dcgm_report("Driver", RESET_REQUIRED)}, "DCGM: GPU 3 requires a reset to recover from a fault"),
     ],
 )
 def test_a_sick_node_is_drained_with_the_reason(says: dict[str, str], reason: str, tmp_path: Path, root: Path) -> None:
@@ -388,7 +417,11 @@ def test_a_sick_node_is_drained_with_the_reason(says: dict[str, str], reason: st
     [
         {"ecc": "0, [N/A]\n", "remapped": "No devices found\n"},
         {"temperature": "5, 75, 98\n"},
-        {"dcgm": GOOD["dcgm"].replace("Healthy", "Warning")},
+        {
+            "dcgm": dcgm_report(
+                "NVLINK system", "Detected 1 datalink layer CRC error counter NvLink errors on GPU 3's NVLink"
+            )
+        },
         {"dcgm": "Error: unable to establish a connection\n"},
     ],
 )
@@ -401,7 +434,9 @@ def test_all_reasons_are_told_and_hold_no_quotes(tmp_path: Path, root: Path) -> 
     scene = """cd /etc/slurm/health.d
 printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >60-site
 chmod 755 60-site"""
-    reason = drained(healthy(tmp_path, root).run(HEALTH, scene, says={"gpus": "", "ecc": "3, 1\n"}))
+    reason = drained(
+        healthy(tmp_path, root).run(HEALTH, scene, says={"gpus": "", "ecc": "3, 1\n", "recovery": OLD_DRIVER})
+    )
     assert "0 of 8 GPUs" in reason
     assert "GPU 3 has 1" in reason
     assert "60-site" in reason

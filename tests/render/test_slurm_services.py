@@ -24,7 +24,7 @@ PYXIS = {"pyxis": {"enabled": True, "cache": "/raid/enroot"}}
 
 
 def ask(tree: Tree, host: str, folder: Path, *program: str) -> Outcome:
-    root = root_with(program[0])
+    root = root_with("systemd-tmpfiles" if program[0] in ("sh", "bash") else program[0])
     assert root is not None, f"tools/setup-parsers makes a root with {program[0]}"
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, folder / host), "/"),), hostname=host)
     return sandbox.run(box, program, timeout=60)
@@ -108,6 +108,42 @@ def test_logs_are_rotated_where_they_are_written(host: str, daemon: str, tmp_pat
     log = next(line for line in done.stderr.splitlines() if "considering log" in line or "rotating pattern" in line)
     key = {"slurmctld": "SlurmctldLogFile", "slurmd": "SlurmdLogFile", "slurmdbd": "LogFile"}[daemon]
     assert settings(tree, file="slurmdbd.conf" if daemon == "slurmdbd" else "slurm.conf")[key] in log
+
+
+PATHS = {
+    "log_files": {"slurmctld": "/var/log/slurmctld.log", "slurmd": "/var/log/slurm/%n/slurmd.log"},
+    "pid_files": {"slurmctld": "/var/run/slurm/slurmctld.pid"},
+    "spool_directory": "/var/spool/slurmd/%n",
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("host", "stats"),
+    [
+        ("head", {"/run/slurm": "slurm 755", "/var/log/slurmctld.log": "slurm 640", "/var/log": "root 755"}),
+        ("c1", {"/var/spool/slurmd": "root 755", "/var/log/slurm": "slurm 755"}),
+    ],
+)
+def test_directories_and_log_files_follow_the_fields(host: str, stats: dict[str, str], tmp_path: Path) -> None:
+    """A directory of the system keeps its owner; a part with the node's name is left to slurmd."""
+    tree = cluster(tmp_path, slurm=PATHS)
+    files = [path for path in node_files(tree, host) if path.startswith("/etc/tmpfiles.d/clustergen-")]
+    create = "systemd-sysusers && systemd-tmpfiles --create " + " ".join(files)
+    done = ask(tree, host, tmp_path, "sh", "-c", f"{create} && stat -c '%U %a' {' '.join(stats)}")
+    assert done.stdout.splitlines() == list(stats.values()), done.stderr
+    assert settings(tree)["SlurmdSpoolDir"] == "/var/spool/slurmd/%n"
+
+
+@pytest.mark.real
+def test_a_log_in_a_directory_of_the_system_is_created_for_its_daemon(tmp_path: Path) -> None:
+    """slurmctld, as the Slurm user, cannot create it there after a rotation."""
+    tree = cluster(tmp_path, slurm=PATHS)
+    rotate = "echo text >/var/log/slurmctld.log; chown slurm /var/log/slurmctld.log; chmod 755 /var/log"
+    force = "logrotate -f -s /tmp/state /etc/logrotate.d/slurmctld; stat -c '%U %a' /var/log/slurmctld.log"
+    done = ask(tree, "head", tmp_path, "bash", "-c", f"systemd-sysusers; {rotate}; {force}")
+    assert done.stdout.splitlines()[-1:] == ["slurm 640"], done.stderr
+    assert "/var/log/slurm/*/slurmd.log {" in text_of(tree, "c1", "/etc/logrotate.d/slurmd")
 
 
 # --- configless -------------------------------------------------------------------------------------------------------

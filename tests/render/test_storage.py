@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 
 from clustergen.catalogue.storage import beegfs_keys, mount_option
 from clustergen.catalogue.versions import BeegfsVersion
-from clustergen.manifest.storage import ZfsPool
+from clustergen.filesystems.nfs.model import ZfsPool
+from clustergen.filesystems.nfs.zfs import vdevs
 from clustergen.render.formats import RenderError
 from clustergen.render.unit_names import escape_path, mount_unit
 from clustergen.render.views.storage.mounts import merged
-from clustergen.render.views.storage.zfs import vdevs
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import (
@@ -401,6 +402,35 @@ def test_a_beegfs_value_stays_in_its_line(tmp_path: Path, value: str) -> None:
         tree_of(data, tmp_path)
 
 
+AUTOBUILD = "/etc/beegfs/beegfs-client-autobuild.conf"
+# As the client's AutoRebuild.mk takes the arguments from the file, and hands them to make.
+BUILD = """ARGS = $(shell grep "^\\s*buildArgs\\s*=" "{conf}" | cut --delimiter="=" --fields="2-")
+all:
+\t@$(MAKE) -s $(ARGS) module
+module:
+\t@echo "[$(OFED_INCLUDE_PATH)]"
+"""
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_module_is_built_against_the_headers_of_the_installed_ofed(tmp_path: Path, installed: bool) -> None:
+    text = text_of(stored(tmp_path, bee=BEEGFS), "c1", AUTOBUILD)
+    headers = tmp_path / "ofa_kernel/default/include"
+    conf = tmp_path / "autobuild.conf"
+    conf.write_text(text.replace("/usr/src/ofa_kernel/default/include", str(headers)), encoding="utf-8")
+    if installed:
+        headers.mkdir(parents=True)
+    (tmp_path / "Makefile").write_text(BUILD.format(conf=conf), encoding="utf-8")
+    done = subprocess.run(
+        ["make", "--no-print-directory", "-C", str(tmp_path)], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stdout.splitlines()[-1] == (f"[{headers}]" if installed else "[]"), done.stderr
+
+
+def test_without_rdma_the_module_is_built_as_the_package_has_it(tmp_path: Path) -> None:
+    assert AUTOBUILD not in node_files(stored(tmp_path, bee={**BEEGFS, "rdma": False}), "c1")
+
+
 def test_two_file_systems_share_no_port_file_or_secret(tmp_path: Path) -> None:
     tree = stored(
         tmp_path,
@@ -419,6 +449,13 @@ def test_two_file_systems_share_no_port_file_or_secret(tmp_path: Path) -> None:
 # --- NFS servers ------------------------------------------------------------------------------------------------------
 
 SERVER = {**HEAD, "roles": ["slurm-controller", "slurm-accounting", "login", "nfs-server"]}
+
+
+FABRIC = {**manifest()["networks"], "fabric": {"type": "infiniband", "rate": "NDR", "cidr": "10.1.0.0/24"}}
+ON_FABRIC = [
+    {**SERVER, "addresses": {"fabric": "10.1.0.1"}},
+    {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]"}},
+]
 
 
 def served(folder: Path, **entries: Any) -> Any:
@@ -457,7 +494,8 @@ def test_exportfs_would_see_a_wrong_option(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_nfs_conf_is_read_from_the_drop_in(tmp_path: Path) -> None:
-    tree = served(tmp_path, home={**NFS, "server": "head", "rdma": True, "export": {"threads": 200}})
+    home = {**NFS, "server": "head", "rdma": True, "export": {"threads": 200}}
+    tree = tree_of(manifest(networks=FABRIC, nodes=ON_FABRIC, storage={"home": home}), tmp_path)
     keys = ("threads", "vers3", "rdma", "rdma-port")
     script = "; ".join(f"nfsconf --get nfsd {key}" for key in keys) + "; nfsidmap -d"
     told = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
@@ -493,6 +531,61 @@ def test_each_server_exports_its_own(tmp_path: Path) -> None:
         "nfs2": ["/etc/exports.d/clustergen-data.exports"],
     }
     assert "Type=nfs\n" in text_of(tree, "head", f"{UNITS}/data.mount")
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"rdma": True}, "head-ib0:/export/home"),
+        ({}, "head:/export/home"),
+        ({"server": "head.cluster.local"}, "head.cluster.local:/export/home"),
+        ({"server": "head-ib0", "rdma": True}, "head-ib0:/export/home"),
+        ({"server": "10.1.0.1", "rdma": True}, "10.1.0.1:/export/home"),
+        ({"export": {"networks": ["10.1.0.0/24"]}}, "head-ib0:/export/home"),
+        ({"rdma": True, "export": {"networks": ["10.1.0.0/16"]}}, "head-ib0:/export/home"),
+    ],
+)
+def test_clients_mount_by_a_network_that_carries_the_transport_and_is_admitted(
+    tmp_path: Path, changes: dict[str, Any], what: str
+) -> None:
+    home = {**NFS, "server": "head", **changes}
+    tree = tree_of(manifest(networks=FABRIC, nodes=ON_FABRIC, storage={"home": home}), tmp_path)
+    assert f"What={what}\n" in text_of(tree, "c1", f"{UNITS}/home.mount")
+    export = text_of(tree, "head", "/etc/exports.d/clustergen-home.exports").splitlines()[-1].split()[2:]
+    network = "10.0.0.0/24" if what.startswith(("head:", "head.")) else "10.1.0.0/24"
+    assert changes.get("export", {}).get("networks") or network in export
+
+
+def test_without_a_hosts_file_of_ours_the_server_is_named_by_its_address(tmp_path: Path) -> None:
+    data = manifest(
+        networks=FABRIC,
+        nodes=ON_FABRIC,
+        host={"hosts_file": False},
+        storage={"home": {**NFS, "server": "head", "rdma": True}},
+    )
+    assert "What=10.1.0.1:/export/home\n" in text_of(tree_of(data, tmp_path), "c1", f"{UNITS}/home.mount")
+
+
+def test_rdma_prefers_storage_ports_that_are_known_to_have_it(tmp_path: Path) -> None:
+    def port(device: str) -> dict[str, str]:
+        return {"device": device, "interface": "ens9", "network": "storage"}
+
+    seen = {}
+    for device in ("mlx5_4", "ens9"):
+        server = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": [port(device)]}
+        nodes = [
+            {**SERVER, "type": "filer", "addresses": {"fabric": "10.1.0.1", "storage": "10.2.0.1"}},
+            {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]", "storage": "10.2.0.[11-14]"}},
+        ]
+        data = manifest(
+            networks={**FABRIC, "storage": {"cidr": "10.2.0.0/24"}},
+            node_types={"gpu": GPU, "filer": server},
+            nodes=nodes,
+            storage={"home": {**NFS, "server": "head", "rdma": True}},
+        )
+        unit = text_of(tree_of(data, tmp_path), "c1", f"{UNITS}/home.mount")
+        seen[device] = unit.partition("What=")[2].partition(":")[0]
+    assert seen == {"mlx5_4": "head-st", "ens9": "head-ib0"}
 
 
 def test_without_networks_the_clients_are_named(tmp_path: Path) -> None:
@@ -599,15 +692,13 @@ def test_weka_takes_the_ports_of_each_node_type(tmp_path: Path) -> None:
     tree = tree_of(manifest(node_types={"gpu": GPU, "other": other}, nodes=nodes, storage={"weka": WEKA}), tmp_path)
     nets = {
         host: [
-            word
-            for word in options(text_of(tree, host, f"{UNITS}/mnt-weka.mount"))
-            if "net=" in word or "cores" in word
+            word for word in options(text_of(tree, host, f"{UNITS}/mnt-weka.mount")) if "net=" in word or "core" in word
         ]
         for host in ("c1", "d1", "head")
     }
     assert nets == {
-        "c1": ["num_cores=2", "net=ibp24s0"],
-        "d1": ["num_cores=2", "net=eno9"],
+        "c1": ["core=30", "core=31", "core=94", "core=95", "net=ibp24s0"],
+        "d1": ["core=30", "core=31", "core=94", "core=95", "net=eno9"],
         "head": ["num_cores=0", "net=udp"],
     }
     drop_in = f"{UNITS}/weka-agent.service.d/50-clustergen.conf"
@@ -615,10 +706,43 @@ def test_weka_takes_the_ports_of_each_node_type(tmp_path: Path) -> None:
     assert drop_in not in node_files(tree, "head")
 
 
+# The kernel's number of a CPU, by core as Slurm counts it and thread, on two sockets of 32 cores with two threads.
+NUMBERINGS = {
+    "sockets": lambda core, thread: core + 64 * thread,
+    "alternating": lambda core, thread: core % 32 * 2 + core // 32 + 64 * thread,
+    "siblings": lambda core, thread: core * 2 + thread,
+}
+
+
+def lscpu(numbering: str) -> str:
+    rows = [(NUMBERINGS[numbering](core, thread), core, core // 32) for core in range(64) for thread in range(2)]
+    return "# CPU,Core,Node\n" + "\n".join(",".join(map(str, row)) for row in sorted(rows))
+
+
+@pytest.mark.parametrize("numbering", NUMBERINGS)
+def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str) -> None:
+    gpu = {**GPU, "cpu": {**GPU["cpu"], "numbering": numbering}, "reserved": {"cores": 3}}
+    entry = {**WEKA, "cores": 3, "interfaces": ["ibp24s0", "ibp64s0"], "clients": ["slurm-compute"]}
+    tree = tree_of(manifest(node_types={"gpu": gpu}, storage={"weka": entry}), tmp_path)
+    cores = {NUMBERINGS[numbering](core, thread): core for core in range(64) for thread in range(2)}
+    mounted = [int(word[5:]) for word in options(text_of(tree, "c1", f"{UNITS}/mnt-weka.mount")) if "core=" in word]
+    # Both threads of the last cores of both NUMA nodes, in turn; then the system's, by Slurm's own order.
+    assert sorted(cores[cpu] for cpu in mounted) == [30, 30, 31, 31, 63, 63]
+    line = re.search(r"^NodeName=.*", text_of(tree, "c1", "/etc/slurm/slurm.conf"), re.MULTILINE)
+    assert line
+    assert "CPUSpecList=58-63,122-127 " in line[0]
+    assert "CoreSpecCount" not in line[0]
+    check = text_of(tree, "c1", "/usr/local/sbin/clustergen-weka-cpus")
+    for machine in NUMBERINGS:
+        done = run_script(check, {"lscpu": f"cat <<'EOF'\n{lscpu(machine)}\nEOF"}, tmp_path)
+        assert (done.returncode == 0) == (machine == numbering), (machine, done.stderr)
+        assert ("numbering" in done.stderr) == (machine != numbering)
+
+
 def test_the_agents_setting_is_really_changed(tmp_path: Path) -> None:
     """The drop-in's own command, on a file such as the agent has."""
     text = text_of(stored(tmp_path, weka=WEKA), "c1", f"{UNITS}/weka-agent.service.d/50-clustergen.conf")
-    found = re.search(r"^ExecStartPre=(.*)$", text, re.MULTILINE)
+    found = re.search(r"^ExecStartPre=(.*sed.*)$", text, re.MULTILINE)
     assert found
     conf = tmp_path / "service.conf"
     conf.write_text("[os_resources]\nisolate_cpusets=true\nother = true\n", encoding="utf-8")

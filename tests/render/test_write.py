@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
-import random
-import signal
+import socket
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from clustergen.diagnostics import ClustergenError
-from clustergen.render.tree import LOCK, RenderedFile, Tree
-from clustergen.render.write import differences, write
-
-
-def tree_of(files: dict[str, str], modes: dict[str, int] | None = None) -> Tree:
-    rendered = {
-        path: RenderedFile(path, text.encode(), "all", "/" + path, (modes or {}).get(path, 0o644))
-        for path, text in sorted(files.items())
-    }
-    return Tree(rendered, {"all": ("n1",)}, "manifest.yaml", "0" * 64)
-
-
-def on_disk(folder: Path) -> dict[str, str]:
-    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
+from clustergen.render import access, staging
+from clustergen.render.compare import differences
+from clustergen.render.tree import FILE_LIMIT, LOCK
+from clustergen.render.write import write
+from strategies.output_faults import each_call, full_disk, killed, mounts, plain_tree, separately, texts, two_writers
 
 
 def test_writes_everything_once(tmp_path: Path) -> None:
-    tree = tree_of({"a/b": "1", "c": "2"}, {"c": 0o755})
+    tree = plain_tree({"a/b": "1", "c": "2"}, {"c": 0o755})
     folder = tmp_path / "rendered"
     assert {d.kind for d in write(tree, folder)} == {"missing"}
-    assert set(on_disk(folder)) == {"a/b", "c", LOCK}
+    assert set(texts(folder)) == {"a/b", "c", LOCK}
     assert os.access(folder / "c", os.X_OK)
     assert not os.access(folder / "a/b", os.X_OK)
     before = (folder / "a/b").stat().st_ino
@@ -43,15 +35,15 @@ def test_writes_everything_once(tmp_path: Path) -> None:
 
 def test_left_overs_go_and_foreign_files_stay(tmp_path: Path) -> None:
     folder = tmp_path / "rendered"
-    write(tree_of({"old/file": "1", "same": "x"}), folder)
+    write(plain_tree({"old/file": "1", "same": "x"}), folder)
     foreign = {"notes.txt": "mine", "old/mine": "mine too", "empty": None}
     (folder / "notes.txt").write_text("mine")
     (folder / "old/mine").write_text("mine too")
     (folder / "empty").mkdir()
     (folder / "link").symlink_to("/nowhere")
     inode = (folder / "notes.txt").stat().st_ino
-    write(tree_of({"same": "x", "new/file": "2"}), folder)
-    assert on_disk(folder) == {
+    write(plain_tree({"same": "x", "new/file": "2"}), folder)
+    assert texts(folder) == {
         "same": "x",
         "new/file": "2",
         "notes.txt": foreign["notes.txt"],
@@ -72,13 +64,13 @@ def test_a_foreign_file_in_our_place_is_never_replaced(tmp_path: Path, path: str
     (folder / path).write_text("mine")
     ours = "a/b" if path == "a" else path if path == "a/b" else "a/b"
     with pytest.raises(ClustergenError, match="was not made by clustergen"):
-        write(tree_of({ours: "ours"}), folder)
-    assert on_disk(folder) == {path: "mine"}
+        write(plain_tree({ours: "ours"}), folder)
+    assert texts(folder) == {path: "mine"}
 
 
 def test_hand_edits_are_seen_and_mended(tmp_path: Path) -> None:
     folder = tmp_path / "rendered"
-    tree = tree_of({"a": "1", "b": "2"})
+    tree = plain_tree({"a": "1", "b": "2"})
     write(tree, folder)
     (folder / "a").write_text("edited")
     (folder / "b").chmod(0o755)
@@ -89,10 +81,10 @@ def test_hand_edits_are_seen_and_mended(tmp_path: Path) -> None:
 
 def test_a_broken_lock_file_ends_the_render(tmp_path: Path) -> None:
     folder = tmp_path / "rendered"
-    write(tree_of({"a": "1"}), folder)
+    write(plain_tree({"a": "1"}), folder)
     (folder / LOCK).write_text("{")
-    with pytest.raises(ClustergenError, match="nobody knows"):
-        write(tree_of({"a": "2"}), folder)
+    with pytest.raises(ClustergenError, match="cannot be read: it is not JSON"):
+        write(plain_tree({"a": "2"}), folder)
     assert (folder / "a").read_text() == "1"
 
 
@@ -100,15 +92,17 @@ def test_a_lock_file_that_names_places_outside_is_not_followed(tmp_path: Path) -
     (tmp_path / "victim").write_text("stays")
     folder = tmp_path / "rendered"
     folder.mkdir()
-    (folder / LOCK).write_text('{"files": {"../victim": {}, "/etc/passwd": {}}}')
-    write(tree_of({"a": "1"}), folder)
+    lock = json.loads(plain_tree({"a": "1"}).lock())
+    (folder / LOCK).write_text(json.dumps({**lock, "files": {"../victim": lock["files"]["a"]}}))
+    with pytest.raises(ClustergenError, match=r"'\.\./victim' is outside the tree"):
+        write(plain_tree({"a": "1"}), folder)
     assert (tmp_path / "victim").read_text() == "stays"
 
 
-def test_not_a_folder(tmp_path: Path) -> None:
+def test_not_a_directory(tmp_path: Path) -> None:
     (tmp_path / "rendered").write_text("a file")
-    with pytest.raises(ClustergenError, match="not a folder"):
-        write(tree_of({"a": "1"}), tmp_path / "rendered")
+    with pytest.raises(ClustergenError, match="not a directory"):
+        write(plain_tree({"a": "1"}), tmp_path / "rendered")
     assert (tmp_path / "rendered").read_text() == "a file"
 
 
@@ -116,46 +110,307 @@ def test_an_output_that_is_a_symbolic_link(tmp_path: Path) -> None:
     real = tmp_path / "elsewhere"
     real.mkdir()
     (tmp_path / "rendered").symlink_to(real)
-    write(tree_of({"a": "1"}), tmp_path / "rendered")
+    write(plain_tree({"a": "1"}), tmp_path / "rendered")
     assert (tmp_path / "rendered").is_symlink()
     assert (real / "a").read_text() == "1"
 
 
-_LOOP = """
-import sys
+def test_a_directory_of_others_keeps_mode_owner_and_times(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1", "d/a": "1"}), directory)
+    for name in ("private", "d"):
+        place = directory / name
+        place.mkdir(exist_ok=True)
+        (place / "mine").write_text("mine")
+        place.chmod(0o700)
+        os.chown(place, 65534, 65534)
+    directory.chmod(0o750)
+    os.utime(directory / "private", (1_000_000_000, 1_000_000_000))
+    write(plain_tree({"a": "2", "d/b": "2"}), directory)
+    assert (directory.stat().st_mode & 0o777, directory.stat().st_uid) == (0o750, os.geteuid())
+    for name in ("private", "d"):
+        status = (directory / name).stat()
+        assert (status.st_mode & 0o777, status.st_uid, status.st_gid) == (0o700, 65534, 65534)
+    assert (directory / "private").stat().st_mtime == 1_000_000_000
+
+
+def test_nothing_beside_the_output_is_touched(tmp_path: Path) -> None:
+    for name in (".rendered.new-notes", ".rendered.old-notes"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("precious")
+    for text in "12":
+        write(plain_tree({"a": text}), tmp_path / "rendered")
+    assert {name: text for name, text in texts(tmp_path).items() if text == "precious"}.keys() == {
+        ".rendered.new-notes/x",
+        ".rendered.old-notes/x",
+    }
+
+
+@pytest.mark.parametrize("place", ["a", "d/a", LOCK])
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda place: place.symlink_to("/etc/hostname"),
+        lambda place: os.mkfifo(place),
+        lambda place: place.mkdir(),
+        lambda place: socket.socket(socket.AF_UNIX).bind(str(place)),
+    ],
+    ids=["link", "FIFO", "directory", "socket"],
+)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_something_else_in_the_place_of_a_file_stays_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, put: Callable[[Path], None]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the names of sockets are short
+    directory = Path("rendered")
+    write(plain_tree({"a": "1", "d/a": "1"}), directory)
+    (directory / place).unlink()
+    put(directory / place)
+    before = (directory / place).lstat()
+    with pytest.raises(ClustergenError, match=place):
+        write(plain_tree({"a": "2", "d/a": "2"}), directory)
+    assert (directory / place).lstat() == before
+    assert {text for path, text in texts(directory).items() if path not in (place, LOCK)} == {"1"}
+    if place == LOCK:
+        with pytest.raises(ClustergenError, match=LOCK):
+            differences(plain_tree({"a": "1", "d/a": "1"}), directory)
+    else:
+        assert [(d.path, d.kind) for d in differences(plain_tree({"a": "1", "d/a": "1"}), directory)] == [
+            (place, "blocked")
+        ]
+
+
+def test_no_link_leads_out_of_the_tree(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    directory = tmp_path / "rendered"
+    write(plain_tree({"d/a": "1", "d/left": "1"}), directory)
+    (directory / "d").rename(outside)
+    (directory / "d").symlink_to(outside)
+    assert {(d.path, d.kind) for d in differences(plain_tree({"d/a": "1"}), directory)} >= {("d/a", "blocked")}
+    with pytest.raises(ClustergenError, match=r"rendered/d was not made by clustergen.*it is a symbolic link"):
+        write(plain_tree({"d/a": "2"}), directory)
+    write(plain_tree({"b": "2"}), directory)
+    assert texts(outside) == {"a": "1", "left": "1"}
+
+
+def test_a_lock_file_that_names_a_foreign_file_does_not_delete_it(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    (directory / "keep").write_text("precious")
+    lock = json.loads((directory / LOCK).read_text())
+    lock["files"]["keep"] = lock["files"]["a"]
+    (directory / LOCK).write_text(json.dumps(lock))
+    assert ("keep", "kept") in [(change.path, change.kind) for change in write(plain_tree({"a": "1"}), directory)]
+    assert (directory / "keep").read_text() == "precious"
+    assert write(plain_tree({"a": "1"}), directory) == [], "it is foreign now, and not named again"
+
+
+def test_a_file_that_is_too_large_to_be_ours_is_kept(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1", "b": "1"}), directory)
+    os.truncate(directory / "b", FILE_LIMIT + 1)
+    assert ("b", "kept") in [(change.path, change.kind) for change in write(plain_tree({"a": "1"}), directory)]
+    assert (directory / "b").stat().st_size == FILE_LIMIT + 1
+
+
+def test_files_without_a_lock_file_are_taken_over_where_nothing_is_lost(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1", "b": "1"}), directory)
+    (directory / LOCK).unlink()
+    with pytest.raises(ClustergenError, match="b was not made by clustergen"):
+        write(plain_tree({"a": "1", "b": "2"}), directory)
+    assert [change.path for change in write(plain_tree({"a": "1", "b": "1"}), directory)] == [LOCK]
+
+
+def test_one_writer_at_a_time(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The lock is the kernel's: it ends with the process that holds it, and readers share it."""
+    directory = tmp_path / "rendered"
+    tree = plain_tree({"a": "1"})
+    write(tree, directory)
+    with access.reading(directory), access.reading(directory):
+        assert differences(tree, directory) == []
+        with pytest.raises(ClustergenError, match="rendered is in use by another process"):
+            write(tree, directory, wait=0.1)
+    holds = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_write import tree_of
-from clustergen.render.write import write
-folder = Path(sys.argv[1])
-trees = [tree_of({f"d{i % 7}/f{i}": f"{word} {i}" for i in range(200)}) for word in ("old", "new")]
-print("ready", flush=True)
-while True:
-    for tree in trees:
-        write(tree, folder)
+from strategies.output_faults import access, plain_tree, staging
+from clustergen.render.journal import Journal
+with access.writing(Path(sys.argv[2])):
+    staging.stage(Path(sys.argv[2]), Journal([], [], [], []), [])
+    print("ready", flush=True)
+    time.sleep(60)
 """
-
-
-def test_killed_at_any_moment_the_tree_is_one_or_the_other(tmp_path: Path) -> None:
-    folder = tmp_path / "rendered"
-    folder.mkdir()
-    (folder / "foreign").write_text("mine")
-    moments = random.Random(7)
-    for _ in range(12):
-        process = subprocess.Popen(
-            [sys.executable, "-c", _LOOP, str(folder), str(Path(__file__).parent)], stdout=subprocess.PIPE
-        )
+    arguments = [sys.executable, "-c", holds, str(Path(__file__).parents[1]), str(directory)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        time.sleep(moments.uniform(0.005, 0.15))
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=10)
-        process.stdout.close()
-        found = on_disk(folder)
-        assert found.pop("foreign") == "mine"
-        if found:
-            found.pop(LOCK)
-            assert len(found) == 200
-            assert len({text.split()[0] for text in found.values()}) == 1, "half old, half new"
-    write(tree_of({"a": "1"}), folder)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["rendered"], "what killed renders left is gone"
+        with pytest.raises(ClustergenError, match=rf"in use by `-c .*` \(process {process.pid} on ") as caught:
+            write(plain_tree({"a": "2"}), directory, wait=1.2)
+        with pytest.raises(ClustergenError, match="in use"), access.reading(directory, wait=0.1):
+            pass
+        process.kill()
+    assert caught.value.exit_code == 3
+    assert "waiting up to 1 s for `-c" in capfd.readouterr().err
+    write(plain_tree({"a": "2"}), directory)
+    assert set(texts(directory)) == {"a", LOCK}
+
+
+def test_a_writer_on_another_machine_is_not_taken_for_dead(tmp_path: Path) -> None:
+    """The lock of a directory on NFS holds on one machine; the owner's name is seen on all."""
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    link = directory / f"{staging.STAGING}.owner"
+    owner = {"pid": 1, "host": "elsewhere", "boot": "x", "since": "2026-01-01 00:00:00", "command": "clustergen render"}
+    link.symlink_to(json.dumps(owner))
+    with pytest.raises(ClustergenError, match=r"in use by `clustergen render` \(process 1 on elsewhere") as caught:
+        write(plain_tree({"a": "2"}), directory)
+    assert str(link) in (caught.value.hint or "")
+    link.unlink()
+    write(plain_tree({"a": "2"}), directory)
+    link.symlink_to(json.dumps({**owner, "host": os.uname().nodename}))  # this machine, before it was started anew
+    write(plain_tree({"a": "3"}), directory)
+    assert texts(directory).keys() == {"a", LOCK}
+
+
+@pytest.mark.parametrize("name", [staging.STAGING, f"{staging.STAGING}.owner"])
+def test_a_foreign_file_under_the_name_of_the_staging_directory(tmp_path: Path, name: str) -> None:
+    directory = tmp_path / "rendered"
+    (directory / name).mkdir(parents=True)
+    (directory / name / "notes").write_text("precious")
+    with pytest.raises(ClustergenError, match=f"{name} was not made by clustergen"):
+        write(plain_tree({"a": "1"}), directory)
+    assert texts(directory) == {f"{name}/notes": "precious"}
+
+
+@pytest.mark.parametrize("name", ["new/notes", "old/0/notes", "new/0.orig"])
+def test_foreign_files_inside_the_staging_directory_stay(tmp_path: Path, name: str) -> None:
+    directory = tmp_path / "rendered"
+    file = directory / staging.STAGING / name
+    file.parent.mkdir(parents=True)
+    file.write_text("precious")
+    with pytest.raises(ClustergenError, match="was not made by clustergen"):
+        write(plain_tree({"a": "1"}), directory)
+    assert texts(directory) == {f"{staging.STAGING}/{name}": "precious"}
+
+
+@pytest.mark.parametrize(
+    "journal",
+    [
+        "",
+        "[" * 100_000,
+        '{"format": 2}',
+        '{"format": 1, "remove": [["../victim", ""]], "prune": [], "make": [], "place": []}',
+        '{"format": 1, "remove": [], "prune": [], "make": ["/tmp/x"], "place": []}',
+        '{"format": 1, "remove": [], "prune": [], "make": [], "place": [["a", 1, 2]]}',
+    ],
+)
+def test_a_journal_that_clustergen_did_not_write(tmp_path: Path, journal: str) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    (directory / staging.STAGING).mkdir()
+    (directory / staging.STAGING / "journal.json").write_text(journal)
+    for action in (write, differences):
+        with pytest.raises(ClustergenError, match=r"cannot be read|was interrupted"):
+            action(plain_tree({"a": "2"}), directory)
+    assert (directory / "a").read_text() == "1"
+
+
+def test_a_journal_moves_no_file_that_it_does_not_know(tmp_path: Path) -> None:
+    """A tree that somebody handed over may bring one."""
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    (directory / "mine").write_text("precious")
+    (tmp_path / "outside").mkdir()
+    (directory / "link").symlink_to(tmp_path / "outside")
+    hashed = sha256(b"1").hexdigest()
+    for change in (
+        {"remove": [["mine", "0" * 64]]},
+        {"place": [["mine", "0" * 64, "0" * 64]]},
+        {"place": [["mine", None, "0" * 64]]},
+        {"place": [["link/mine", None, "0" * 64]]},
+        {"make": ["link/mine"]},
+        {"place": [["mine", None, "0" * 64], ["a", hashed, "0" * 64], ["link/x", None, "0" * 64]]},
+        {"place": [["a", "0" * 64, "0" * 64], ["mine", None, "0" * 64]], "prune": ["link"]},
+    ):
+        place = directory / staging.STAGING
+        for name in ("new", "old"):
+            (place / name).mkdir(parents=True)
+        (place / "new/0").write_text("bad")
+        journal = {"format": 1, "remove": [], "prune": [], "make": [], "place": [], **change}
+        (place / "journal.json").write_text(json.dumps(journal))
+        write(plain_tree({"a": "1"}), directory)
+        assert {path: text for path, text in texts(directory).items() if path not in (LOCK, "a")} == {
+            "mine": "precious"
+        }
+        assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_two_writers_at_once(tmp_path: Path) -> None:
+    assert separately(two_writers, str(tmp_path / "rendered"), 25, 400) == []
+
+
+@pytest.mark.long
+def test_a_thousand_rounds_of_two_writers(tmp_path: Path) -> None:
+    assert separately(two_writers, str(tmp_path / "rendered"), 1000, 4000, timeout=3000) == []
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    faults, counts = separately(killed, str(tmp_path / "rendered"), 15)
+    assert faults == []
+    assert sum(counts.values()) == 15
+
+
+@pytest.mark.long
+def test_two_hundred_kills(tmp_path: Path) -> None:
+    faults, counts = separately(killed, str(tmp_path / "rendered"), 200, timeout=600)
+    assert faults == []
+    assert counts["pending"] > 0, "none came between the first change and the last"
+
+
+@pytest.mark.slow
+def test_killed_at_each_call(tmp_path: Path) -> None:
+    faults, counts = separately(each_call, str(tmp_path), "kill", 6)
+    assert faults == []
+    assert counts["-9"] > 20
+    assert counts["recovery -9"] > 20
+
+
+@pytest.mark.long
+def test_killed_at_each_call_and_at_each_call_of_each_recovery(tmp_path: Path) -> None:
+    faults, counts = separately(each_call, str(tmp_path), "kill", 1, timeout=600)
+    assert faults == []
+    assert counts["recovery -9"] > 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "status"), [("fail", "3"), ("interrupt", "130")])
+def test_a_failure_of_each_call_leaves_the_old_tree(tmp_path: Path, what: str, status: str) -> None:
+    faults, counts = separately(each_call, str(tmp_path), what, 1)
+    assert faults == []
+    assert counts[status] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inodes", [False, True])
+def test_a_full_disk(tmp_path: Path, inodes: bool) -> None:
+    sizes = [60, 90, 140, 150, 160] if inodes else [100, 250, 290, 400, 520, 540, 560, 900]
+    faults, counts = separately(full_disk, str(tmp_path), sizes, inodes, private=True)
+    assert faults == []
+    assert counts.keys() == {"3", "0 3", "0 0"}
+
+
+@pytest.mark.long
+def test_a_full_disk_of_a_hundred_sizes(tmp_path: Path) -> None:
+    for sizes, inodes in ((list(range(4, 804, 8)), False), (list(range(3, 203, 2)), True)):
+        faults, counts = separately(full_disk, str(tmp_path), sizes, inodes, private=True, timeout=600)
+        assert faults == []
+        assert counts.keys() == {"3", "0 3", "0 0"}
+
+
+@pytest.mark.slow
+def test_mount_points(tmp_path: Path) -> None:
+    assert separately(mounts, str(tmp_path), private=True) == []

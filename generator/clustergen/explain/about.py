@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -17,6 +17,7 @@ from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
+from clustergen.units import Bare
 from clustergen.units.base import PydanticField
 
 _TRIALS = 3  # that make a manifest, by place of the field
@@ -52,24 +53,29 @@ def about(text: str) -> About | str:
     info: FieldInfo | None = None
     models: list[type[BaseModel]] = [Manifest]
     for part in text.replace("[", ".").replace("]", "").split("."):
-        found = next(((model, model.model_fields[part]) for model in models if part in model.model_fields), None)
-        if found is not None:
-            info = found[1]
+        match = next(((model, model.model_fields[part]) for model in models if part in model.model_fields), None)
+        if match is not None:
+            info = match[1]
             steps.append(part)
             models = list(_models(info.annotation))
             continue
-        known = [name for model in models for name in model.model_fields]
-        near = suggest(part, known)
-        if info is None or not models or not _holds_entries(info.annotation) or (near and part == text.split(".")[-1]):
-            near = near and ".".join([*steps, near])
-            return f"did you mean '{near}'?" if near else ""
+        names = [name for model in models for name in model.model_fields]
+        suggestion = suggest(part, names)
+        if (
+            info is None
+            or not models
+            or not _holds_entries(info.annotation)
+            or (suggestion and part == text.split(".")[-1])
+        ):
+            suggestion = suggestion and ".".join([*steps, suggestion])
+            return f"did you mean '{suggestion}'?" if suggestion else ""
     if info is None:
         return ""
     return About(
         tuple(steps),
         info.description or "",
         tuple(dict.fromkeys(_forms(info.annotation))),
-        tuple(dict.fromkeys(_units(info.annotation))),
+        tuple(dict.fromkeys((*_units(info.annotation), *_bare(info.metadata)))),
         info.is_required(),
         None if info.is_required() or models else info.get_default(call_default_factory=True),
         tuple(f"{name}: {field.description or ''}" for model in models for name, field in model.model_fields.items()),
@@ -92,7 +98,11 @@ def _units(kind: Any) -> list[str]:
     if isinstance(kind, type) and issubclass(kind, PydanticField):
         what = re.split(r"[.;,] `value`", (kind.__doc__ or kind.__name__).strip().splitlines()[0])[0]
         return [f"{what.rstrip('.')}. Written as {' or '.join(kind.EXAMPLES)}."]
-    return [unit for part in get_args(kind) for unit in _units(part)]
+    return [unit for part in get_args(kind) for unit in _units(part)] + _bare(getattr(kind, "__metadata__", ()))
+
+
+def _bare(metadata: Iterable[Any]) -> list[str]:
+    return [item.sentence for item in metadata if isinstance(item, Bare)]
 
 
 def _forms(kind: Any) -> list[str]:
@@ -131,27 +141,27 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
     before = tree(compiled.cluster)
     original = Original(compiled.source.data)
     fields = Fields(original)
-    there = [field for field in fields.found if _is_of(field, steps)]
-    found: set[str] = set()
-    for field in there:
+    fields_of_steps = [field for field in fields.all if _is_of(field, steps)]
+    paths: set[str] = set()
+    for field in fields_of_steps:
         trials = 0
         for edit in fields.edits(field):
             try:
                 after = tree(resolve(original.edited([edit]), lambda _: None))
             except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
                 continue
-            found |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+            paths |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
             trials += 1
             if trials == _TRIALS:
                 break
-    stated = tuple(field.name for field in there if field.kind in ("value", "key"))
-    return Reach(shown, stated, tuple(sorted(found)))
+    stated = tuple(field.name for field in fields_of_steps if field.kind in ("value", "key"))
+    return Reach(shown, stated, tuple(sorted(paths)))
 
 
 def _is_of(field: Field, steps: tuple[str, ...]) -> bool:
     """Whether a field of a manifest is the one of these steps, or stands in it."""
-    wanted = list(steps)
+    left = list(steps)
     for part in field.path:
-        if wanted and part == wanted[0]:
-            wanted.pop(0)
-    return not wanted and field.path[:1] == steps[:1] and (field.path[-1] == steps[-1] or field.kind != "default")
+        if left and part == left[0]:
+            left.pop(0)
+    return not left and field.path[:1] == steps[:1] and (field.path[-1] == steps[-1] or field.kind != "default")

@@ -20,7 +20,7 @@ class Cause:
     path: str
     kind: str
     place: Place | None
-    written: str | None
+    text: str | None
     default: Any
     help: str
     tried: str

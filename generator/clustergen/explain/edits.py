@@ -69,9 +69,9 @@ def _order(path: ManifestPath) -> tuple[tuple[bool, int | str], ...]:
 
 def _copied_along(data: Any, path: ManifestPath) -> tuple[Any, Any]:
     """A copy of the data along the path, and in it the container of the path's last part."""
-    top = here = data.copy()
+    top = container = data.copy()
     for part in path[:-1]:
-        below = here[part].copy() if not isinstance(here, dict) or part in here else {}
-        here[part] = below
-        here = below
-    return top, here
+        below = container[part].copy() if not isinstance(container, dict) or part in container else {}
+        container[part] = below
+        container = below
+    return top, container

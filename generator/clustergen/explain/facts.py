@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from clustergen.cluster import Cluster
 from clustergen.explain.halving import in_rounds
 from clustergen.explain.reads import Fact, Override, Reads, overriding
 from clustergen.explain.rows import other_facts
-from clustergen.explain.trials import Kitchen, hit
+from clustergen.explain.trials import Renderer, hit
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
@@ -17,9 +18,9 @@ class Facts:
     """The facts that were read. Those of `meaning` make the cluster what it is, others only what is printed of it."""
 
     def __init__(
-        self, kitchen: Kitchen, manifest: Manifest, cluster: Cluster, reads: Reads, meaning: set[Fact]
+        self, renderer: Renderer, manifest: Manifest, cluster: Cluster, reads: Reads, meaning: set[Fact]
     ) -> None:
-        self._kitchen = kitchen
+        self._renderer = renderer
         self._manifest = manifest
         self._cluster = cluster
         self._meaning = meaning
@@ -27,9 +28,13 @@ class Facts:
         places = {ident: number for number, ident in enumerate(reads.rows)}
         kinds = {ident: type(row).__name__ for ident, row in reads.rows.items()}
         ordered = sorted(reads.facts(), key=lambda fact: (kinds[fact[0]], places[fact[0]], fact[1]))
-        self._choices = {
-            fact: [{fact: value} for value in other_facts(reads.rows[fact[0]], fact[1], reads)] for fact in ordered
-        }
+        alike: dict[type[Any], list[Any]] = {}
+        for row in reads.rows.values():
+            alike.setdefault(type(row), []).append(row)
+        self._choices: dict[Fact, list[Override]] = {}
+        for fact in ordered:
+            row = reads.rows[fact[0]]
+            self._choices[fact] = [{fact: value} for value in other_facts(row, fact[1], alike[type(row)])]
 
     def behind(self, old: Sequence[str], asked: Sequence[int], *, each: bool) -> dict[int, dict[int, set[str]]]:
         """Line → row, by its `id()` → fields, of the lines `asked` for; `each` fact is tried alone for a whole file."""
@@ -39,11 +44,11 @@ class Facts:
             new = self._lines(override)
             return None if new is None else hit(old, new, asked)
 
-        def tells(crowd: Sequence[tuple[Fact, Override]]) -> bool | None:
-            found = tried({fact: value for _, override in crowd for fact, value in override.items()})
-            if found and len(crowd) == 1:
-                hits[crowd[0][0]] = found
-            return None if found is None else bool(found)
+        def tells(batch: Sequence[tuple[Fact, Override]]) -> bool | None:
+            indexes = tried({fact: value for _, override in batch for fact, value in override.items()})
+            if indexes and len(batch) == 1:
+                hits[batch[0][0]] = indexes
+            return None if indexes is None else bool(indexes)
 
         if each:
             hits = {fact: next(filter(None, map(tried, some)), []) for fact, some in self._choices.items()}
@@ -62,7 +67,7 @@ class Facts:
         """The file by other facts; None where there is none then."""
         with overriding(override):
             if self._has_meaning(override):
-                made = self._kitchen.make(self._manifest)
+                made = self._renderer.make(self._manifest)
             else:
-                made = self._kitchen.print(replace(self._cluster))  # a copy, which remembers nothing of other facts
+                made = self._renderer.print(replace(self._cluster))  # a copy, which remembers nothing of other facts
         return None if made is None else made.lines

@@ -64,11 +64,11 @@ class Fields:
         self.original = original
         self.data = data = original.data
         self._edits: dict[tuple[str, Kind], list[Edit]] = {}
-        self.found = tuple(self._section(original.manifest, data, schema, ()))
+        self.all = tuple(self._section(original.manifest, data, schema, ()))
         # What other entries have in a field, and what stands under its name: names that the manifest knows.
         self._stated: dict[tuple[type[Section], str], list[Any]] = {}
         self._names: dict[str, list[Any]] = {}
-        for field in self.found:
+        for field in self.all:
             if field.kind == "value" and not isinstance(value := value_at(data, field.path), dict | list):
                 self._stated.setdefault((field.origin.section, field.origin.owner[1]), []).append(value)
             elif field.kind == "key":
@@ -76,7 +76,7 @@ class Fields:
 
     def read(self, seen: set[tuple[int, str]]) -> list[Field]:
         """Those that were read."""
-        return [field for field in self.found if field.origin.owner in seen]
+        return [field for field in self.all if field.origin.owner in seen]
 
     def edits(self, field: Field) -> list[Edit]:
         """What may be put in a field's place, the nearest to what is there first: of the right shape, no more."""
@@ -101,23 +101,23 @@ class Fields:
             return
         current = value_at(self.data, field.path) if field.kind == "value" else field.default
         values = others(dict(field.schema), self.definitions, current)
-        near = self._known(field, current)
+        likely = self._candidates(field, current)
         first = values[:1] if field.kind == "value" else []
-        values = [*first, *near, *(value for value in values if value not in [*first, *near])]
-        found = [Edit(field.path, "set", as_yaml(value), value) for value in values]
+        values = [*first, *likely, *(value for value in values if value not in [*first, *likely])]
+        edits = [Edit(field.path, "set", as_yaml(value), value) for value in values]
         if field.kind == "value":
-            found.insert(1, drop)
-        yield from found
+            edits.insert(1, drop)
+        yield from edits
 
-    def _known(self, field: Field, current: Any) -> list[Any]:
+    def _candidates(self, field: Field, current: Any) -> list[Any]:
         """Two values that the manifest has for such a thing elsewhere: `allow_qos` is of names under `qos`."""
         name = field.origin.owner[1]
-        known = list(self._stated.get((field.origin.section, name), ()))
+        candidates = list(self._stated.get((field.origin.section, name), ()))
         for holder, names in self._names.items():
             if name.endswith((holder, f"_{holder}")) or holder.endswith((f"{name}s", f"_{name}s")):
-                known += names
+                candidates += names
         listed = "array" in str(resolved(dict(field.schema), self.definitions).get("type"))
-        return [[value] if listed else value for value in dict.fromkeys(known) if value != current][:2]
+        return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:2]
 
     def _fits(self, field: Field, edit: Edit) -> bool:
         """Whether the section that the field is of takes it; no field is checked together with those of another."""
@@ -140,9 +140,9 @@ class Fields:
     def _of_model(self, model: Section, schema: dict[str, Any]) -> dict[str, Any]:
         schema = resolved(schema, self.definitions)
         for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-            found = self._of_model(model, option)
-            if found.get("title") == type(model).__name__:
-                return found
+            inner = self._of_model(model, option)
+            if inner.get("title") == type(model).__name__:
+                return inner
         return schema
 
     def _value(
@@ -169,8 +169,8 @@ class Fields:
         """The schema of what a list or mapping holds."""
         schema = resolved(schema, self.definitions)
         for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-            if found := self._inner(option, mapping):
-                return found
+            if held := self._inner(option, mapping):
+                return held
         below: Any = schema.get("items")
         if mapping:
             below = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))

@@ -9,33 +9,33 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-def telling(crowd: Sequence[T], tells: Callable[[Sequence[T]], bool | None], *, together: bool = False) -> list[T]:
+def telling(batch: Sequence[T], tells: Callable[[Sequence[T]], bool | None], *, together: bool = False) -> list[T]:
     """Those of a crowd that tell by themselves, in order; `together`: and all of a part that only tells as a whole.
 
     `tells` is None where a crowd cannot be asked. A crowd that does not tell is asked once. One whose say is undone by
     others of its crowd is missed.
     """
-    return _within(crowd, tells(crowd), tells, together) if crowd else []
+    return _within(batch, tells(batch), tells, together) if batch else []
 
 
 def _within(
-    crowd: Sequence[T], whole: bool | None, tells: Callable[[Sequence[T]], bool | None], together: bool
+    batch: Sequence[T], whole: bool | None, tells: Callable[[Sequence[T]], bool | None], together: bool
 ) -> list[T]:
     """The same of a crowd that has answered already."""
-    if whole is False or len(crowd) == 1:
-        return list(crowd) if whole else []
-    first, second = crowd[: len(crowd) // 2], crowd[len(crowd) // 2 :]
-    said = tells(first)
-    found = _within(first, said, tells, together)
+    if whole is False or len(batch) == 1:
+        return list(batch) if whole else []
+    first, second = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+    answer = tells(first)
+    matches = _within(first, answer, tells, together)
     guess: bool | None = None
     if len(second) == 1 or together:
         guess = tells(second)
-    elif said is False and whole:  # what the whole tells and its first half does not, the second half does
+    elif answer is False and whole:  # what the whole tells and its first half does not, the second half does
         guess = True
-    elif len(found) * 2 <= len(first):  # where most of the first half tell, some of the second will
+    elif len(matches) * 2 <= len(first):  # where most of the first half tell, some of the second will
         guess = tells(second)
-    found += _within(second, guess, tells, together)
-    return found or (list(crowd) if together else [])
+    matches += _within(second, guess, tells, together)
+    return matches or (list(batch) if together else [])
 
 
 def in_rounds(
@@ -47,12 +47,12 @@ def in_rounds(
 
     Choices that are `apart` are of different crowds.
     """
-    found: dict[K, T] = {}
+    chosen: dict[K, T] = {}
     for number in range(max(map(len, choices.values()), default=0)):
-        crowds: dict[Hashable, list[tuple[K, T]]] = {}
+        batches: dict[Hashable, list[tuple[K, T]]] = {}
         for key, some in choices.items():
-            if key not in found and number < len(some):
-                crowds.setdefault(apart(some[number]), []).append((key, some[number]))
-        for crowd in crowds.values():
-            found.update(telling(crowd, tells))
-    return {key: found[key] for key in choices if key in found}
+            if key not in chosen and number < len(some):
+                batches.setdefault(apart(some[number]), []).append((key, some[number]))
+        for batch in batches.values():
+            chosen.update(telling(batch, tells))
+    return {key: chosen[key] for key in choices if key in chosen}

@@ -12,7 +12,7 @@ from clustergen.explain.causes import Cause
 from clustergen.explain.locate import row_behind, rule_of, template_of
 from clustergen.explain.recipes import is_own
 from clustergen.explain.rows import Row
-from clustergen.explain.study import Study, kitchen_of
+from clustergen.explain.study import Study, renderer_for
 from clustergen.explain.trials import lines_of
 from clustergen.records import record
 from clustergen.render.tree import RenderedFile, Tree
@@ -58,15 +58,15 @@ def explain(
     valid and lies in `folder`.
     """
     lines = lines_of(file.content)
-    wanted = sorted(set(numbers)) or list(range(1, len(lines) + 1))
-    if wanted and (wanted[0] < 1 or wanted[-1] > len(lines)):
-        raise ClustergenError(f"{file.path} has {len(lines)} lines, and no line {wanted[-1]}", exit_code=2)
+    chosen = sorted(set(numbers)) or list(range(1, len(lines) + 1))
+    if chosen and (chosen[0] < 1 or chosen[-1] > len(lines)):
+        raise ClustergenError(f"{file.path} has {len(lines)} lines, and no line {chosen[-1]}", exit_code=2)
     assert compiled.cluster is not None
     row = None if is_own(file) else row_behind(compiled.cluster, file, tree.manifest_name)
-    asked = [number - 1 for number in wanted]
-    kitchen = kitchen_of(compiled.cluster, tree, file, row, folder, asked)
+    asked = [number - 1 for number in chosen]
+    renderer = renderer_for(compiled.cluster, tree, file, row, folder, asked)
     stated = row is not None and row.per == "tree" and not numbers
-    study = Study(compiled.source, kitchen, lines, asked, stated=stated)
+    study = Study(compiled.source, renderer, lines, asked, stated=stated)
     template, printed = template_of(file, row, folder)
     made = tuple(
         Line(
@@ -79,8 +79,8 @@ def explain(
         )
         for index in asked
     )
-    rule, says = rule_of(row.view) if row else (None, "")
-    return Explained(file.path, file.target, template, rule, says, tuple(study.needs), made)
+    rule, rule_says = rule_of(row.view) if row else (None, "")
+    return Explained(file.path, file.target, template, rule, rule_says, tuple(study.needs), made)
 
 
 def comment_of(lines: Sequence[str], index: int) -> str:
@@ -90,7 +90,7 @@ def comment_of(lines: Sequence[str], index: int) -> str:
         return behind[1]
     above: list[str] = []
     place = index - 1
-    while place >= 0 and lines[index].strip() and (found := _COMMENT.fullmatch(lines[place])) and found[1] != "##":
-        above.insert(0, found[2])
+    while place >= 0 and lines[index].strip() and (comment := _COMMENT.fullmatch(lines[place])) and comment[1] != "##":
+        above.insert(0, comment[2])
         place -= 1
     return " ".join(above).strip()

@@ -13,20 +13,21 @@ from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.explain.recipes import recipe_of
 from clustergen.render.build import Builder
 from clustergen.render.engine import template_root
+from clustergen.render.file import File
 from clustergen.render.formats import RenderError
-from clustergen.render.registry import File, files
+from clustergen.render.registry import files
 from clustergen.render.tree import LOCK, RenderedFile, Tree
 
 _BRACES = re.compile(r"\\\{[\w.\\]+\\\}")  # in a path of the registry, as re.escape leaves them
 
 
-def find_alone(cluster: Cluster, manifest: Path, wanted: str) -> tuple[Tree, RenderedFile] | None:
+def find_alone(cluster: Cluster, manifest: Path, path: str) -> tuple[Tree, RenderedFile] | None:
     """The file that is meant, in a tree of those only that are called so, without groups and hash.
 
     None where that is not enough: a site has files of its own, the file tells of all others, or none or several are
     meant.
     """
-    name = wanted.rpartition("/")[2]
+    name = path.rpartition("/")[2]
     rows = [row for row in files() if re.fullmatch(_BRACES.sub(".+", re.escape(row.path.rpartition("/")[2])), name)]
     if (manifest.parent / "site").exists() or any(row.per == "tree" for row in rows):
         return None
@@ -35,37 +36,37 @@ def find_alone(cluster: Cluster, manifest: Path, wanted: str) -> tuple[Tree, Ren
         for row in rows:
             builder.build(row)
         tree = Tree(builder.files, {}, manifest.name, "")
-        return tree, find(tree, wanted, manifest.parent / "rendered")
+        return tree, find(tree, path, manifest.parent / "rendered")
     except (RenderError, ClustergenError):
         return None
 
 
-def find(tree: Tree, wanted: str, folder: Path) -> RenderedFile:
+def find(tree: Tree, path: str, folder: Path) -> RenderedFile:
     """The file of a tree that is meant by its path on disk, in the tree or on the node, or by the end of one of these.
 
     ClustergenError, exit code 2, where none or several are.
     """
     named = {file.path: file for file in tree}
-    for text in (wanted, wanted.removeprefix("./"), _relative(wanted, folder)):
+    for text in (path, path.removeprefix("./"), _relative(path, folder)):
         if text in named:
             return named[text]
-    if Path(wanted).name == LOCK:
+    if Path(path).name == LOCK:
         raise ClustergenError(f"{LOCK} lists the other files, with a hash of each: nothing else is in it", exit_code=2)
-    ends = [file for file in tree if f"/{file.path}".endswith("/" + wanted.lstrip("/"))]
-    exact = [file for file in ends if file.target == wanted] or ends
+    ends = [file for file in tree if f"/{file.path}".endswith("/" + path.lstrip("/"))]
+    exact = [file for file in ends if file.target == path] or ends
     if len(exact) == 1:
         return exact[0]
     if exact:
         several = ", ".join(file.path for file in exact[:6]) + (" …" if len(exact) > 6 else "")
-        raise ClustergenError(f"several files are called {wanted}", hint=f"say which: {several}", exit_code=2)
+        raise ClustergenError(f"several files are called {path}", hint=f"say which: {several}", exit_code=2)
     names = {file.path.rpartition("/")[2] for file in tree} | set(named)
-    hint = did_you_mean(wanted, names) or "rendered/README.md lists all files of the tree"
-    raise ClustergenError(f"the manifest makes no file {wanted}", hint=hint, exit_code=2)
+    hint = did_you_mean(path, names) or "rendered/README.md lists all files of the tree"
+    raise ClustergenError(f"the manifest makes no file {path}", hint=hint, exit_code=2)
 
 
-def _relative(wanted: str, folder: Path) -> str:
+def _relative(path: str, folder: Path) -> str:
     try:
-        return Path(wanted).resolve().relative_to(folder.resolve()).as_posix()
+        return Path(path).resolve().relative_to(folder.resolve()).as_posix()
     except ValueError:
         return ""
 
@@ -74,8 +75,8 @@ def rule_of(view: Callable[..., Any]) -> tuple[str, str]:
     """The name of a view, of the one inside where a helper only wraps it, and what it says of itself."""
     inner = [cell.cell_contents for cell in view.__closure__ or ()]
     view = next((part for part in inner if inspect.isfunction(part)), view)
-    says = " ".join((inspect.getdoc(view) or "").partition("\n\n")[0].split())
-    return f"{view.__module__}.{view.__name__}", "" if says.startswith("None where") else says
+    summary = " ".join((inspect.getdoc(view) or "").partition("\n\n")[0].split())
+    return f"{view.__module__}.{view.__name__}", "" if summary.startswith("None where") else summary
 
 
 def row_behind(cluster: Cluster, file: RenderedFile, manifest_name: str) -> File:
@@ -101,7 +102,7 @@ def template_of(file: RenderedFile, row: File | None, folder: Path) -> tuple[str
         place = template_root() / f"{row.source or row.template}.j2"
     if not place.is_file():
         return "", {}
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, text in enumerate(place.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        found.setdefault(text.strip(), number)
-    return name, found
+        numbers.setdefault(text.strip(), number)
+    return name, numbers

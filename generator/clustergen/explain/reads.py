@@ -15,6 +15,7 @@ from typing import Any
 
 from clustergen.manifest.base import Section
 
+_MISSING = object()
 Fact = tuple[int, str]
 """A row, by its `id()`, and a field of it."""
 Override = dict[Fact, Any]
@@ -36,12 +37,12 @@ class Reads:
 class _Facts(dict[str, str]):
     """A row's mapping of facts; each is told as the field `facts.NAME`."""
 
-    def __init__(self, facts: dict[str, str], told: Callable[[str, Any], Any]) -> None:
+    def __init__(self, facts: dict[str, str], replacement: Callable[[str, Any], Any]) -> None:
         super().__init__(facts)
-        self._told = told
+        self._replacement = replacement
 
     def __getitem__(self, name: str) -> str:
-        return str(self._told(name, super().__getitem__(name)))
+        return str(self._replacement(name, super().__getitem__(name)))
 
     def items(self) -> Any:
         return {name: self[name] for name in self}.items()
@@ -52,12 +53,18 @@ def row_types() -> tuple[type[Any], ...]:
     """The types of the catalogue's rows."""
     import clustergen.catalogue as package
 
-    found: dict[type[Any], None] = {}
+    types: dict[type[Any], None] = {}
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-                found[value] = None
-    return tuple(found)
+            if isinstance(value, type) and field_names(value):
+                types[value] = None
+    return tuple(types)
+
+
+def field_names(row: Any) -> tuple[str, ...]:
+    """Fields of a row of the catalogue or its type; none of anything else."""
+    names: tuple[str, ...] = getattr(row, "_fields", ()) or getattr(row, "__record_fields__", ())
+    return names
 
 
 @contextmanager
@@ -95,25 +102,42 @@ def overriding(override: Override) -> Iterator[None]:
 
 
 @contextmanager
-def _hooked(told: Callable[[Any, str, Any], Any], names: Set[str] | None = None) -> Iterator[None]:
-    """What is read of a row goes through `told`: all its fields, or those of these names."""
+def _hooked(replacement: Callable[[Any, str, Any], Any], names: Set[str] | None = None) -> Iterator[None]:
+    """What is read of a row goes through `replacement`: all its fields, or those of these names."""
     originals = [
-        (kind, name, kind.__dict__[name]) for kind in row_types() for name in kind._fields if not names or name in names
+        (kind, name, kind.__dict__.get(name, _MISSING))
+        for kind in row_types()
+        for name in field_names(kind)
+        if not names or name in names
     ]
     try:
         for kind, name, original in originals:
-            setattr(kind, name, _hook(name, original, told))
+            setattr(kind, name, _Hook(name, original, replacement))
         yield
     finally:
         for kind, name, original in originals:
-            setattr(kind, name, original)
+            if original is _MISSING:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, original)
 
 
-def _hook(name: str, original: Any, told: Callable[[Any, str, Any], Any]) -> property:
-    def read(row: Any) -> Any:
-        value = original.__get__(row)
+class _Hook:
+    """Stands for a field on the type of a row; the type itself still hands out the field's default."""
+
+    def __init__(self, name: str, original: Any, replacement: Callable[[Any, str, Any], Any]) -> None:
+        self.name, self.original, self.replacement = name, original, replacement
+
+    def __get__(self, row: Any, kind: type[Any]) -> Any:
+        if row is None:
+            if self.original is _MISSING:
+                raise AttributeError(self.name)
+            return self.original
+        value = self.original.__get__(row) if isinstance(row, tuple) else row.__dict__[self.name]
         if isinstance(value, dict):
-            return _Facts(value, lambda fact, found: told(row, f"{name}.{fact}", found))
-        return told(row, name, value)
+            return _Facts(value, lambda fact, inner: self.replacement(row, f"{self.name}.{fact}", inner))
+        return self.replacement(row, self.name, value)
 
-    return property(read)
+    def __set__(self, row: Any, value: Any) -> None:
+        """Makes it a data descriptor, which goes before the row's own value; rows are frozen."""
+        raise AttributeError(f"{self.name} cannot be changed")

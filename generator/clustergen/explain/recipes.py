@@ -8,7 +8,8 @@ from pathlib import Path
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.build import Builder
-from clustergen.render.registry import File, files
+from clustergen.render.file import File
+from clustergen.render.registry import files
 from clustergen.render.tree import RenderedFile, Tree
 
 Recipe = Callable[[Cluster], Mapping[str, RenderedFile]]
@@ -30,8 +31,8 @@ def site_recipe(folder: Path, groups: set[str]) -> Recipe:
     from clustergen.render.site import site_files
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
-        found = site_files(folder, cluster, groups)
-        return {file.path: file for file in found if isinstance(file, RenderedFile)}
+        made = site_files(folder, cluster, groups)
+        return {file.path: file for file in made if isinstance(file, RenderedFile)}
 
     return make
 
@@ -47,22 +48,22 @@ class Part:
 
 def parts_of(cluster: Cluster, manifest_name: str) -> list[Part]:
     """A tree by the rows of the registry that make it."""
-    found = []
+    parts = []
     for row in files():
         if row.per != "tree":
             builder = Builder(cluster, manifest_name)
             whole = set(builder.members)
             made = builder.build(row)
             split = {name: groups for name, groups in builder.members.items() if name not in whole}
-            found.append(Part(row, made, split))
-    return found
+            parts.append(Part(row, made, split))
+    return parts
 
 
 def outline_recipe(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[Part] = ()) -> Recipe:
     """Of a file about all others: the `made` parts are made anew from the cluster, the `fixed` ones are as they are."""
     kept = {path: file for part in fixed for path, file in part.files.items()}
     split = {name: groups for part in fixed for name, groups in part.groups.items()}
-    own = {file.path: file for file in tree if is_own(file)}
+    of_site = {file.path: file for file in tree if is_own(file)}
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
         builder = Builder(cluster, tree.manifest_name)
@@ -70,7 +71,7 @@ def outline_recipe(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[
         builder.files |= {path: file for path, file in kept.items() if file.group in (None, *builder.members)}
         for part in made:
             builder.build(part.row)
-        builder.files |= own
+        builder.files |= of_site
         builder.finish(row)
         return builder.files
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, get_args
+from itertools import islice
+from typing import Any, get_args, get_type_hints
 
 from clustergen.catalogue.tables import DATA, cells
 from clustergen.catalogue.versions import Release
-from clustergen.explain.reads import Reads
+from clustergen.explain.reads import field_names
 from clustergen.records import record
 
 
@@ -26,13 +27,13 @@ class Row:
 @cache
 def _tables() -> dict[str, tuple[tuple[str, ...], tuple[tuple[int, tuple[str, ...]], ...]]]:
     """Table → its header, and its rows with their line numbers."""
-    found = {}
+    tables = {}
     for path in sorted(DATA.glob("*.tsv")):
         header, _ = cells(path.name)
         lines = path.read_text(encoding="utf-8").split("\n")
         numbered = [(n, tuple(text.split("\t"))) for n, text in enumerate(lines, 1) if text and text[0] != "#"]
-        found[path.name] = tuple(header), tuple(numbered[1:])
-    return found
+        tables[path.name] = tuple(header), tuple(numbered[1:])
+    return tables
 
 
 @cache
@@ -48,30 +49,37 @@ def row_of(row: Any, fields: set[str]) -> Row:
     return Row(_name(row), table, line, values, sources)
 
 
-def other_facts(row: Any, field: str, reads: Reads) -> list[Any]:
-    """Other values for a fact of a row: of its type, or what another row has there. Its `id` only finds it."""
+def other_facts(row: Any, field: str, alike: Iterable[Any]) -> list[Any]:
+    """Other values for a fact of a row: what a row `alike` (of the same table) has there, or one of the same type. An
+    `id` only names the row.
+    """
     if field == "id":
         return []
     first, _, rest = field.partition(".")
     value = _field(row, field)
     if rest:
         return [_OPPOSITE.get(value) or " ".join(f"{word}x" for word in value.split() or [""])]
-    if release := _release(type(row).__annotations__.get(first)):
+    if release := _release(_hints(row.__class__).get(first)):
         return [release("0.1"), release("99.9")] if value is None else [release("99.9"), release("0.1")]
-    found: list[Any] = []
+    invented: list[Any] = []
     if isinstance(value, bool):
-        found.append(not value)
+        invented.append(not value)
     elif isinstance(value, int | float):
-        found.append(value + 1)
+        invented.append(value + 1)
     elif isinstance(value, str):
-        found.append(_OPPOSITE.get(value, f"{value}x"))
-    elif isinstance(value, tuple) and not hasattr(value, "_fields") and value:
-        found.append(value[:-1])
-    rows = (getattr(other, first) for other in reads.rows.values() if type(other) is type(row))
-    return [fact for fact in rows if fact not in (value, None)][:1] + found
+        invented.append(_OPPOSITE.get(value, f"{value}x"))
+    elif isinstance(value, tuple) and not field_names(value) and value:
+        invented.append(value[:-1])
+    listed = (getattr(other, first) for other in alike)
+    return [*islice((fact for fact in listed if fact not in (value, None)), 1), *invented]
 
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
+
+
+@cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _release(kind: Any) -> type[Release] | None:
@@ -87,7 +95,7 @@ def _field(row: Any, name: str) -> Any:
 
 
 def _name(row: Any) -> str:
-    parts = [getattr(row, name) for name in row._fields[:3]]
+    parts = [getattr(row, name) for name in field_names(row)[:3]]
     texts = [part for part in parts if isinstance(part, str) and part]
     kind = type(row).__name__
     if kind in ("SlurmKey", "BeegfsKey"):
@@ -114,22 +122,22 @@ def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[st
         return f"systems/{row.id}.yaml", None, codes
     texts = {
         name: str(value)
-        for name in row._fields
+        for name in field_names(row)
         if isinstance(value := getattr(row, name), str | int) and not isinstance(value, bool)
     }
     best: tuple[int, str, tuple[str, ...]] | None = None
     for table, (header, _) in _tables().items():
-        common = len(set(header) & set(row._fields))
-        if common >= 2 and common * 2 >= len(row._fields) and (best is None or common > best[0]):
+        common = len(set(header) & set(field_names(row)))
+        if common >= 2 and common * 2 >= len(field_names(row)) and (best is None or common > best[0]):
             best = common, table, header
     if best is None:
         return None, None, codes
     _, table, header = best
     alike = []
     for number, cell in _tables()[table][1]:
-        given = dict(zip(header, cell, strict=False))
-        if all(given[name] == text for name, text in texts.items() if name in given):
-            alike.append((number, tuple(given.get("source", "").split())))
+        values = dict(zip(header, cell, strict=False))
+        if all(values[name] == text for name, text in texts.items() if name in values):
+            alike.append((number, tuple(values.get("source", "").split())))
     if len(alike) != 1:  # rows of several products that say the same: only the table is sure
         return (table if alike else None), None, codes
     number, stated = alike[0]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.hostlist import HostlistError, compress, expand
 
 # Texts of every closed form that the manifest has: names, addresses, networks, paths, releases, times, quantities.
 _TEXTS = (
@@ -27,16 +27,16 @@ _DEEPEST = 5
 
 def others(schema: dict[str, Any], definitions: dict[str, Any], current: Any = None) -> list[Any]:
     """Up to a dozen values of the schema's form that are not `current`, the likeliest ones to be valid first."""
-    found: list[Any] = []
-    for value in _near(current):
-        if value not in found:
-            found.append(value)
+    values: list[Any] = []
+    for value in _close_to(current):
+        if value not in values:
+            values.append(value)
     for value in _made(schema, definitions, 0):
-        if value not in found:
-            found.append(value)
-        if len(found) >= _MOST:
+        if value not in values:
+            values.append(value)
+        if len(values) >= _MOST:
             break
-    return [value for value in found if value != current or type(value) is not type(current)]
+    return [value for value in values if value != current or type(value) is not type(current)]
 
 
 def resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
@@ -46,33 +46,33 @@ def resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     return schema
 
 
-def _near(current: Any) -> Iterator[Any]:
+def _close_to(current: Any) -> Iterator[Any]:
     """Values that differ a little from one that is there."""
     if isinstance(current, bool) or current is None:
         return
     if isinstance(current, int | float):
         yield from (current + 1, current * 2, max(0, current - 1))
     elif isinstance(current, str):
-        yield from _near_text(current)
+        yield from _close_to_text(current)
     elif isinstance(current, list):
         yield current[:-1]
 
 
-def _near_text(current: str) -> Iterator[str]:
+def _close_to_text(current: str) -> Iterator[str]:
     if "[" in current:
         try:
             names = expand(current)
         except HostlistError:
             names = []
         if len(names) > 1:
-            yield fold(names[:-1])
+            yield compress(names[:-1])
             yield "all"
-    found = re.fullmatch(r"(.*?)(\d+)(\D*)", current, re.DOTALL)
-    if found:
-        head, digits, tail = found.groups()
+    match = re.fullmatch(r"(.*?)(\d+)(\D*)", current, re.DOTALL)
+    if match:
+        head, digits, tail = match.groups()
         for number in (int(digits) + 1, max(0, int(digits) - 1)):
             yield f"{head}{number:0{len(digits)}d}{tail}"
-    elif re.fullmatch(r"[A-Za-z][\w -]*", current):
+    elif re.fullmatch(r"[A-Za-z][\w =-]*", current):
         yield current + "x"
 
 
@@ -87,14 +87,14 @@ def _made(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> It
     kinds = kind if isinstance(kind, list) else [kind]
     if "enum" in schema or "const" in schema:
         yield from schema.get("enum", [schema.get("const")])
+    elif "minimum" in schema or ("examples" not in schema and ("integer" in kinds or "number" in kinds)):
+        low, high = schema.get("minimum", 0), schema.get("maximum", float("inf"))
+        yield from (number for number in (low + 1, *_NUMBERS) if low <= number <= high)
     elif "examples" in schema:
         yield from schema["examples"]
         yield from _TEXTS
     elif "boolean" in kinds:
         yield from (True, False)
-    elif "integer" in kinds or "number" in kinds:
-        low, high = schema.get("minimum", 0), schema.get("maximum", float("inf"))
-        yield from (number for number in (low + 1, *_NUMBERS) if low <= number <= high)
     elif "string" in kinds:
         yield from (text for text in _TEXTS if _fits(text, schema))
     elif depth < _DEEPEST and "array" in kinds:

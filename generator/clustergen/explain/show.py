@@ -9,38 +9,39 @@ from typing import Any
 from clustergen.explain.about import About, Reach
 from clustergen.explain.causes import Cause
 from clustergen.explain.fields import as_yaml
+from clustergen.explain.keys import keys_of
 from clustergen.explain.lines import Explained, Line
 from clustergen.explain.rows import Row
 
 _SHOWN = 8
 
 
-def text_of_lines(found: Explained, *, whole: bool) -> str:
+def text_of_lines(explained: Explained, *, whole: bool) -> str:
     """A paragraph for each line; of a `whole` file a row for each line, with the values closest to it."""
-    out = [f"{found.path}" + (f", on the nodes {found.target}" if found.target else "")]
+    out = [f"{explained.path}" + (f", on the nodes {explained.target}" if explained.target else "")]
     if whole:
-        out += [_summary(line) for line in found.lines if line.text.strip()]
+        out += [_summary(line) for line in explained.lines if line.text.strip()]
     else:
-        for line in found.lines:
+        for line in explained.lines:
             out += ["", *_line(line)]
-    made_by = [found.source] if found.source else []
-    if found.rule is None:
-        made_by = [f"{found.source}, a file of the site"]
+    made_by = [explained.source] if explained.source else []
+    if explained.rule is None:
+        made_by = [f"{explained.source}, a file of the site"]
     else:
-        made_by += [found.rule + (f": {found.rule_says}" if found.rule_says else "")]
+        made_by += [explained.rule + (f": {explained.rule_says}" if explained.rule_says else "")]
     out += ["", "made by " + " from ".join(made_by)]
-    if found.needs:
+    if explained.needs:
         out.append("the file is there, under this name, because of")
-        out += [f"  {_where(cause)}" for cause in found.needs]
+        out += [f"  {_where(cause)}" for cause in explained.needs]
     return "\n".join(out) + "\n"
 
 
 def _summary(line: Line) -> str:
-    near = [_where(cause, short=True) for cause in line.manifest[:3]]
-    near += [f"{cause.path} (not set)" for cause in line.defaults[: 3 - len(near)]]
-    if not near:
-        near = [_table(row) for row in line.catalogue[:2]] or [line.template or _NOTHING]
-    return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(near)}"
+    closest = [_where(cause, short=True) for cause in line.manifest[:3]]
+    closest += [f"{cause.path} (not set)" for cause in line.defaults[: 3 - len(closest)]]
+    if not closest:
+        closest = [_table(row) for row in line.catalogue[:2]] or [line.template or _NOTHING]
+    return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(closest)}"
 
 
 _NOTHING = "no one value that was tried"
@@ -53,7 +54,7 @@ def _line(line: Line) -> Iterator[str]:
     if line.manifest:
         yield "  values of the manifest:"
         for cause in line.manifest[:_SHOWN]:
-            yield f"    {_where(cause)}" + (f": {cause.written}" if cause.written else "")
+            yield f"    {_where(cause)}" + (f": {cause.text}" if cause.text else "")
             if cause.help:
                 yield f"        {cause.help}"
             yield f"        {_trial(cause, line)}"
@@ -121,16 +122,16 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def json_of_lines(found: Explained) -> str:
+def json_of_lines(explained: Explained) -> str:
     return _dump(
         {
             "version": 1,
-            "file": found.path,
-            "target": found.target,
-            "source": found.source,
-            "rule": found.rule,
-            "rule_says": found.rule_says or None,
-            "needs": [_cause(cause) for cause in found.needs],
+            "file": explained.path,
+            "target": explained.target,
+            "source": explained.source,
+            "rule": explained.rule,
+            "rule_says": explained.rule_says or None,
+            "needs": [_cause(cause) for cause in explained.needs],
             "lines": [
                 {
                     "line": line.number,
@@ -150,7 +151,7 @@ def json_of_lines(found: Explained) -> str:
                         for row in line.catalogue
                     ],
                 }
-                for line in found.lines
+                for line in explained.lines
             ],
         }
     )
@@ -165,23 +166,24 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "line": place.line if place else None,
         "column": place.column if place else None,
         "end_column": place.end_column if place else None,
-        "written": cause.written,
+        "written": cause.text,
         "default": cause.default,
         "help": cause.help,
         "trial": {"value": cause.tried, "becomes": cause.becomes, "valid": cause.valid},
     }
 
 
-def text_of_field(found: About, reached: Reach) -> str:
-    out = [".".join(found.steps), f"  {found.help}", f"  form: {' or '.join(found.forms)}"]
-    out += [f"  unit: {unit}" for unit in found.units]
-    if found.required:
+def text_of_field(described: About, reached: Reach) -> str:
+    out = [".".join(described.steps), f"  {described.help}", f"  form: {' or '.join(described.forms)}"]
+    out += [f"  unit: {unit}" for unit in described.units]
+    out += [f"  sets: {key}" for key in keys_of(described.steps)]
+    if described.required:
         out.append("  required")
-    elif not found.fields:
-        default = as_yaml(found.default)
+    elif not described.fields:
+        default = as_yaml(described.default)
         out.append(f"  default: {'none of its own' if default in ('null', '[]', '{}') else default}")
-    if found.fields:
-        out += ["  holds:", *(f"    {field}" for field in found.fields)]
+    if described.fields:
+        out += ["  holds:", *(f"    {field}" for field in described.fields)]
     if reached.stated:
         out.append(f"  in {reached.manifest}: {', '.join(reached.stated)}")
     if reached.files:
@@ -191,17 +193,18 @@ def text_of_field(found: About, reached: Reach) -> str:
     return "\n".join(out) + "\n"
 
 
-def json_of_field(found: About, reached: Reach) -> str:
+def json_of_field(field: About, reached: Reach) -> str:
     return _dump(
         {
             "version": 1,
-            "field": ".".join(found.steps),
-            "help": found.help,
-            "forms": found.forms,
-            "units": found.units,
-            "required": found.required,
-            "default": found.default,
-            "fields": found.fields,
+            "field": ".".join(field.steps),
+            "help": field.help,
+            "forms": field.forms,
+            "units": field.units,
+            "keys": keys_of(field.steps),
+            "required": field.required,
+            "default": field.default,
+            "fields": field.fields,
             "manifest": reached.manifest,
             "stated": reached.stated,
             "files": reached.files,

@@ -18,26 +18,26 @@ from clustergen.explain.manifests import Original
 from clustergen.explain.reads import Reads, reading
 from clustergen.explain.recipes import outline_recipe, parts_of, recipe_of, site_recipe
 from clustergen.explain.rows import Row, row_of
-from clustergen.explain.trials import Kitchen, Made, changed, hit
+from clustergen.explain.trials import Made, Renderer, changed, hit
 from clustergen.manifest.source import Source
-from clustergen.render.registry import File
+from clustergen.render.file import File
 from clustergen.render.tree import RenderedFile, Tree
 
 _TRIALS = 3  # of one field that tell something
 _LIKELY = 4  # edits of one field: what tells by another one only is rare, so all are then asked together
-_Crowd = Sequence[tuple[object, Edit]]
+_Batch = Sequence[tuple[object, Edit]]
 _REFUSALS = 5  # of one field for the same reason: what else there is to try would be refused as well
 _TRIALS_OF_SEVERAL = 8  # where several lines are asked for, and one that tells of one tells nothing of the others
 
 
-def kitchen_of(
+def renderer_for(
     cluster: Cluster, tree: Tree, file: RenderedFile, row: File | None, folder: Path, asked: Sequence[int]
-) -> Kitchen:
+) -> Renderer:
     """What renders the file again; `row` is the registry's, None for a site's own file."""
     if row is None:
-        return Kitchen(site_recipe(folder / "site", set(tree.groups)), file)
+        return Renderer(site_recipe(folder / "site", set(tree.groups)), file)
     if row.per != "tree":
-        return Kitchen(recipe_of(row, tree.manifest_name), file)
+        return Renderer(recipe_of(row, tree.manifest_name), file)
     # Of all the files that such a one tells of, few matter to a line: those without which it is another one.
     parts = parts_of(cluster, tree.manifest_name)
     matter: set[int] = set()
@@ -45,16 +45,16 @@ def kitchen_of(
 
     def without(some: Iterable[int]) -> tuple[str, ...]:
         fixed = [part for number, part in enumerate(parts) if number not in set(some)]
-        return Kitchen(outline_recipe(row, tree, fixed), file).start(cluster)
+        return Renderer(outline_recipe(row, tree, fixed), file).start(cluster)
 
     def tells(some: Sequence[int]) -> bool:
         return bool(hit(old, without(some), asked))
 
     old = without(())
-    while found := telling([n for n in range(len(parts)) if n not in matter], tells, together=True):
-        matter.update(found)
+    while telling_parts := telling([n for n in range(len(parts)) if n not in matter], tells, together=True):
+        matter.update(telling_parts)
     fixed = [part for number, part in enumerate(parts) if number not in matter]
-    return Kitchen(outline_recipe(row, tree, fixed, [parts[n] for n in sorted(matter)]), file)
+    return Renderer(outline_recipe(row, tree, fixed, [parts[n] for n in sorted(matter)]), file)
 
 
 class Study:
@@ -65,10 +65,10 @@ class Study:
     """
 
     def __init__(
-        self, source: Source, kitchen: Kitchen, old: tuple[str, ...], asked: Sequence[int], *, stated: bool
+        self, source: Source, renderer: Renderer, old: tuple[str, ...], asked: Sequence[int], *, stated: bool
     ) -> None:
         self.source = source
-        self.kitchen = kitchen
+        self.renderer = renderer
         self.old = old
         self.asked = asked
         self.whole = len(asked) == len(old)
@@ -82,16 +82,14 @@ class Study:
         with reading() as self.reads:
             cluster = resolve(self.original.manifest, lambda _: None)
             meaning = self.reads.facts()
-            kitchen.start(cluster)
+            renderer.start(cluster)
         self.fields = Fields(self.original)
-        self._order: dict[tuple[str, str], int] = {
-            field.ident: number for number, field in enumerate(self.fields.found)
-        }
-        self._unset = {field.path for field in self.fields.found if field.kind == "default"}
+        self._order: dict[tuple[str, str], int] = {field.ident: number for number, field in enumerate(self.fields.all)}
+        self._unset = {field.path for field in self.fields.all if field.kind == "default"}
         read = self.fields.read(self.reads.sections)
         self._try_all([field for field in read if not (stated and field.kind == "default")])
         self.needs = without_wholes(sorted(self.needs, key=self._place))
-        facts = Facts(kitchen, self.original.manifest, cluster, self.reads, meaning)
+        facts = Facts(renderer, self.original.manifest, cluster, self.reads, meaning)
         self._rows = {} if stated else facts.behind(old, asked, each=self.whole)
 
     def causes_of(self, index: int) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
@@ -126,37 +124,37 @@ class Study:
         self._try_telling([field for field in fields if field.ident in parted], self._ends, 1)
 
     def _part_is_told(self, entry: Field) -> bool:
-        told = ([cause.path for cause in self._causes.get(index, ()) if cause.place] for index in self.asked)
-        return all(has_part(entry.name, paths) for paths in told)
+        paths_of_lines = ([cause.path for cause in self._causes.get(index, ()) if cause.place] for index in self.asked)
+        return all(has_part(entry.name, paths) for paths in paths_of_lines)
 
     def _try_telling(
-        self, fields: list[Field], tells: Callable[[_Crowd], bool | None], most: int | None = None
+        self, fields: list[Field], tells: Callable[[_Batch], bool | None], most: int | None = None
     ) -> None:
         """Tries the fields that tell by one of their edits, or of the first `most`, that one first."""
         choices = {field.ident: self.fields.edits(field)[:most] for field in fields}
-        found = in_rounds({ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._apart, tells)
-        seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in found}
-        found |= in_rounds(seldom, lambda _: None, tells)
+        telling_edits = in_rounds({ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._apart, tells)
+        seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in telling_edits}
+        telling_edits |= in_rounds(seldom, lambda _: None, tells)
         for field in fields:
-            if first := found.get(field.ident):
+            if first := telling_edits.get(field.ident):
                 self._try(field, [first, *(edit for edit in choices[field.ident] if edit is not first)])
 
     def _apart(self, edit: Edit) -> tuple[object, ...]:
         """Entries of one list, as a node's roles, easily undo each other."""
         return edit.does, edit.path in self._unset, edit.path[-1] if isinstance(edit.path[-1], int) else None
 
-    def _tells(self, crowd: _Crowd) -> bool | None:
-        made = self._made_together(crowd)
+    def _tells(self, batch: _Batch) -> bool | None:
+        made = self._made_together(batch)
         # Edits that do not go together say nothing of each.
         return None if made is None else made.lines is None or bool(hit(self.old, made.lines, self.asked))
 
-    def _ends(self, crowd: _Crowd) -> bool | None:
+    def _ends(self, batch: _Batch) -> bool | None:
         """Whether there is no such file then."""
-        made = self._made_together(crowd)
+        made = self._made_together(batch)
         return None if made is None else made.lines is None
 
-    def _made_together(self, crowd: _Crowd) -> Made | None:
-        edits = [edit for _, edit in crowd]
+    def _made_together(self, batch: _Batch) -> Made | None:
+        edits = [edit for _, edit in batch]
         made = self._make(edits)
         if len(edits) == 1:
             self._alone[id(edits[0])] = made
@@ -164,7 +162,7 @@ class Study:
 
     def _make(self, edits: Iterable[Edit]) -> Made | None:
         try:
-            return self.kitchen.make(self.original.edited(edits))
+            return self.renderer.make(self.original.edited(edits))
         except ValidationError:
             return None
 
@@ -174,15 +172,15 @@ class Study:
     def _try(self, field: Field, edits: list[Edit]) -> None:
         """Finds for each line that a field changes the trial that shows it best."""
         made: list[tuple[Edit, Made]] = []
-        told: Counter[str] = Counter()
+        outcomes: Counter[str] = Counter()
         for edit in edits:
             new = self._made_alone(edit)
             if new is None:
                 continue
             made.append((edit, new))
             reason = "" if new.lines == self.old else new.refused or ""
-            told[reason] += 1
-            if told[reason] == (_REFUSALS if reason else self.most) or self._enough(new):
+            outcomes[reason] += 1
+            if outcomes[reason] == (_REFUSALS if reason else self.most) or self._enough(new):
                 break
         shown: dict[int, list[tuple[Edit, Made, str | None]]] = {}
         for edit, new in made:
@@ -195,12 +193,12 @@ class Study:
             showing = [new for _, new, _ in trials]
             if best[1].valid or not _only_breaks(field, [new for _, new in made if new not in showing]):
                 self._causes.setdefault(index, []).append(self._cause(field, *best))
-        gone = [trial for trial in made if trial[1].lines is None]
-        if not gone or field.kind == "default" or field.name in {cause.path for cause in self.needs}:
+        without_file = [trial for trial in made if trial[1].lines is None]
+        if not without_file or field.kind == "default" or field.name in {cause.path for cause in self.needs}:
             return
         same = [new for _, new in made if new.lines == self.old]
-        if any(new.valid for _, new in gone) or not _only_breaks(field, same):
-            self.needs.append(self._cause(field, *gone[0], None))
+        if any(new.valid for _, new in without_file) or not _only_breaks(field, same):
+            self.needs.append(self._cause(field, *without_file[0], None))
 
     def _enough(self, new: Made) -> bool:
         """Whether a trial shows what all lines that were asked for become in a valid manifest."""
@@ -210,12 +208,12 @@ class Study:
         return all(becomes.get(index) is not None for index in self.asked) and new.valid
 
     def _cause(self, field: Field, edit: Edit, new: Made, becomes: str | None) -> Cause:
-        place = written = None
+        place = text = None
         if field.kind != "default":
             place = self.source.place(field.path, key=field.kind == "key")
-            written = self.source.written(field.path) if field.kind == "value" else None
+            text = self.source.text_of(field.path) if field.kind == "value" else None
         help_, default = field.origin.help, field.default
-        return Cause(field.name, field.kind, place, written, default, help_, edit.tried, becomes, new.valid)
+        return Cause(field.name, field.kind, place, text, default, help_, edit.tried, becomes, new.valid)
 
 
 def _only_breaks(field: Field, others: Sequence[Made]) -> bool:

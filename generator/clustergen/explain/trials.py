@@ -38,7 +38,7 @@ class Judge:
 
 
 def _error(findings: Iterable[Finding]) -> str | None:
-    return next((found.code for found in findings if CODES[found.code].severity is Severity.ERROR), None)
+    return next((finding.code for finding in findings if CODES[finding.code].severity is Severity.ERROR), None)
 
 
 class Made:
@@ -61,7 +61,7 @@ class Made:
         return self.refused is None
 
 
-class Kitchen:
+class Renderer:
     """Renders one file of a tree from any manifest. `whole` are the paths of all that its recipe makes."""
 
     def __init__(self, recipe: Recipe, file: RenderedFile) -> None:
@@ -94,8 +94,8 @@ class Kitchen:
 
     def _lines(self, cluster: Cluster) -> tuple[str, ...] | None:
         files = self.recipe(cluster)
-        found = files.get(self.file.path) or self._moved(files)
-        return lines_of(found.content) if found else None
+        file = files.get(self.file.path) or self._moved(files)
+        return lines_of(file.content) if file else None
 
     def _moved(self, files: Mapping[str, RenderedFile]) -> RenderedFile | None:
         """The same file for other nodes, or under the one name that was not there before."""
@@ -128,5 +128,5 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str |
 
 def hit(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
     """The lines asked for that are others."""
-    found = {index for index, _ in changed(old, new)}
-    return [index for index in asked if index in found]
+    indexes = {index for index, _ in changed(old, new)}
+    return [index for index in asked if index in indexes]

@@ -11,8 +11,9 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import fields
 from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template
+from clustergen.render.file import File
 from clustergen.render.formats import Format, RenderError
-from clustergen.render.registry import File, files
+from clustergen.render.registry import files
 from clustergen.render.tree import Outline, RenderedFile
 
 _OS_FIELD = re.compile(r"\{os\.(\w+)\}")
@@ -89,12 +90,12 @@ class Builder:
             return
         keys: dict[str, list[NodeGroup]] = {}
         for group in members:
-            keys.setdefault(group.type.os.id if file.per == "os" else group.type.name, []).append(group)
+            keys.setdefault(group.type.os.key if file.per == "os" else group.type.name, []).append(group)
         made: dict[str, list[tuple[str, bytes, Effect]]] = {}
         for key, groups in keys.items():
             kind = groups[0].type
             view = file.view(self.cluster, *entry, kind.os if file.per == "os" else kind)
-            path = _OS_FIELD.sub(lambda found, os=kind.os: os.fact(found[1]).lstrip("/"), file.path)  # type: ignore[misc]
+            path = _OS_FIELD.sub(lambda match, os=kind.os: os.fact(match[1]).lstrip("/"), file.path)  # type: ignore[misc]
             made[key] = [
                 (where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)
             ]
@@ -113,11 +114,11 @@ class Builder:
         """The paths that one registry row makes, with their views."""
         if view is None:
             return
-        if not (found := _ITEM.search(path)):
+        if not (match := _ITEM.search(path)):
             yield path, view
             return
         for item, part in view.items():
-            yield path.replace(found.group(), item), part
+            yield path.replace(match.group(), item), part
 
     def _node_file(self, file: File, group: str, path: str, view: Any) -> None:
         self._add(self._placed(file, group, path, self._print(file, view), self._effect(file, view)))
@@ -167,12 +168,12 @@ def clashes(
     for name, groups in members.items():
         for group in groups:
             of_node.setdefault(group.index, (group, []))[1].append(name)
-    found: dict[str, tuple[str, list[str], str]] = {}
+    owners: dict[str, tuple[str, list[str], str]] = {}
     for group, names in of_node.values():
         seen: dict[str, str] = {}
         for name in names:
             for target in by_group.get(name, ()):
                 if target in seen:
-                    found.setdefault(target, (target, [seen[target], name], group.hosts[0]))
+                    owners.setdefault(target, (target, [seen[target], name], group.hosts[0]))
                 seen.setdefault(target, name)
-    return sorted(found.values())
+    return sorted(owners.values())

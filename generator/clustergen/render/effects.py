@@ -4,35 +4,31 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
+from clustergen.catalogue.effects import severities
 from clustergen.records import record
 
 Kind = Literal[
-    "none",  # read at the next use
-    "daemon-reload",  # systemctl daemon-reload, and start the unit where it is new
-    "reload",  # systemctl reload UNIT
-    "restart",  # systemctl restart UNIT
-    "run",  # run UNIT, a oneshot that applies settings, now
-    "sysctl",  # sysctl --system
-    "create",  # systemd-sysusers and systemd-tmpfiles --create: accounts and folders
-    "reconfigure",  # scontrol reconfigure
+    "none",
+    "daemon-reload",
+    "reload",
+    "restart",
+    "run",
+    "sysctl",
+    "create",
+    "reconfigure",
     "restart-slurmctld",
     "restart-slurmdbd",
-    "restart-slurmd",  # running jobs live on
-    "restart-slurm",  # slurmctld, then slurmd
-    "load-accounts",  # sacctmgr
-    "remount",  # unmount and mount UNIT; the node is drained first
-    "drain",  # drain, apply, run UNIT, resume
-    "reboot",  # drain, apply, reboot
-    "cancel-jobs",  # reconfiguring cancels the jobs of a partition that goes: not while it has any
-    "refuse",  # not while jobs run
+    "restart-slurmd",
+    "restart-slurm",
+    "new-cluster-id",
+    "load-accounts",
+    "remount",
+    "drain",
+    "vacate",
+    "reboot",
+    "cancel-jobs",
+    "refuse",
 ]
-
-_ORDER = (
-    "none", "daemon-reload", "reload", "run", "sysctl", "create", "load-accounts", "reconfigure", "restart",
-    "restart-slurmdbd",
-    "restart-slurmctld", "restart-slurmd", "restart-slurm", "remount", "drain", "reboot",
-    "cancel-jobs", "refuse",
-)  # fmt: skip
 
 
 @record
@@ -48,7 +44,7 @@ class Effect:
     @property
     def severity(self) -> int:
         """Larger is worse for running jobs."""
-        return _ORDER.index(self.kind)
+        return severities()[self.kind]
 
 
 NONE = Effect("none")
@@ -62,7 +58,7 @@ REBOOT = Effect("reboot")
 def read(text: str) -> Effect:
     """The effect that `str` printed, as the lock file has it. ValueError for a kind that nobody knows."""
     kind, _, unit = text.partition(":")
-    if kind not in _ORDER:
+    if kind not in severities():
         raise ValueError(f"no effect is called {kind!r}")
     return Effect(cast("Kind", kind), unit or None)
 

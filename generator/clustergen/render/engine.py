@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from stat import S_IWGRP, S_IWOTH
 
 from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, TemplateError
 
@@ -25,15 +26,32 @@ def template_root() -> Path:
 
 
 def _bytecode_cache() -> BytecodeCache | None:
-    """In the user's own cache folder; without one that can be written, templates are compiled each time."""
-    folder = (
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen" / f"templates-{__version__}"
-    )
+    """Jinja's cache of compiled templates in the user's cache directory; None where others may write there.
+
+    The cache holds code that Python executes: under `sudo` with a kept HOME it would be another user's.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
+        directory = parent / "clustergen" / f"bytecode-{__version__}"
+        if not _is_private(directory):
+            return None
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return FileSystemBytecodeCache(str(directory)) if _is_private(directory) else None
     except (OSError, RuntimeError):
         return None
+
+
+def _is_private(directory: Path) -> bool:
+    """Whether the effective user owns the directory and alone may write to it, or may create it so: no directory above
+    belongs to another user, except root.
+    """
+    owners = {0, os.geteuid()}
+    if any(above.stat().st_uid not in owners for above in directory.parents if above.exists()):
+        return False
+    if not directory.exists():
+        return True
+    status = directory.stat()
+    return status.st_uid == os.geteuid() and status.st_mode & (S_IWGRP | S_IWOTH) == 0
 
 
 @cache

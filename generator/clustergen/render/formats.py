@@ -97,8 +97,8 @@ def format_of(path: str) -> Format:
 
 
 def one_line(text: str) -> str:
-    if found := _CONTROL.search(text):
-        raise RenderError(f"control character {found.group()!r} in {text!r}")
+    if match := _CONTROL.search(text):
+        raise RenderError(f"control character {match.group()!r} in {text!r}")
     return text
 
 
@@ -181,7 +181,7 @@ def markdown_code(value: object) -> Safe:
 def mermaid_label(value: object) -> Safe:
     """A quoted label of a Mermaid diagram; its `<br/>` is the view's own line break."""
     parts = one_line(str(value)).split("<br/>")
-    quoted = (re.sub(r"[\"#<>&`;]", lambda found: f"#{ord(found.group())};", part) for part in parts)
+    quoted = (re.sub(r"[\"#<>&`;]", lambda match: f"#{ord(match.group())};", part) for part in parts)
     return Safe('"' + "<br/>".join(quoted) + '"')
 
 

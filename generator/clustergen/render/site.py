@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
+from clustergen.diagnostics.secrets import secret_spans
 from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
 from clustergen.render.formats import format_of
@@ -114,6 +115,10 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
             yield Diagnostic.of("site-template-fails", _line(place, content, err.line), err.message, err.hint)
             return
     mode = 0o755 if os.access(place, os.X_OK) else 0o644
+    name = f"{group}/{target}"
+    if name not in cluster.manifest.site.public and (secret := _secret(place, content, name)):
+        yield secret
+        return
     yield RenderedFile(
         f"overlays/{group}/{target}",
         content,
@@ -125,23 +130,37 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
     )
 
 
+def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
+    """What refuses a file with a secret in it, without an excerpt; the line is that of the rendered file."""
+    text = content.decode(errors="replace")
+    spans = secret_spans(text)
+    if not spans:
+        return None
+    line = text.count("\n", 0, spans[0][0]) + 1
+    message = f"line {line} of this file looks like a secret"
+    hint = f"put it on the nodes from Ansible Vault; if everybody may read it, add site: {{public: [{name}]}}"
+    return Diagnostic.of("site-file-secret", Place(str(place)), message, hint)
+
+
 def take_site_files(
     folder: Path, cluster: Cluster, files: dict[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
 ) -> list[Diagnostic | Finding]:
     """Puts the site's files among ours, and tells what is wrong with them and with the manifest's `site.replaces`."""
-    told: list[Diagnostic | Finding] = []
+    problems: list[Diagnostic | Finding] = []
     replaces = cluster.manifest.site.replaces
     taken: dict[str, bool] = {}
     for item in site_files(folder, cluster, set(members)):
         if isinstance(item, Diagnostic):
-            told.append(item)
+            problems.append(item)
             continue
         name = item.path.removeprefix("overlays/")
         other = files.get(item.path)
         if other is not None and name in taken:
-            told.append(_clash(folder, item, f"it and {other.source} would be the same file on the node", "keep one"))
+            problems.append(
+                _clash(folder, item, f"it and {other.source} would be the same file on the node", "keep one")
+            )
         elif other is not None and name not in replaces:
-            told.append(
+            problems.append(
                 _clash(
                     folder,
                     item,
@@ -151,17 +170,22 @@ def take_site_files(
             )
         taken[name] = other is not None
         files[item.path] = item
+    for index, name in enumerate(cluster.manifest.site.public):
+        if name not in taken:
+            path = ("site", "public", index)
+            hint = did_you_mean(name, taken)
+            problems.append(Finding("site-replaces-nothing", path, f"there is no file {folder.name}/{name}", hint))
     for index, name in enumerate(replaces):
         path = ("site", "replaces", index)
         if name not in taken:
-            told.append(
+            problems.append(
                 Finding(
                     "site-replaces-nothing", path, f"there is no file {folder.name}/{name}", did_you_mean(name, taken)
                 )
             )
         elif not taken[name]:
             ours = [file.removeprefix("overlays/") for file in files if file.startswith("overlays/")]
-            told.append(
+            problems.append(
                 Finding(
                     "site-replaces-nothing",
                     path,
@@ -169,7 +193,7 @@ def take_site_files(
                     did_you_mean(name, [other for other in ours if other not in taken]) or "take it out of replaces",
                 )
             )
-    return told
+    return problems
 
 
 def _clash(folder: Path, item: RenderedFile, message: str, hint: str) -> Diagnostic:
@@ -180,7 +204,7 @@ def clashes_of(
     folder: Path, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
 ) -> list[Diagnostic | Finding]:
     """Paths that a node would get from two groups, told at the site's file where one is among them."""
-    told: list[Diagnostic | Finding] = []
+    problems: list[Diagnostic | Finding] = []
     for target, groups, host in clashes(files, members):
         both = " and ".join(groups)
         message = f"{host} would get {target} from two groups: {both}"
@@ -191,7 +215,9 @@ def clashes_of(
         ]
         if site:
             hint = "put it into one group, or into groups that have no node in common"
-            told.append(Diagnostic.of("path-in-two-groups", Place(str(folder.parent / site[-1].source)), message, hint))
+            problems.append(
+                Diagnostic.of("path-in-two-groups", Place(str(folder.parent / site[-1].source)), message, hint)
+            )
         else:
-            told.append(Finding("path-in-two-groups", ("nodes",), message, key=True))
-    return told
+            problems.append(Finding("path-in-two-groups", ("nodes",), message, key=True))
+    return problems

@@ -6,19 +6,20 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError, Undefined
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateSyntaxError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from clustergen.diagnostics import did_you_mean
-from clustergen.render.formats import FILTERS, Format, RenderError
+from clustergen.render.bounded import MEMORY, LimitError, bounded
+from clustergen.render.formats import FILTERS, Format
 
 
 class SiteTemplateError(Exception):
     """What is wrong with a site's template, at a line of it (0: of the file as a whole)."""
 
     def __init__(self, message: str, line: int = 0, hint: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, line, hint)
         self.message = message
         self.line = line
         self.hint = hint
@@ -43,12 +44,23 @@ def print_site_template(path: Path, root: Path, form: Format, variables: Mapping
         finalize=finalize,
     )
     sandbox.filters.update(FILTERS)
+
+    def render() -> str:
+        try:
+            return sandbox.get_template(path.relative_to(root).as_posix()).render(variables)
+        except TemplateSyntaxError as err:
+            raise SiteTemplateError(err.message or "syntax error", err.lineno) from None
+        except MemoryError:
+            raise LimitError(f"it needs more than {MEMORY >> 20} MiB of memory") from None
+        except RecursionError:
+            raise SiteTemplateError("it calls itself too often, or is nested too deeply") from None
+        except Exception as err:  # noqa: BLE001 - a template is a program, and may raise anything
+            raise SiteTemplateError(_words(err), _line_in(path, err), hints[-1] if hints else None) from None
+
     try:
-        return sandbox.get_template(path.relative_to(root).as_posix()).render(variables)
-    except TemplateSyntaxError as err:
-        raise SiteTemplateError(err.message or "syntax error", err.lineno) from err
-    except (RenderError, TemplateError, OverflowError, MemoryError, TypeError, ValueError, OSError) as err:
-        raise SiteTemplateError(_words(err), _line_in(path, err), hints[-1] if hints else None) from err
+        return bounded(render)
+    except LimitError as err:
+        raise SiteTemplateError(str(err)) from None
 
 
 def _words(err: Exception) -> str:

@@ -13,6 +13,9 @@ from clustergen.render.effects import NONE, Effect
 
 LOCK = "clustergen.lock.json"
 LOCK_FORMAT = 1
+LOCK_LIMIT = 8_000_000  # bytes; some 20,000 files
+FILE_LIMIT = 1 << 26  # bytes; a larger file was not rendered (those of a site have 4 MiB at most)
+STAGING = ".clustergen-render"  # names that begin so are in an output directory while a render writes to it
 
 
 @record

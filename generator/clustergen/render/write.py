@@ -1,198 +1,114 @@
-"""Putting a tree on disk: all of it or nothing, and never a file that is not ours.
+"""Putting a tree on disk: the old one or the new one, and no file that is not clustergen's is touched.
 
-The new tree is written beside the old one and the two folders are exchanged in one system call; where the kernel or
-file system cannot, by two renames. Files that an earlier render did not write are linked over into the new folder.
+Changed files are prepared inside the output directory (`staging`) and moved into place by a journal (`journal`), under
+a lock (`access`).
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
+from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
-from clustergen.records import record
-from clustergen.render.tree import LOCK, Tree
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-
-
-@record
-class Difference:
-    """A path of the tree that is not as rendered. `kind`: missing, changed, mode, or left-over (ours, made no more)."""
-
-    path: str
-    kind: str
+from clustergen.render import staging
+from clustergen.render.access import WAIT, writing
+from clustergen.render.compare import Contents, Difference, compare, owned
+from clustergen.render.journal import Journal, misplaced, parents
+from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, STAGING, Tree
 
 
-def _owned(folder: Path) -> set[str]:
-    """Paths that the lock file of a folder names, and the lock file itself."""
-    try:
-        entries = json.loads((folder / LOCK).read_bytes())["files"]
-        return {path for path in entries if _inside(path)} | {LOCK}
-    except FileNotFoundError:
-        return set()
-    except (OSError, ValueError, KeyError, TypeError) as err:
-        raise ClustergenError(
-            f"{folder / LOCK} cannot be read, so nobody knows which files here are clustergen's: {err}",
-            hint="restore it from git, or remove the folder, and render again",
-        ) from None
+def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
+    """Makes the directory hold the tree, and returns what changed. On any failure the directory is as before.
 
-
-def _inside(path: str) -> bool:
-    return not path.startswith("/") and ".." not in path.split("/") and path != ""
-
-
-def differences(tree: Tree, folder: Path) -> list[Difference]:
-    """What would change on disk."""
+    Raises ClustergenError (exit code 3) where the directory cannot be written, where something that clustergen did not
+    write is in the place of a file, and where another process uses the directory for more than `wait` seconds.
+    """
+    directory = Path(os.path.realpath(directory))
     contents = tree.contents()
-    found = []
-    for path, (content, mode) in contents.items():
-        place = folder / path
-        try:
-            with place.open("rb") as stream:
-                same = stream.read() == content
-                executable = bool(os.fstat(stream.fileno()).st_mode & 0o100)
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            found.append(Difference(path, "missing"))
-            continue
-        except OSError as err:
-            raise ClustergenError(f"{place}: {err.strerror}") from None
-        if not same:
-            found.append(Difference(path, "changed"))
-        elif executable != bool(mode & 0o100):
-            found.append(Difference(path, "mode"))
-    found += [Difference(path, "left-over") for path in _owned(folder) - contents.keys() if (folder / path).is_file()]
-    return sorted(found, key=lambda difference: difference.path)
-
-
-def _walk(folder: Path, prefix: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            yield prefix + entry.name, entry
-            if entry.is_dir(follow_symlinks=False):
-                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/")
-
-
-def _link_over(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_symlink():
-        target.symlink_to(source.readlink())
-        return
+    if len(contents[LOCK][0]) > LOCK_LIMIT:
+        raise ClustergenError(f"{LOCK} would be larger than {LOCK_LIMIT:,} bytes: {len(contents):,} files are too many")
+    created = False
     try:
-        target.hardlink_to(source)
-    except OSError:  # a file system without hard links
-        shutil.copy2(source, target)
+        created = _make(directory)
+        with writing(directory, wait):
+            staging.recover(directory)
+            return _write(contents, directory)
+    except (OSError, ClustergenError) as err:
+        if created:
+            with suppress(OSError):  # not empty
+                directory.rmdir()
+        if isinstance(err, ClustergenError):
+            raise
+        place = str(err.filename2 or err.filename or directory)
+        raise ClustergenError(f"{directory if STAGING in place else place}: {err.strerror}") from None
 
 
-def _carry_foreign(old: Path, new: Path, owned: set[str], contents: dict[str, tuple[bytes, int]]) -> None:
-    """Everything in the old folder that is not ours goes along; a clash with a path of ours ends the render."""
-    folders = {parent for path in contents for parent in _parents(path)}
-    for path, entry in _walk(old):
-        if entry.is_dir(follow_symlinks=False):
-            if not os.listdir(entry.path) and path not in contents:  # noqa: PTH208 - no iterator to be closed
-                (new / path).mkdir(parents=True, exist_ok=True)
-        elif path not in owned:
-            if path in contents or path in folders or any(parent in contents for parent in _parents(path)):
-                raise _clash(old / path)
-            _link_over(Path(entry.path), new / path)
+def _make(directory: Path) -> bool:
+    """Whether the directory is new."""
+    if directory.is_dir():
+        return False
+    if os.path.lexists(directory):
+        directory.stat()  # a loop of links
+        raise ClustergenError(f"{directory} is not a directory", hint="name another output with -o")
+    directory.mkdir(parents=True, exist_ok=True)
+    return True
 
 
-def _parents(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
+def _write(contents: Contents, directory: Path) -> list[Difference]:
+    previous = owned(directory)
+    changes = compare(contents, directory, previous)
+    if changes:
+        journal = _journal(contents, directory, previous, changes)
+        staging.stage(directory, journal, [contents[path] for path, *_ in journal.place])
+        staging.finish(directory, journal)
+    return changes
 
 
-def _clash(place: Path) -> ClustergenError:
-    return ClustergenError(
-        f"{place} was not made by clustergen and stands where a file of the tree has to go",
-        hint="move it away; a site's own files belong in site/<group>/… beside the manifest",
+def _journal(contents: Contents, directory: Path, previous: dict[str, str], changes: list[Difference]) -> Journal:
+    """Raises ClustergenError where something that clustergen did not write is in the place of a file."""
+    removed = {change.path: previous[change.path] for change in changes if change.kind == "left-over"}
+    kinds = {change.path: change.kind for change in changes if change.path in contents}
+    needed = {parent for path in kinds for parent in parents(path)}
+    emptied = {parent for path in removed for parent in parents(path)} - needed
+    for parent, what in misplaced(directory, kinds).items():
+        if parent not in removed:
+            raise _clash(directory / parent, what)
+    place: list[tuple[str, str | None, str]] = []
+    for path, kind in kinds.items():
+        before = None if path in emptied and _is_emptied(directory, path, removed, emptied) else _hash(directory / path)
+        if before is not None and path != LOCK and path not in previous and kind != "mode":
+            raise _clash(directory / path)
+        place.append((path, before, sha256(contents[path][0]).hexdigest()))
+    place.sort(key=lambda entry: (entry[0] == LOCK, entry[0]))  # the lock file last
+    make = [path for path in sorted(needed) if path in removed or not (directory / path).is_dir()]
+    return Journal(sorted(removed.items()), sorted(emptied, reverse=True), make, place)
+
+
+def _hash(place: Path) -> str | None:
+    """None where nothing is in this place."""
+    try:
+        return sha256(regular_file.read(place, FILE_LIMIT)).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except regular_file.NotRegularError as err:
+        raise _clash(place, str(err.strerror)) from None
+
+
+def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: set[str]) -> bool:
+    """Whether nothing is left in a directory without the files that are removed."""
+    with os.scandir(directory / path) as entries:
+        inside = {f"{path}/{entry.name}": entry.is_dir(follow_symlinks=False) for entry in entries}
+    return all(
+        name in emptied and _is_emptied(directory, name, removed, emptied) if is_directory else name in removed
+        for name, is_directory in inside.items()
     )
 
 
-def _exchange(one: Path, two: Path) -> bool:
-    """Both names change places in one step; False where that cannot be had."""
-    try:
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    if call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), _RENAME_EXCHANGE) == 0:
-        return True
-    if ctypes.get_errno() in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-        return False
-    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(two))
-
-
-def write(tree: Tree, folder: Path) -> list[Difference]:
-    """Makes the folder hold the tree; what changed. On any failure the folder is as it was.
-
-    Raises ClustergenError (exit code 3) where the folder cannot be written, or a foreign file stands in our place.
-    """
-    folder = Path(os.path.realpath(folder))
-    if folder.exists() and not folder.is_dir():
-        raise ClustergenError(f"{folder} is not a folder", hint="name another output with -o")
-    changed = differences(tree, folder)
-    if not changed:
-        return []
-    contents = tree.contents()
-    owned = _owned(folder)
-    staging: Path | None = None
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(folder)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.new-", dir=folder.parent))
-        made: set[str] = set()
-        for path, (content, mode) in contents.items():
-            place = staging / path
-            parent = os.path.dirname(path)  # noqa: PTH120 - a plain string is many times faster here
-            if parent not in made:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                made.add(parent)
-            descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            try:
-                os.write(descriptor, content) if len(content) < 1 << 20 else _write_all(descriptor, content)
-            finally:
-                os.close(descriptor)
-        if folder.is_dir():
-            _carry_foreign(folder, staging, owned, contents)
-            shutil.copymode(folder, staging)
-            if not _exchange(staging, folder):
-                aside = staging.with_name(staging.name.replace(".new-", ".old-"))
-                folder.rename(aside)
-                staging.rename(folder)
-                staging = aside
-        else:
-            staging.chmod(0o755 & ~_umask())
-            staging.rename(folder)
-            staging = None
-    except OSError as err:
-        raise ClustergenError(f"{err.filename or folder}: {err.strerror}") from None
-    finally:
-        if staging is not None:
-            shutil.rmtree(staging, ignore_errors=True)
-    return changed
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _remove_stale(folder: Path) -> None:
-    """What a killed render left beside the folder; it never was the tree."""
-    for left in folder.parent.glob(f".{folder.name}.new-*"):
-        shutil.rmtree(left, ignore_errors=True)
+def _clash(place: Path, what: str = "") -> ClustergenError:
+    return ClustergenError(
+        f"{place} was not made by clustergen and is in the way of the tree" + (f": {what}" if what else ""),
+        hint="move it away; a site's own files belong in site/<group>/… beside the manifest",
+    )

@@ -4,6 +4,8 @@ Each module has `FILES`, its rows of the registry, and one function per file tha
 cluster has no use for the file. Templates loop, test and print; what they see are the fields of the view.
 """
 
+from __future__ import annotations
+
 from types import ModuleType
 
 from clustergen.render.views import (

@@ -8,9 +8,10 @@ from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.effects import restart
-from clustergen.render.registry import File
+from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
 from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.alerts.nvlink import reports
 from clustergen.render.views.scrape import monitored
 
 UNIT = "nvidia-dcgm-exporter.service"
@@ -50,17 +51,17 @@ class Exporter:
 
 def exported(cluster: Cluster, kind: NodeType) -> bool:
     """Whether nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
-    wanted = cluster.manifest.monitoring.dcgm.enabled
-    return kind.name in dcgm_types(cluster) and (monitored(cluster) or bool(wanted))
+    enabled = cluster.manifest.monitoring.dcgm.enabled
+    return kind.name in dcgm_types(cluster) and (monitored(cluster) or bool(enabled))
 
 
 def job_map(cluster: Cluster, kind: NodeType) -> str | None:
     """The folder in which the prolog says which job has which GPU; None where nothing reads or writes it."""
     spec = cluster.manifest.monitoring.dcgm
     scripts = cluster.manifest.slurm.scripts
-    written = scripts.job_map and scripts.prolog and scripts.epilog
+    has_job_map = scripts.job_map and scripts.prolog and scripts.epilog
     read = exported(cluster, kind) and DcgmVersion(spec.version) >= _JOB_LABELS
-    return spec.job_map if written and read else None
+    return spec.job_map if has_job_map and read else None
 
 
 def has_profiling(gpu: Gpu) -> bool:
@@ -76,17 +77,17 @@ def _read_by_alerts(cluster: Cluster) -> list[str]:
 
 
 def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
-    """All that an alert reads, the exporter's usual fields, and the manifest's own."""
+    """What the alerts read of these GPUs, the exporter's usual fields, and the manifest's own."""
     if not exported(cluster, kind) or kind.gpus is None:
         return None
     spec = cluster.manifest.monitoring.dcgm
     version = DcgmVersion(spec.version)
-    alerts = _read_by_alerts(cluster)
-    known = {name: field for name, field in dcgm_fields().items() if field.known_in(version)}
-    usual = [field for name, field in known.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
+    alerts = [name for name in _read_by_alerts(cluster) if reports(kind, name)]
+    fields = {name: field for name, field in dcgm_fields().items() if field.known_in(version) and reports(kind, name)}
+    usual = [field for name, field in fields.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
     profiling = spec.profiling and has_profiling(kind.gpus.model)
     parts = {
-        "What the alerts read": [_counter(name, known.get(name)) for name in alerts],
+        "What the alerts read": [_counter(name, fields.get(name)) for name in alerts],
         "Load, memory, clocks, power": [
             _line(field) for field in usual if not field.profiling and field.kind != "label"
         ],
@@ -94,7 +95,7 @@ def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
         "Profiling counters": [_line(field) for field in usual if field.profiling and profiling],
     }
     shown = {counter.field for part in parts.values() for counter in part}
-    parts["The site's own"] = [_counter(name, known.get(name)) for name in spec.counters if name not in shown]
+    parts["The site's own"] = [_counter(name, fields.get(name)) for name in spec.counters if name not in shown]
     return Counters(tuple((title, tuple(part)) for title, part in parts.items() if part))
 
 

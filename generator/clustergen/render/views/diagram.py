@@ -7,7 +7,7 @@ from typing import Literal
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, Switch
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
 from clustergen.records import record
 
 MOST_BOXES = 12
@@ -73,12 +73,12 @@ def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
             ([host for group in cluster.of_type[kind.name] for host in group.hosts], kind, ())
             for kind in cluster.node_types
         ]
-    found = []
+    boxes = []
     for hosts, kind, roles in parts:
         gpus = f"{kind.gpus.count} × {kind.gpus.model.nvml_name}" if kind.gpus else ""
         what = ", ".join(role for role in roles if role != "slurm-compute")
-        found.append(("<br/>".join(filter(None, (_names(hosts), gpus, what))), hosts))
-    return found
+        boxes.append(("<br/>".join(filter(None, (_names(hosts), gpus, what))), hosts))
+    return boxes
 
 
 def _switch_boxes(cluster: Cluster) -> list[list[Switch]]:
@@ -110,7 +110,7 @@ def levels(switches: tuple[Switch, ...]) -> list[tuple[Switch, int]]:
 
 def shortened(names: Sequence[str]) -> str:
     """The names folded, or the first and the last where that is long."""
-    folded = fold(names) if names else ""
+    folded = compress(names) if names else ""
     return folded if len(folded) <= _NAMED_HOSTS else f"{names[0]} … {names[-1]}"
 
 

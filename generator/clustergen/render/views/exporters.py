@@ -1,4 +1,4 @@
-"""What the nodes themselves tell Prometheus: the node exporter, and Slurm's state where slurmctld cannot tell it."""
+"""What the nodes export to Prometheus: the node exporter, and by scripts of ours Slurm's state and RoCE counters."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
+from clustergen.filesystems import file_systems
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
+from clustergen.render.file import File
 from clustergen.render.formats import SHELL
-from clustergen.render.registry import File
+from clustergen.render.views.alerts import roce
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
 from clustergen.render.views.scrape import monitored
 
 # Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
-_UNITS = (
-    "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server|beegfs-.+|weka-agent"
-    "|clustergen-.+"
+_UNITS = "|".join(
+    (
+        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server",
+        *(unit for kind in file_systems() for unit in kind.monitored_units),
+        "clustergen-.+",
+    )
 )
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
+_ROCE_SCRIPT = "/usr/local/sbin/clustergen-roce-metrics"
 
 
 @record
@@ -41,6 +47,14 @@ class StateDirectory:
 @record
 class SlurmMetrics:
     """The script that asks Slurm, and the file it writes."""
+
+    script: str
+    file: str
+
+
+@record
+class PortMetrics:
+    """The script that reads the counters of RoCE ports, and the file it writes."""
 
     script: str
     file: str
@@ -79,6 +93,16 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
     return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}")
 
 
+def roce_metrics(cluster: Cluster, os: OperatingSystem) -> PortMetrics | None:
+    if node_exporter(cluster, os) is None or not roce.is_exported(cluster):
+        return None
+    return PortMetrics(_ROCE_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{roce.TEXTFILE}")
+
+
+def roce_metrics_unit(cluster: Cluster) -> PortMetrics | None:
+    return roce_metrics(cluster, cluster.os)
+
+
 def slurm_metrics_unit(cluster: Cluster) -> SlurmMetrics | None:
     return slurm_metrics(cluster, cluster.os)
 
@@ -89,6 +113,7 @@ def _restart(view: Any) -> Effect:
 
 _SYSTEM = "etc/systemd/system"
 _METRICS = f"slurm_controller/{_SYSTEM}/clustergen-slurm-metrics"
+_ROCE = f"fabric_node/{_SYSTEM}/clustergen-roce-metrics"
 FILES = (
     File(
         "all/{os.node_exporter_env_file}",
@@ -103,4 +128,7 @@ FILES = (
     File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),
+    File(f"fabric_node{_ROCE_SCRIPT}", roce_metrics, mode=0o755, per="os", format=SHELL),
+    File(f"{_ROCE}.service", roce_metrics_unit, DAEMON_RELOAD),
+    File(f"{_ROCE}.timer", roce_metrics_unit, restart("clustergen-roce-metrics.timer")),
 )

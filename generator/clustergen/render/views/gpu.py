@@ -6,8 +6,8 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
+from clustergen.render.file import File
 from clustergen.render.formats import SHELL, RenderError, Safe
-from clustergen.render.registry import File
 from clustergen.render.views.slurm.resources import makes_imex_channels
 
 _MIG_MANAGER = "nvidia-mig-manager.service"
@@ -63,15 +63,15 @@ class Modules:
 
 
 def modules(cluster: Cluster, kind: NodeType) -> Modules:
-    found = [
+    names = [
         ("nvidia", "the driver"),
         ("nvidia_uvm", "makes /dev/nvidia-uvm before the first job asks for it"),
     ]
     if cluster.manifest.gpu.peermem:
-        found.append(("nvidia_peermem", "lets network adapters reach GPU memory where DMA-BUF is not used"))
+        names.append(("nvidia_peermem", "lets network adapters reach GPU memory where DMA-BUF is not used"))
     if _has_fabric_manager(kind) and kind.gpus and (kind.gpus.model.nvlink_gen or 0) >= 5:
-        found.append(("ib_umad", "fabric manager speaks to NVLink 5 switches through it"))
-    return Modules(tuple(found))
+        names.append(("ib_umad", "fabric manager speaks to NVLink 5 switches through it"))
+    return Modules(tuple(names))
 
 
 @record
@@ -175,7 +175,7 @@ def mig_config(_: Cluster, kind: NodeType) -> MigConfig | None:
     every = len(alike) == 1
     return MigConfig(
         kind.name,
-        tuple(MigGpus(Safe("all" if every else found), profiles) for profiles, found in alike.items()),
+        tuple(MigGpus(Safe("all" if every else devices), profiles) for profiles, devices in alike.items()),
     )
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.groups import group_name, mount_group, mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.filesystems import part
 from clustergen.hostlist import ansible_ranges
+from clustergen.manifest.storage import Storage
 from clustergen.records import fields, record
-from clustergen.render.registry import File
+from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.packages import (
@@ -78,18 +81,18 @@ class Settings:
     forks: int
 
 
-def os_group(name: str) -> str:
-    return "os_" + group_name(name)
+def os_group(os: OperatingSystem) -> str:
+    return "os_" + group_name(os.key)
 
 
 def inventory(cluster: Cluster, outline: Outline) -> Inventory:
     lines = tuple(line for group in cluster.groups for line in _host_lines(group))
-    found = list(_groups(cluster, outline))
+    groups = list(_groups(cluster, outline))
     systems: dict[str, list[str]] = {}
     for kind in cluster.node_types:
-        systems.setdefault(os_group(kind.os.id), []).append(kind.group)
-    found += [Group(name, tuple(types), ()) for name, types in systems.items()]
-    return Inventory(lines, tuple(found))
+        systems.setdefault(os_group(kind.os), []).append(kind.group)
+    groups += [Group(name, tuple(types), ()) for name, types in systems.items()]
+    return Inventory(lines, tuple(groups))
 
 
 def _host_lines(group: NodeGroup) -> Iterator[str]:
@@ -100,9 +103,9 @@ def _host_lines(group: NodeGroup) -> Iterator[str]:
         "storage_address": group.storage,
         "fabric_addresses": tuple(map(",".join, zip(*group.fabric, strict=False))),  # by rail
     }
-    given = [(name, values) for name, values in columns.items() if values]
+    filled = [(name, values) for name, values in columns.items() if values]
     for index, host in enumerate(group.hosts):
-        words = [f"{name}={values[index]}" for name, values in given]
+        words = [f"{name}={values[index]}" for name, values in filled]
         yield " ".join([host.ljust(width), *words]).rstrip()
 
 
@@ -116,12 +119,12 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
         for member in sorted(members, key=lambda group: order[group.type.name]):
             inside.setdefault(member.type.name, []).append(member)
         children, hosts = [], []
-        for kind, own in inside.items():
-            group = own[0].type.group
-            if len(own) == len(cluster.of_type[kind]) and kind != SERVICE and name != group:
+        for kind, parts in inside.items():
+            group = parts[0].type.group
+            if len(parts) == len(cluster.of_type[kind]) and kind != SERVICE and name != group:
                 children.append(group)
             else:
-                hosts += [pattern for member in own for pattern in ansible_ranges(member.hosts)]
+                hosts += [pattern for member in parts for pattern in ansible_ranges(member.hosts)]
         yield Group(name, tuple(children), tuple(hosts))
 
 
@@ -169,10 +172,10 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         else {},
         "The site's own": dict(manifest.ansible.variables),
     }
-    own = sections["The site's own"]
+    site_variables = sections["The site's own"]
     for section in list(sections.values())[:-1]:
-        for name in section.keys() & own.keys():
-            section[name] = own.pop(name)
+        for name in section.keys() & site_variables.keys():
+            section[name] = site_variables.pop(name)
     shown = {
         title: tuple((name, value) for name, value in section.items() if value is not None)
         for title, section in sections.items()
@@ -199,28 +202,33 @@ def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
     for name, entry in cluster.manifest.storage.items():
         group = mount_group(name)
         if any(name in mounts(cluster, member) for member in cluster.groups):
-            found: dict[str, Value] = {
+            values: dict[str, Value] = {
                 "name": name,
                 "type": entry.type,
-                "release": getattr(entry, "version", None),
+                "release": _client_release(cluster, entry),
                 "mount": entry.mount,
                 "group": group,
                 "required": entry.required,
             }
-            yield {key: value for key, value in found.items() if value is not None}
+            yield {key: value for key, value in values.items() if value is not None}
+
+
+def _client_release(cluster: Cluster, entry: Storage) -> str | None:
+    """The release of a file system's client, where there are several."""
+    if release := getattr(part(entry.type, "views"), "client_release", None):
+        return str(release(cluster, entry))
+    return getattr(entry, "version", None)
 
 
 def systems(cluster: Cluster) -> Mapping[str, System]:
     """The catalogue's facts of each operating system in use, by group."""
-    found = {}
-    for os in {kind.os.id: kind.os for kind in cluster.node_types}.values():
+    names = {}
+    for os in {kind.os.key: kind.os for kind in cluster.node_types}.values():
         other = ("package_", "repository_")
         facts = {name: text for name, text in os.facts.items() if not name.startswith(other)}
         got = provision(cluster, os)
-        found[os_group(os.id)] = System(
-            tuple(facts.items()), tuple(got.packages.items()), tuple(got.repositories.items())
-        )
-    return found
+        names[os_group(os)] = System(tuple(facts.items()), tuple(got.packages.items()), tuple(got.repositories.items()))
+    return names
 
 
 def settings(cluster: Cluster) -> Settings:

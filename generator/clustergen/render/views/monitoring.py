@@ -7,18 +7,20 @@ from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.operations import Receiver
+from clustergen.manifest.operations import Monitoring, Receiver
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, reload, restart
+from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
-from clustergen.render.registry import File, View
 from clustergen.render.views import scrape
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.model import Alert, Recording
 from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
+from clustergen.units import Duration
 
 OPEN_FILES = 131072
 _GOSSIP = 9094
+_PROMETHEUS_UNITS = ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 @record
@@ -126,9 +128,18 @@ def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
     size = monitoring.retention_size
     return (
         f"--web.listen-address=:{monitoring.port}",
-        f"--storage.tsdb.retention.time={monitoring.retention}",
+        f"--storage.tsdb.retention.time={_prometheus_time(monitoring.retention)}",
         *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
     )
+
+
+def _prometheus_time(length: Duration) -> str:
+    """As `30d`; Prometheus has no word for unlimited."""
+    seconds = length.seconds
+    if seconds is None:
+        return "100y"
+    size, unit = next((size, unit) for size, unit in _PROMETHEUS_UNITS if seconds % size == 0)
+    return f"{seconds // size}{unit}"
 
 
 def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
@@ -154,11 +165,11 @@ def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | Non
     """A unit of ours, where no package brings one."""
     if not monitored(cluster) or os.fact("prometheus_env_file"):
         return None
-    own = (
+    options = (
         f"--config.file={os.fact('prometheus_conf_dir')}/prometheus.yml",
         f"--storage.tsdb.path={os.fact('prometheus_data_dir')}",
     )
-    return Arguments(os.fact("prometheus_unit"), (*own, *_prometheus_arguments(cluster)))
+    return Arguments(os.fact("prometheus_unit"), (*options, *_prometheus_arguments(cluster)))
 
 
 def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
@@ -171,9 +182,15 @@ def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
         unit=os.fact("alertmanager_unit"),
         smarthost=smarthost,
         sender=monitoring.mail_from,
-        starttls=not (smarthost or "").startswith(("localhost:", "127.")),
+        starttls=_requires_tls(monitoring),
         contacts=contacts,
     )
+
+
+def _requires_tls(monitoring: Monitoring) -> bool:
+    """As stated; a mail server on the same machine mostly offers no TLS, and needs none."""
+    local = (monitoring.smtp or "").startswith(("localhost:", "127.", "[::1]:"))
+    return not local if monitoring.smtp_require_tls is None else monitoring.smtp_require_tls
 
 
 def _contact(name: str, receiver: Receiver) -> Contact:
@@ -197,8 +214,8 @@ def alertmanager_environment(cluster: Cluster, os: OperatingSystem) -> Arguments
 def alertmanager_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
     if alertmanager(cluster, os) is None or os.fact("alertmanager_env_file"):
         return None
-    own = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
-    return Arguments(os.fact("alertmanager_unit"), (*own, *_alertmanager_arguments(cluster)))
+    options = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
+    return Arguments(os.fact("alertmanager_unit"), (*options, *_alertmanager_arguments(cluster)))
 
 
 def _reload(view: Any) -> Effect:

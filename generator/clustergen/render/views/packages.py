@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.groups import entry_group, mount_group, mounts
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nfs import serves
 from clustergen.cluster.nvlink import domain_nodes
-from clustergen.cluster.storage import serves
-from clustergen.manifest.storage import Beegfs, Local, Nfs
+from clustergen.filesystems import file_system, file_systems
+from clustergen.filesystems.local.model import Local
+from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.tree import Outline
 from clustergen.render.views.slurm.containers import PLUGIN
 from clustergen.render.views.units import units_by_group
@@ -41,7 +42,6 @@ _OF_UNIT = {
 _FABRIC_MANAGER_RENAMED = 580  # driver branch
 _NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
 _PROGRAMS = ("prometheus", "alertmanager")  # programs that some systems have no package of
-_WEKA_AGENT = "/etc/wekaio/service.conf"
 
 
 class Provision(NamedTuple):
@@ -53,19 +53,19 @@ class Provision(NamedTuple):
 
 def packages_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
     """Group → purposes. One that all hosts have is named there alone."""
-    found: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
-    for group, purpose in _wanted(cluster, outline):
-        if group in found:
-            found[group][purpose] = None
-    general = found.get("all", {})
+    packages: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
+    for group, purpose in _requested(cluster, outline):
+        if group in packages:
+            packages[group][purpose] = None
+    general = packages.get("all", {})
     return {
         name: purposes
-        for name, named in found.items()
+        for name, named in packages.items()
         if (purposes := tuple(purpose for purpose in named if name == "all" or purpose not in general))
     }
 
 
-def _wanted(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
+def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for name, units in units_by_group(cluster, outline).items():
         for unit in units:
             if unit == "nvidia-dcgm.service":
@@ -110,41 +110,33 @@ def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def kernel_modules(cluster: Cluster) -> str:
     """`open` or `proprietary`: NVIDIA's open kernel modules drive GPUs from Turing (compute capability 7.5) on."""
-    known = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
-    return cluster.manifest.gpu.kernel_modules or ("proprietary" if min(known, default=7.5) < 7.5 else "open")
+    capabilities = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
+    return cluster.manifest.gpu.kernel_modules or ("proprietary" if min(capabilities, default=7.5) < 7.5 else "open")
 
 
 def _storage(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    yield "nfs_client", "nfs_client"
-    yield "cephfs_client", "cephfs"
-    for group in ("lustre_client", "beegfs_client", "weka_client"):
-        yield group, "kernel_headers"
-    yield "lustre_client", "lustre"
-    yield "weka_client", "compiler"
+    for kind in file_systems():
+        for purpose in kind.packages:
+            yield kind.client_group, purpose
     for name, entry in cluster.manifest.storage.items():
-        if isinstance(entry, Beegfs):
-            yield mount_group(name), "beegfs_8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "beegfs_7"
-        elif isinstance(entry, Local):
-            yield mount_group(name), entry.filesystem
-        elif isinstance(entry, Nfs) and entry.export.zfs is not None:
-            yield entry_group("export", name), "kernel_headers"
-            yield entry_group("export", name), "zfs"
+        for scope, purpose in file_system(entry.type).entry_packages(entry):
+            yield entry_group(scope, name), purpose
 
 
 def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
     """Group → what roles make that is neither a package nor a file of the tree: a node without one is behind."""
-    found: dict[str, tuple[str, ...]] = {}
+    collected: dict[str, tuple[str, ...]] = {}
     if cluster.manifest.slurm.pyxis.enabled:
-        found["slurm_node"] = (PLUGIN,)
-    found["weka_client"] = (_WEKA_AGENT,)
+        collected["slurm_node"] = (PLUGIN,)
+    collected |= {kind.client_group: kind.paths for kind in file_systems() if kind.paths}
     archived = [
         tuple(f"/usr/local/bin/{name}" for name in _PROGRAMS if group.type.os.fact(f"repository_{name}") == "archive")
         for group in outline.groups.get("monitoring", ())
     ]
     if archived and all(archived):
-        found["monitoring"] = archived[0]
-    found |= {export["group"]: (export["path"],) for export in exports(cluster)}
-    return {name: paths for name, paths in found.items() if name in outline.groups}
+        collected["monitoring"] = archived[0]
+    collected |= {export["group"]: (export["path"],) for export in exports(cluster)}
+    return {name: paths for name, paths in collected.items() if name in outline.groups}
 
 
 def exports(cluster: Cluster) -> list[dict[str, str]]:
@@ -176,9 +168,9 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     origins = {
         name.removeprefix("repository_"): text for name, text in os.facts.items() if name.startswith("repository_")
     }
-    own = {name.removeprefix("schedmd_"): text for name, text in cells.items() if name.startswith("schedmd_")}
+    repository = {name.removeprefix("schedmd_"): text for name, text in cells.items() if name.startswith("schedmd_")}
     distributed = from_distribution(cluster, os)
-    for purpose, text in own.items():
+    for purpose, text in repository.items():
         cells.pop(f"schedmd_{purpose}")
         cells[purpose] = cells[purpose] if distributed else text
         # A plugin may have an origin of its own: Debian has that for NVML in contrib.

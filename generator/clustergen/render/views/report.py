@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.operating_systems import X86_64
+from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems import file_system
+from clustergen.hostlist import expand
 from clustergen.records import record
-from clustergen.render.registry import File
+from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.diagram import Diagram, diagram, shortened
+from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
+
+_SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, on no node", "ufm": "NVIDIA UFM"}
 
 
 @record
@@ -32,12 +39,14 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Nodes", "", _nodes(cluster)),
         table_of("Hardware", "", _hardware(cluster)),
         table_of("Partitions", "", _partitions(cluster)),
-        table_of("Qualities of service", "", _qos(cluster)),
+        table_of("QOS", "", qos_rows(cluster)),
+        table_of("Accounts", accounts_intro(cluster), account_rows(cluster)),
+        table_of("Users", "", people_rows(cluster)),
         table_of("File systems", "", _storage(cluster)),
+        table_of("Steps by hand", "", _manual_steps(cluster)),
         table_of("Networks", "", _networks(cluster)),
-        table_of(
-            "Power", "The most that the nodes draw at the wall, switches and storage servers left out.", _power(cluster)
-        ),
+        table_of("Racks", "", _racks(cluster)),
+        table_of("Power", _power_intro(cluster), _power(cluster)),
     )
     return Report(
         name=cluster.name,
@@ -58,10 +67,15 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} of them run jobs"
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
-    yield "Operating system", ", ".join(dict.fromkeys(kind.os.id for kind in cluster.node_types))
+    yield "Operating system", ", ".join(dict.fromkeys(_os(kind) for kind in cluster.node_types))
     yield "Slurm", f"{cluster.release}, topology {cluster.topology}"
+    for assumed in assumptions(cluster):
+        yield f"Assumed: {assumed.subject}", f"{assumed.message}; {assumed.hint}"
+    controllers = cluster.hosts("slurm-controller")
+    if controllers:
+        backup = f", takes over: {', '.join(controllers[1:])}" if len(controllers) > 1 else ", no second one"
+        yield "Controller", controllers[0] + backup
     for name, roles in {
-        "Controllers": "slurm-controller",
         "Accounting": "slurm-accounting",
         "Monitoring": "monitoring",
     }.items():
@@ -70,6 +84,9 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     if manifest.networks.fabric:
         fabric = manifest.networks.fabric
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
+        if fabric.type == "infiniband":
+            hosts = cluster.folded("subnet-manager")
+            yield "Subnet manager", f"opensm on {hosts}" if hosts else _SUBNET_MANAGER[fabric.subnet_manager.where]
     yield "Files", f"{sum(file.group is not None for file in outline.files.values())} for nodes, in overlays/"
 
 
@@ -99,8 +116,12 @@ def _hardware(cluster: Cluster) -> Iterator[dict[str, str]]:
             "NVLink": gpus.nvlink if gpus and gpus.nvlink != "none" else "",
             "MIG": _mig(kind),
             "Fabric ports": str(len(kind.fabric_ports()) or ""),
-            "OS": kind.os.id,
+            "OS": _os(kind),
         }
+
+
+def _os(kind: NodeType) -> str:
+    return kind.os.id if kind.os.arch == X86_64 else f"{kind.os.id} {kind.os.arch}"
 
 
 def _mig(kind: NodeType) -> str:
@@ -122,28 +143,13 @@ def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Count": str(len(partition.hosts)),
             "Default": "yes" if partition.default else "",
             "Longest job": minutes(partition.max_time_minutes),
-            "Unless stated": minutes(partition.default_time_minutes),
+            "Unless stated": minutes(partition.default_time_minutes)
+            if partition.default_time_minutes != 0
+            else "refused",
             "Tier": "" if spec.priority_tier is None else str(spec.priority_tier),
             "Preempted": spec.preempt or "",
             "Limits of": spec.qos or "",
             "Accounts": ", ".join(spec.allow_accounts),
-        }
-
-
-def _qos(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for name, qos in cluster.manifest.slurm.qos.items():
-        limits = {"per user": qos.max_tres_per_user, "per job": qos.max_tres_per_job, "together": qos.group_tres}
-        yield {
-            "QOS": name,
-            "Priority": str(qos.priority),
-            "Longest job": qos.max_wall.slurm() if qos.max_wall else "",
-            "Limits": "; ".join(
-                f"{', '.join(f'{count} {what}' for what, count in limit.items())} {whose}"
-                for whose, limit in limits.items()
-                if limit
-            ),
-            "Preempts": ", ".join(qos.preempt),
-            "Description": qos.description or "",
         }
 
 
@@ -156,6 +162,13 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "On": ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group)),
             "Without it": "Slurm does not start" if entry.required else "jobs run",
         }
+
+
+def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, entry in cluster.manifest.storage.items():
+        clients = ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group))
+        for step in file_system(entry.type).manual_steps(name, entry, clients):
+            yield {"File system": name, "Step": step}
 
 
 def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -175,25 +188,59 @@ def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
             }
 
 
-def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
-    total = 0
+def _racks(cluster: Cluster) -> Iterator[dict[str, str]]:
+    types = {host: group.type for group in cluster.groups for host in group.hosts}
+    for name, rack in cluster.manifest.racks.items():
+        kinds = [types[host] for host in expand(rack.nodes or "") if host in types] if rack.nodes else []
+        unknown = sum(not kind.power_max_w for kind in kinds)
+        drawn = kilowatts(sum(kind.power_max_w or 0 for kind in kinds))
+        yield {
+            "Rack": name,
+            "Nodes": rack.nodes or "",
+            "Height": f"{rack.units} U",
+            "Nodes draw": f"{drawn}, without {unknown} of unknown power" if unknown else drawn,
+            "Power limit": str(rack.power or ""),
+            "Cooling": str(rack.cooling or ""),
+            "Feeds": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
+        }
+
+
+def _counts(cluster: Cluster) -> dict[str, int]:
     counts: dict[str, int] = {}
     for group in cluster.groups:
         counts[group.type.name] = counts.get(group.type.name, 0) + len(group.hosts)
-    known = [kind for kind in cluster.node_types if kind.power_max_w]
-    for kind in known:
+    return counts
+
+
+def _power_intro(cluster: Cluster) -> str:
+    """What the sum leaves out."""
+    counts = _counts(cluster)
+    unknown = [f"{counts[k.name]} × {k.name}" for k in cluster.node_types if not k.power_max_w and k.name in counts]
+    words = "Maximum wall power of the nodes, without switches and storage servers."
+    return f"{words} Not in the sum, as their power is not known: {', '.join(unknown)}." if unknown else words
+
+
+def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
+    counts = _counts(cluster)
+    metered = [kind for kind in cluster.node_types if kind.power_max_w and kind.name in counts]
+    if not metered:
+        return
+    total = 0
+    for kind in cluster.node_types:
+        if kind.name not in counts:
+            continue
         each = kind.power_max_w or 0
         total += counts[kind.name] * each
         yield {
             "Type": kind.name,
             "Count": str(counts[kind.name]),
-            "Each": str(Watts(each)),
-            "Together": kilowatts(counts[kind.name] * each),
+            "Each": str(Watts(each)) if each else "not known",
+            "Together": kilowatts(counts[kind.name] * each) if each else "not known",
         }
-    if len(known) > 1:
+    if len(metered) > 1:
         yield {
-            "Type": "all",
-            "Count": str(sum(counts[kind.name] for kind in known)),
+            "Type": "all with known power",
+            "Count": str(sum(counts[kind.name] for kind in metered)),
             "Each": "",
             "Together": kilowatts(total),
         }

@@ -7,7 +7,7 @@ alerts of one node from different exporters can be told to belong together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.hostlist import expand
@@ -58,17 +58,21 @@ def cluster_label(cluster: Cluster) -> str:
 
 def jobs(cluster: Cluster) -> dict[str, Job]:
     """All jobs by name, the manifest's own among them."""
-    own = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
-    return {job.name: job for job in (*_own_jobs(cluster), *own)}
+    site_jobs = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
+    return {job.name: job for job in (*_own_jobs(cluster), *site_jobs)}
+
+
+def _static(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
+    """Without nodes of a cloud and of the future: while they are down, an alert for each would be false."""
+    return tuple(group for group in groups if not group.is_dynamic)
 
 
 def _own_jobs(cluster: Cluster) -> Iterator[Job]:
     monitoring = cluster.manifest.monitoring
     if monitoring.node_exporter.enabled:
-        yield Job("node", cluster.groups, monitoring.node_exporter.port)
+        yield Job("node", _static(cluster.groups), monitoring.node_exporter.port)
     managed = dcgm_types(cluster)
-    if managed:
-        members = tuple(group for group in cluster.compute if group.type.name in managed)
+    if members := tuple(group for group in _static(cluster.compute) if group.type.name in managed):
         slower = -(-monitoring.dcgm.interval // 1000)  # read more often, the same samples would come twice
         interval = slower if slower > monitoring.scrape_interval else None
         yield Job("dcgm", members, monitoring.dcgm.port, interval=interval)
@@ -86,10 +90,10 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
 def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     """A group for the hosts of each entry of the manifest and rack, and one for the manifest's own targets."""
     racks = {host: name for name, rack in cluster.manifest.racks.items() if rack.nodes for host in expand(rack.nodes)}
-    found = [part for group in job.members for part in _split(cluster, group, racks, job.port)]
+    parts = [part for group in job.members for part in _split(cluster, group, racks, job.port)]
     if job.extra:
-        found.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
-    return tuple(found)
+        parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
+    return tuple(parts)
 
 
 def _split(cluster: Cluster, group: NodeGroup, racks: dict[str, str], port: int) -> Iterator[TargetGroup]:

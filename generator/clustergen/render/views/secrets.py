@@ -7,12 +7,10 @@ from typing import Literal
 
 from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.storage import Beegfs, Cephfs
+from clustergen.filesystems import file_system
 from clustergen.records import record
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
-from clustergen.render.views.storage.beegfs import beegfs_secret
-from clustergen.render.views.storage.cephfs import cephfs_secret
 
 
 @record
@@ -48,10 +46,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     for name, entry in cluster.manifest.storage.items():
         if not any(name in mounts(cluster, group) for group in cluster.groups):
             continue
-        if isinstance(entry, Beegfs) and entry.authentication:
-            yield Secret(name, beegfs_secret(cluster, name), (mount_group(name),), "root", "0400", "given")
-        elif isinstance(entry, Cephfs):
-            yield Secret(name, cephfs_secret(name), (mount_group(name),), "root", "0600", "given")
+        if file := file_system(entry.type).secret(cluster.manifest.storage, name):
+            yield Secret(name, file.path, (mount_group(name),), "root", file.mode, "given")
     if monitored(cluster) and cluster.manifest.monitoring.alertmanager:
         for name, receiver in cluster.manifest.monitoring.receivers.items():
             for path in (receiver.webhook_url_file, receiver.slack_url_file):

@@ -18,6 +18,8 @@ _EFFECTS = {
     "reconfigure": "scontrol reconfigure",
     "restart-slurmctld": "restart slurmctld",
     "restart-slurmdbd": "restart slurmdbd",
+    "vacate": "drain first, without resuming",
+    "new-cluster-id": "remove the saved cluster ID, with slurmctld stopped",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld and slurmd",
     "cancel-jobs": "wait until its partition has no jobs, which would be cancelled",
@@ -43,9 +45,9 @@ class Table:
 
 def table_of(title: str, intro: str, rows: Iterator[dict[str, str]]) -> Table:
     """Rows by column name; a column in which nothing stands is left out."""
-    found = list(rows)
-    columns = [name for name in (found[0] if found else ()) if any(row[name] for row in found)]
-    return Table(title, intro, tuple(columns), tuple(tuple(row[name] for name in columns) for row in found))
+    lines = list(rows)
+    columns = [name for name in (lines[0] if lines else ()) if any(row[name] for row in lines)]
+    return Table(title, intro, tuple(columns), tuple(tuple(row[name] for name in columns) for row in lines))
 
 
 def phrase(effect: Effect) -> str:

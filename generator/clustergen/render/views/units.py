@@ -18,27 +18,27 @@ _BY_GROUP = {
 
 def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
     """Group → units: those that a file has an effect on, those that we bring ourselves, and Slurm's daemons."""
-    found: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
+    collected: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
     if cluster.manifest.slurm.auth == "munge":
         for name in ("slurm_node", "slurm_accounting"):
-            found.get(name, {})["munge.service"] = None
-    if "slurm_accounting" in found and cluster.manifest.slurm.accounting.database_host == "localhost":
-        found["slurm_accounting"]["mariadb.service"] = None
+            collected.get(name, {})["munge.service"] = None
+    if "slurm_accounting" in collected and cluster.manifest.slurm.accounting.database_host == "localhost":
+        collected["slurm_accounting"]["mariadb.service"] = None
     for kind in cluster.gpu_types:
         if kind.gpus and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1:
-            found[kind.group]["nvidia-fabricmanager.service"] = None
+            collected[kind.group]["nvidia-fabricmanager.service"] = None
         if exported(cluster, kind) or dcgm_check(cluster, kind):
-            found[kind.group]["nvidia-dcgm.service"] = None
+            collected[kind.group]["nvidia-dcgm.service"] = None
     for name, daemon in _BY_GROUP.items():
-        if name in found:
-            found[name][daemon] = None
+        if name in collected:
+            collected[name][daemon] = None
     for file in outline.files.values():
         if file.group is None or file.target is None:
             continue
         unit = file.effect.unit
         if unit and file.effect.kind in ("reload", "restart", "drain") and not unit.startswith("systemd-"):
-            found[file.group][unit] = None
-        own = file.target.removeprefix(_UNIT_FOLDER)
-        if own != file.target and "/" not in own and b"\n[Install]\n" in file.content:
-            found[file.group][own] = None
-    return {name: tuple(units) for name, units in found.items() if units}
+            collected[file.group][unit] = None
+        file_name = file.target.removeprefix(_UNIT_FOLDER)
+        if file_name != file.target and "/" not in file_name and b"\n[Install]\n" in file.content:
+            collected[file.group][file_name] = None
+    return {name: tuple(units) for name, units in collected.items() if units}

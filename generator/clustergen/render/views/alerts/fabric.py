@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
-from clustergen.cluster.shelf import gbit
+from clustergen.render.views.alerts import roce
 from clustergen.render.views.alerts.model import Alert, Labels, Topic, for_types, one_of, window
 
 _WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
@@ -32,6 +35,7 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts.append(_missing(metric, types, devices, len(names), labels))
     if rdma and any(kind.fabric_ports() for kind in cluster.node_types):
         alerts += _rdma_errors(cluster)
+        alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)
     if not alerts:
         return None
     return Topic("fabric", "The fabric's ports: up, at full rate, without errors.", (), tuple(alerts))
@@ -39,8 +43,8 @@ def topic(cluster: Cluster) -> Topic | None:
 
 def _slowest(ports: tuple[Port, ...], rate: int | None) -> int | None:
     """Gb/s that every port must reach: the network's rate, or what the slowest NIC can."""
-    known = [speed for speed in (*(port.max_gbit for port in ports), rate) if speed]
-    return int(min(known)) if known else None
+    speeds = [speed for speed in (*(port.max_gbit for port in ports), rate) if speed]
+    return int(min(speeds)) if speeds else None
 
 
 def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) -> Alert:
@@ -81,12 +85,12 @@ def _slow(expr: str, expected: int, labels: Labels) -> Alert:
 
 def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> list[Alert]:
     down = f"node_infiniband_state_id{which} != {_ACTIVE}" if rdma else f"node_network_up{which} == 0"
-    found = [_down(down, labels)]
+    alerts = [_down(down, labels)]
     if expected:
         full = expected * 125_000_000 * 99 // 100  # bytes per second, with room for rounding
         rate = "node_infiniband_rate_bytes_per_second" if rdma else "node_network_speed_bytes"
-        found.append(_slow(f"{rate}{which} < {full} > 0", expected, labels))
-    return found
+        alerts.append(_slow(f"{rate}{which} < {full} > 0", expected, labels))
+    return alerts
 
 
 def _rdma_errors(cluster: Cluster) -> list[Alert]:
@@ -107,3 +111,26 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             "Clean or replace the cable; on InfiniBand, ibqueryerrors shows both ends.",
         ),
     ]  # fmt: skip
+
+
+def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
+    hour, minutes = window(cluster, 60), window(cluster, 10)
+    yield Alert(
+        "FabricPortRecoveries", f"increase(node_infiniband_link_error_recovery_total[{hour}]) > 2", "0s", "warning",
+        f"{_WHERE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+        "The link retrains without going down; every time, traffic stalls for milliseconds.",
+        "Clean or replace the cable or transceiver; mlxlink -c shows its bit error rates.",
+    )  # fmt: skip
+    yield Alert(
+        "FabricPortSymbolErrors", f"increase(node_infiniband_symbol_error_total[{hour}]) > 10", "0s", "warning",
+        f"{_WHERE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
+        "Error correction no longer repairs all that the cable damages; packet errors follow.",
+        "mlxlink -c shows the effective and symbol bit error rates. Clean or replace the cable or transceiver.",
+    )  # fmt: skip
+    yield Alert(
+        "FabricPortDiscards",
+        f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
+        f"{_WHERE} discards packets that it should send",
+        "Packets wait too long for credits, or their destination is gone: congestion, or a node that hangs.",
+        "ibqueryerrors shows where on the path credits are lacking; look for a slow or dead receiver.",
+    )  # fmt: skip

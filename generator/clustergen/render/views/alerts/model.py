@@ -6,12 +6,18 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from clustergen.catalogue.dcgm import dcgm_fields
+from clustergen.catalogue.gpu_health import Generation, generation
+from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
 Labels = tuple[tuple[str, str], ...]
-_DCGM = re.compile(r"\bDCGM_[A-Z0-9_]+")
+BLANK_COUNT = "1e14"  # DCGM's blank values of 32-bit and floating-point fields start above
+BLANK_TIME = "9e18"  # and that of 64-bit fields here
+WHERE = "GPU {{ $labels.gpu }} of {{ $labels.instance }}"
+_DCGM = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+")
 
 
 @record
@@ -59,14 +65,29 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     """Node types whose GPUs DCGM manages, by name: where the manifest is silent, all but GeForce, of which it tells
     little.
     """
-    wanted = cluster.manifest.monitoring.dcgm.enabled
-    if wanted is False:
+    enabled = cluster.manifest.monitoring.dcgm.enabled
+    if enabled is False:
         return {}
     return {
         kind.name: kind
         for kind in cluster.gpu_types
-        if kind.gpus and (wanted or "geforce" not in kind.gpus.model.nvml_name.lower())
+        if kind.gpus and (enabled or "geforce" not in kind.gpus.model.nvml_name.lower())
     }
+
+
+def exports(cluster: Cluster, field: str) -> bool:
+    """Whether the release of DCGM that the manifest names has the field."""
+    return dcgm_fields()[field].known_in(DcgmVersion(cluster.manifest.monitoring.dcgm.version))
+
+
+@once_per_cluster
+def by_generation(cluster: Cluster) -> dict[Generation | None, list[NodeType]]:
+    """Node types whose GPUs DCGM manages, by generation of the GPU."""
+    types: dict[Generation | None, list[NodeType]] = {}
+    for kind in dcgm_types(cluster).values():
+        if kind.gpus:
+            types.setdefault(generation(kind.gpus.model), []).append(kind)
+    return types
 
 
 def for_types(names: Iterable[str]) -> Labels:

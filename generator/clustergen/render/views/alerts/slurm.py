@@ -4,18 +4,21 @@ the same names into the node exporter's text files.
 
 from __future__ import annotations
 
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
-OPENMETRICS = SlurmRelease("25.11")
 TEXTFILE = "slurm.prom"
 
 
 def own_endpoint(cluster: Cluster) -> bool:
     """Whether slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
     slurm = cluster.manifest.slurm
-    return cluster.release >= OPENMETRICS and slurm.metrics and not slurm.accounting.private
+    return (
+        has_plugin("MetricsType", "metrics/openmetrics", cluster.release)
+        and slurm.metrics
+        and not slurm.accounting.private
+    )
 
 
 def topic(cluster: Cluster) -> Topic | None:

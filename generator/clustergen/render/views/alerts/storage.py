@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.storage import Local, Nfs, Storage
+from clustergen.filesystems import file_system
+from clustergen.filesystems.nfs.model import Nfs
+from clustergen.manifest.storage import Storage
 from clustergen.render.views.alerts.model import Alert, Topic
 
 
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.manifest.monitoring.node_exporter.enabled:
         return None
-    found = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
+    alerts = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
     if any(isinstance(entry, Nfs) and entry.export.zfs for entry in cluster.manifest.storage.values()):
-        found.append(
+        alerts.append(
             Alert(
                 "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",
                 "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
@@ -23,7 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
                 "zpool status names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
-    return Topic("storage", "File systems: mounted, answering, room left.", (), tuple(found)) if found else None
+    return Topic("storage", "File systems: mounted, answering, room left.", (), tuple(alerts)) if alerts else None
 
 
 def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
@@ -52,7 +54,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         "When many nodes say so, it is the server or the network; for one node, look at dmesg and drain it.",
         labels,
     )  # fmt: skip
-    if isinstance(entry, Local):
+    if not file_system(entry.type).is_shared:
         return  # NodeFilesystemFull sees it
     yield Alert(
         "StorageFull",

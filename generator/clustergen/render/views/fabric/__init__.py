@@ -1,11 +1,13 @@
 """The fabric on the hosts: RDMA modules and names, interfaces, lossless Ethernet, and the InfiniBand subnet manager."""
 
+from __future__ import annotations
+
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, Effect, reload, restart, run
+from clustergen.render.file import File
 from clustergen.render.formats import CONF, SHELL
-from clustergen.render.registry import File
 from clustergen.render.views.fabric.interfaces import network_manager, networkd, script, table
 from clustergen.render.views.fabric.rdma import modules, names
-from clustergen.render.views.fabric.roce import roce_qos
+from clustergen.render.views.fabric.roce import roce_ports, roce_qos
 from clustergen.render.views.fabric.subnet_manager import Opensm, Partitions, guard, marker, opensm, partitions
 
 _INTERFACES = run("clustergen-fabric-interfaces.service")
@@ -31,6 +33,7 @@ FILES: tuple[File, ...] = (
         per="type",
     ),
     File("fabric_node/etc/systemd/networkd.conf.d/50-clustergen.conf", networkd, per="os"),
+    File("fabric_node/etc/clustergen/roce-ports", roce_ports, _ROCE, per="type"),
     File("fabric_node/usr/local/sbin/clustergen-roce-qos", roce_qos, _ROCE, mode=0o755, format=SHELL),
     File(f"{_UNITS}/clustergen-roce-qos.service", roce_qos, DAEMON_RELOAD),
     File(

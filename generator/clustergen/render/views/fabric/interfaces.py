@@ -7,15 +7,13 @@ netplan and NetworkManager would want a file per node; they are told to leave th
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.fabric import rail_gateway, rail_network, rail_suffix
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.views.fabric.rails import (
     addressed_rails,
     fabric_of,
     interface,
-    rail_gateway,
-    rail_network,
-    rail_suffix,
     rdma_device,
 )
 from clustergen.render.views.fixed import Fixed
@@ -57,7 +55,7 @@ class Unmanaged:
 
 
 @once_per_cluster
-def wanted(cluster: Cluster) -> bool:
+def is_enabled(cluster: Cluster) -> bool:
     """Whether there is anything to be set: InfiniBand without IP needs nothing."""
     fabric = fabric_of(cluster)
     if fabric is None or any(group.fabric for group in cluster.groups):
@@ -68,7 +66,7 @@ def wanted(cluster: Cluster) -> bool:
 def table(cluster: Cluster, kind: NodeType) -> Table | None:
     """The ports of a node type, by rail."""
     fabric = fabric_of(cluster)
-    if fabric is None or not wanted(cluster):
+    if fabric is None or not is_enabled(cluster):
         return None
     addressed = addressed_rails(cluster, kind)
     rows = []
@@ -96,7 +94,7 @@ def table(cluster: Cluster, kind: NodeType) -> Table | None:
 
 def script(cluster: Cluster) -> Script | None:
     fabric = fabric_of(cluster)
-    if fabric is None or not wanted(cluster):
+    if fabric is None or not is_enabled(cluster):
         return None
     return Script(str(mtu(cluster) or ""), fabric.ipoib_mode if fabric.type == "infiniband" else "")
 
@@ -113,10 +111,10 @@ def mtu(cluster: Cluster) -> int | None:
 
 def network_manager(cluster: Cluster, kind: NodeType) -> Unmanaged | None:
     """NetworkManager asks DHCP on every interface that nobody told it about."""
-    found = table(cluster, kind)
-    if found is None or kind.os.fact("network") != "networkmanager":
+    view = table(cluster, kind)
+    if view is None or kind.os.fact("network") != "networkmanager":
         return None
-    names = tuple(row.interface for row in found.rows if row.interface != "-" and row.network != "-")
+    names = tuple(row.interface for row in view.rows if row.interface != "-" and row.network != "-")
     return Unmanaged(names) if names else None
 
 

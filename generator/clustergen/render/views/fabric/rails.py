@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
-from clustergen.cluster.fabric import has_rdma
+from clustergen.cluster.fabric import has_rdma, is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.manifest.networks import Fabric
 
-_RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")
 Layout = Literal["single", "fat-tree", "rail"]
 
 
@@ -35,20 +33,6 @@ def rails_are_joined(cluster: Cluster) -> bool:
     return not cluster.switches or any(switch.uplinks for switch in cluster.switches)
 
 
-def rail_suffix(fabric: Fabric, rail: int) -> str:
-    """What a node's name ends in on that rail: `-ib0` or `-r0`."""
-    return f"-{'ib' if fabric.type == 'infiniband' else 'r'}{rail}"
-
-
-def rail_network(fabric: Fabric, rail: int) -> str | None:
-    """The rail's own network, else the one that all rails share."""
-    return fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr
-
-
-def rail_gateway(fabric: Fabric, rail: int) -> str | None:
-    return fabric.gateways[rail] if rail < len(fabric.gateways) else fabric.gateway
-
-
 def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
     """How many rails the nodes of a type have addresses on."""
     return max((len(group.fabric) for group in cluster.of_type[kind.name]), default=0)
@@ -56,8 +40,8 @@ def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
 
 def rdma_device(port: Port, fabric: Fabric) -> str | None:
     """None for a port that is known by its interface only, as ports that speak TCP may be."""
-    known = has_rdma(port, infiniband=fabric.type == "infiniband")
-    if not known or (fabric.type == "ethernet" and not _RDMA_NAME.match(port.device)):
+    has_device = has_rdma(port, infiniband=fabric.type == "infiniband")
+    if not has_device or (fabric.type == "ethernet" and not is_rdma_name(port.device)):
         return None
     return port.device
 

@@ -28,15 +28,15 @@ def modules(cluster: Cluster) -> Modules | None:
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type == "ethernet":
         return None
-    found = [
+    names = [
         Module("ib_uverbs", "RDMA for programs: NCCL, UCX, perftest"),
         Module("rdma_ucm", "connections by address: storage, perftest -R"),
     ]
     if fabric.type == "infiniband":
-        found.append(Module("ib_umad", "management packets: ibstat, perfquery, opensm"))
+        names.append(Module("ib_umad", "management packets: ibstat, perfquery, opensm"))
         if any(group.fabric for group in cluster.groups):
-            found.append(Module("ib_ipoib", "IP over InfiniBand"))
-    return Modules(tuple(found))
+            names.append(Module("ib_ipoib", "IP over InfiniBand"))
+    return Modules(tuple(names))
 
 
 def names(cluster: Cluster, kind: NodeType) -> Fixed | None:

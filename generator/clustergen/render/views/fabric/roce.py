@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.fabric import is_rdma_name
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.networks import Roce
 from clustergen.records import record
-from clustergen.render.views.fabric.rails import fabric_of
+from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
 
 _ECN_CAPABLE = 2
 
@@ -25,6 +26,32 @@ class RoceQos:
 def traffic_class(roce: Roce) -> int:
     """The byte that RDMA packets carry: DSCP in the upper six bits, and below it that they may be ECN-marked."""
     return roce.dscp << 2 | (_ECN_CAPABLE if roce.ecn else 0)
+
+
+@record
+class RocePort:
+    """One port, as the script on the node reads it; a dash stands for an interface that is not known."""
+
+    label: str  # rail-0, storage-0
+    device: str
+    interface: str
+
+
+@record
+class RocePorts:
+    rows: tuple[RocePort, ...]
+
+
+def roce_ports(cluster: Cluster, kind: NodeType) -> RocePorts | None:
+    """The RDMA ports of nodes of a RoCE fabric: the fabric's, and those of the storage network."""
+    fabric = fabric_of(cluster)
+    if fabric is None or fabric.type != "roce":
+        return None
+    storage = [port for port in kind.ports if port.network == "storage" and is_rdma_name(port.device)]
+    ports = [(f"rail-{port.rail}", port) for port in kind.fabric_ports() if port.rail is not None]
+    ports += [(f"storage-{number}", port) for number, port in enumerate(storage)]
+    rows = (RocePort(label, rdma_device(port, fabric) or "-", interface(port, fabric) or "-") for label, port in ports)
+    return RocePorts(tuple(rows)) if ports else None
 
 
 def roce_qos(cluster: Cluster) -> RoceQos | None:

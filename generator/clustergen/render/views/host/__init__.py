@@ -1,9 +1,12 @@
 """What every node gets: names of all nodes, the time, kernel settings and limits."""
 
-from clustergen.render.effects import DAEMON_RELOAD, SYSCTL, restart
+from __future__ import annotations
+
+from clustergen.render.effects import DAEMON_RELOAD, SYSCTL, restart, run
+from clustergen.render.file import File
 from clustergen.render.formats import YAML
-from clustergen.render.registry import File
 from clustergen.render.views.host.clock import clock, clock_server
+from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
@@ -18,5 +21,7 @@ FILES: tuple[File, ...] = (
     File("all/etc/security/limits.d/50-clustergen.conf", limits),
     File("all/etc/systemd/system.conf.d/50-clustergen.conf", limits, DAEMON_RELOAD),
     File("all/etc/systemd/logind.conf.d/50-clustergen.conf", limits, restart("systemd-logind.service")),
+    File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
+    File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),
 )

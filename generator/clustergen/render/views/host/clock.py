@@ -24,19 +24,19 @@ class ClockServer:
     unit: str
 
 
-def _wanted(cluster: Cluster) -> bool:
+def _is_enabled(cluster: Cluster) -> bool:
     """A single machine without time servers of its own keeps what its distribution has set up."""
     return cluster.manifest.host.chrony and (cluster.host_count > 1 or bool(cluster.manifest.networks.management.ntp))
 
 
 def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
-    if not _wanted(cluster):
+    if not _is_enabled(cluster):
         return None
     return Clock(cluster.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
 
 
 def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
-    if not _wanted(cluster):
+    if not _is_enabled(cluster):
         return None
     management = cluster.manifest.networks.management
     clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.shelf import gbit
 from clustergen.records import record
 
 _MIB = 1 << 20
@@ -58,8 +58,8 @@ def _normal(key: str) -> str:
 
 
 def _in_place(setting: Setting, stated: dict[str, tuple[str, str]]) -> Setting:
-    found = stated.pop(_normal(setting.key.removeprefix("-")), None)
-    return Setting(found[0], found[1], _STATED) if found else setting
+    override = stated.pop(_normal(setting.key.removeprefix("-")), None)
+    return Setting(override[0], override[1], _STATED) if override else setting
 
 
 def _memory(cluster: Cluster) -> Iterator[Setting]:
@@ -108,9 +108,9 @@ def fastest_gbit(cluster: Cluster) -> int | None:
 
 def tcp_buffer(rate: int | None) -> int:
     """Bytes that a millisecond of `rate` Gb/s takes, as a power of two between 16 and 64 MiB."""
-    wanted = (rate or 100) * 125_000
+    window = (rate or 100) * 125_000
     size = 16 * _MIB
-    while size < wanted and size < 64 * _MIB:
+    while size < window and size < 64 * _MIB:
         size *= 2
     return size
 
@@ -144,12 +144,12 @@ def _scale(cluster: Cluster) -> Iterator[Setting]:
 
 def _addresses(cluster: Cluster) -> Mapping[str, int]:
     """How many addresses of each family the node's networks have; those of the BMCs are the business of a router."""
-    found = {"ipv4": 0, "ipv6": 0}
+    counts = {"ipv4": 0, "ipv6": 0}
     for group in cluster.groups:
         for addresses in (group.addresses, group.storage, *group.fabric):
             if addresses:
-                found["ipv6" if ":" in addresses[0] else "ipv4"] += len(addresses)
-    return found
+                counts["ipv6" if ":" in addresses[0] else "ipv4"] += len(addresses)
+    return counts
 
 
 def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:

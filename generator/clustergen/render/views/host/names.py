@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clustergen.cluster.fabric import rail_suffix
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.fabric.rails import rail_suffix
 from clustergen.render.views.fixed import Fixed
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
+from clustergen.render.file import File
 from clustergen.render.formats import CONF, SHELL
-from clustergen.render.registry import File
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.nccl.mpi import mpi, ucx
 from clustergen.render.views.nccl.settings import nccl_conf

@@ -15,8 +15,8 @@ def several_gpu_nodes(cluster: Cluster) -> bool:
 
 def management_interface(cluster: Cluster, kind: NodeType) -> str | None:
     """As the node type's own ports say, else as the network does; the catalogue's guess is too weak to insist on."""
-    written = cluster.manifest.node_types.get(kind.name)
-    for nic in (written.nics or ()) if written else ():
+    spec = cluster.manifest.node_types.get(kind.name)
+    for nic in (spec.nics or ()) if spec else ():
         if nic.network == "management":
             return nic.interface or nic.device
     return cluster.manifest.networks.management.interface

@@ -61,10 +61,10 @@ def _marks(cluster: Cluster, kind: NodeType) -> list[Parameter]:
     fabric = fabric_of(cluster)
     if fabric is None or not rdma_devices(cluster, kind):
         return []
-    found = []
+    marks = []
     if fabric.type == "roce" and fabric.roce.trust == "dscp":
         value = Safe(str(traffic_class(fabric.roce)))
-        found.append(
+        marks.append(
             Parameter("UCX_IB_TRAFFIC_CLASS", value, f"DSCP {fabric.roce.dscp}: the switches know RDMA by it.")
         )
     level = (
@@ -75,11 +75,11 @@ def _marks(cluster: Cluster, kind: NodeType) -> list[Parameter]:
         else None
     )
     if level is not None:
-        found.append(Parameter("UCX_IB_SL", Safe(str(level)), "Service level, as NCCL's."))
+        marks.append(Parameter("UCX_IB_SL", Safe(str(level)), "Service level, as NCCL's."))
     key = fabric.subnet_manager.pkey if fabric.type == "infiniband" else None
     if key and int(key, 16) & 0x7FFF != 0x7FFF:
-        found.append(Parameter("UCX_IB_PKEY", Safe(f"0x{int(key, 16) | 0x8000:04x}"), "The partition of the jobs."))
-    return found
+        marks.append(Parameter("UCX_IB_PKEY", Safe(f"0x{int(key, 16) | 0x8000:04x}"), "The partition of the jobs."))
+    return marks
 
 
 def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:

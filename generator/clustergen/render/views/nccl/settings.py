@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.nccl import nccl_param
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.shelf import gbit
 from clustergen.manifest.accelerators import Override
 from clustergen.manifest.networks import Fabric
 from clustergen.records import record
@@ -51,23 +51,23 @@ def nccl_conf(cluster: Cluster, kind: NodeType) -> NcclConf | None:
     env = dict(cluster.manifest.nccl.env)
     settings = []
     for setting in _ours(cluster, kind, version):
-        if setting.name and not _known(setting.name, version):
+        if setting.name and not _is_known(setting.name, version):
             continue
-        given = env.pop(setting.name, None) if setting.name else None
-        settings.append(setting if given is None else _stated(setting.name, given))
-    settings += [_stated(name, given) for name, given in env.items()]
+        stated = env.pop(setting.name, None) if setting.name else None
+        settings.append(setting if stated is None else _stated(setting.name, stated))
+    settings += [_stated(name, stated) for name, stated in env.items()]
     return NcclConf(tuple(settings), str(version)) if settings else None
 
 
-def _known(name: str, version: NcclVersion) -> bool:
-    found = nccl_param(name)
-    return found is not None and found.known_in(version)
+def _is_known(name: str, version: NcclVersion) -> bool:
+    param = nccl_param(name)
+    return param is not None and param.known_in(version)
 
 
-def _stated(name: str, given: str | int | float | Override) -> Setting:
-    if isinstance(given, Override):
-        return Setting(given.reason, name, plain(name, given.value))
-    return Setting("Stated in the manifest.", name, plain(name, given))
+def _stated(name: str, value: str | int | float | Override) -> Setting:
+    if isinstance(value, Override):
+        return Setting(value.reason, name, plain(name, value.value))
+    return Setting("Stated in the manifest.", name, plain(name, value))
 
 
 def plain(name: str, value: str | int | float) -> Safe:

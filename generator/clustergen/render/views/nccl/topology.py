@@ -50,55 +50,55 @@ def topology(cluster: Cluster, kind: NodeType) -> Topology | None:
     """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
     if cluster.manifest.nccl.topology_file != "auto" or kind.gpus is None:
         return None
-    found = system(kind.system) if kind.system and kind.system not in cluster.manifest.catalogue.systems else None
-    addresses = _gpu_addresses(cluster, kind, found)
+    base = system(kind.system) if kind.system and kind.system not in cluster.manifest.catalogue.systems else None
+    addresses = _gpu_addresses(cluster, kind, base)
     speed = _SPEEDS.get(kind.gpus.model.pcie_gen or 0)
     ports = kind.fabric_ports()
     if not addresses or not speed or len(kind.gpus.numa) != kind.gpus.count or kind.gpus.count > _MOST_SWITCHES:
         return None
     if any(port.pci is None or port.numa is None for port in ports):
         return None
-    near = _near(kind, ports, found)
+    nearest = _nearest_gpus(kind, ports, base)
     below: dict[int, list[Switch]] = {}
     for number, (address, numa) in enumerate(zip(addresses, kind.gpus.numa, strict=True)):
         devices = [Device(address, _GPU, speed)]
-        devices += [_nic(cluster, kind, port, found, speed) for port in ports if near[port.device] == number]
+        devices += [_nic(cluster, kind, port, base, speed) for port in ports if nearest[port.device] == number]
         below.setdefault(numa, []).append(Switch(f"ffff:ff:{number + 1:02x}.0", speed, tuple(devices)))
     return Topology(tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items())))
 
 
-def _gpu_addresses(cluster: Cluster, kind: NodeType, found: System | None) -> tuple[str, ...]:
-    written = cluster.manifest.node_types.get(kind.name)
+def _gpu_addresses(cluster: Cluster, kind: NodeType, base: System | None) -> tuple[str, ...]:
+    spec = cluster.manifest.node_types.get(kind.name)
     assert kind.gpus is not None
-    if written is not None and written.gpus.pci is not None:
-        return written.gpus.pci if len(written.gpus.pci) == kind.gpus.count else ()
-    if found is None or found.gpu_count != kind.gpus.count or not all(gpu.pci for gpu in found.gpus):
+    if spec is not None and spec.gpus.pci is not None:
+        return spec.gpus.pci if len(spec.gpus.pci) == kind.gpus.count else ()
+    if base is None or base.gpu_count != kind.gpus.count or not all(gpu.pci for gpu in base.gpus):
         return ()
-    return tuple(gpu.pci for gpu in found.gpus)
+    return tuple(gpu.pci for gpu in base.gpus)
 
 
-def _near(kind: NodeType, ports: tuple[Port, ...], found: System | None) -> dict[str, int]:
+def _nearest_gpus(kind: NodeType, ports: tuple[Port, ...], base: System | None) -> dict[str, int]:
     """Port → the GPU that it shares a switch with: as the catalogue says, else the next free one of its NUMA node."""
     assert kind.gpus is not None
-    told = {nic.rdma: nic.gpus[0] for nic in found.nics_of("compute") if nic.gpus} if found else {}
+    gpu_of_nic = {nic.rdma: nic.gpus[0] for nic in base.nics_of("compute") if nic.gpus} if base else {}
     free = list(range(kind.gpus.count))
-    near = {}
+    nearest = {}
     for port in ports:
-        gpu = told.get(port.device)
+        gpu = gpu_of_nic.get(port.device)
         if gpu is None or gpu not in free:
             same = [number for number in free if kind.gpus.numa[number] == port.numa]
             gpu = same[0] if same else kind.gpus.numa.index(port.numa) if port.numa in kind.gpus.numa else 0
-        near[port.device] = gpu
+        nearest[port.device] = gpu
         if gpu in free:
             free.remove(gpu)
-    return near
+    return nearest
 
 
-def _nic(cluster: Cluster, kind: NodeType, port: Port, found: System | None, gpu_speed: str) -> Device:
+def _nic(cluster: Cluster, kind: NodeType, port: Port, base: System | None, gpu_speed: str) -> Device:
     fabric = cluster.manifest.networks.fabric
-    written = cluster.manifest.node_types.get(kind.name)
-    models = {nic.device: nic.model or "" for nic in (written.nics or ())} if written else {}
-    models |= {nic.rdma: nic.nic for nic in found.nics_of("compute") if nic.rdma not in models} if found else {}
+    spec = cluster.manifest.node_types.get(kind.name)
+    models = {nic.device: nic.model or "" for nic in (spec.nics or ())} if spec else {}
+    models |= {nic.rdma: nic.nic for nic in base.nics_of("compute") if nic.rdma not in models} if base else {}
     model = parts.nic(models.get(port.device, ""))
     speed = _SPEEDS.get(model.pcie_gen or 0, gpu_speed) if model else gpu_speed
     infiniband = fabric is not None and fabric.type == "infiniband"

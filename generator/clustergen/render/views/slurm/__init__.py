@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.render.registry import File
+from clustergen.render.file import File
 from clustergen.render.views.slurm import access, configs, containers, health, scripts, services
 
 FILES: tuple[File, ...] = (

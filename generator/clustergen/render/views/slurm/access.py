@@ -6,8 +6,8 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import reload
+from clustergen.render.file import File
 from clustergen.render.formats import CONF
-from clustergen.render.registry import File
 
 
 @record

@@ -28,7 +28,8 @@ def accounting(cluster: Cluster) -> Section:
             Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
             Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
             Setting("AccountingStorageTRES", tres, "counted beside CPUs, memory and nodes"),
-            Setting("JobAcctGatherType", "jobacct_gather/cgroup"),
+            Setting("JobAcctGatherType", f"jobacct_gather/{spec.gather}"),
+            Setting("JobAcctGatherParams", words("JobAcctGatherParams", spec.gather_parameters, cluster.release)),
             *sampling(cluster),
         ]
     rows.append(Setting("PrivateData", ",".join(spec.private), "what users do not see of each other"))

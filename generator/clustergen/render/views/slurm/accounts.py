@@ -5,16 +5,40 @@ Not a dump for `sacctmgr load`: that format differs between releases, and loadin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from clustergen.catalogue import sacctmgr
+from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.slurm import Account, Qos
+from clustergen.cluster.rights import NORMAL, ROOT, Rights, parents_first, rights_of
+from clustergen.manifest.accounts import Account, Limits, Qos
+from clustergen.manifest.slurm import Slurm
 from clustergen.records import record
 from clustergen.render.formats import Safe, shell_word
-from clustergen.units import Duration
+from clustergen.units import Bytes, Duration
 
-NORMAL = "normal"  # the QOS that every database has from its first start
 _BUILT_IN = ("cpu", "mem", "energy", "node", "billing", "vmem", "pages")
+_AS_PARENT = 0x7FFFFFFF
+_LEVELS = {"none": "None", "operator": "Operator", "administrator": "Administrator"}
+_UNSET = {
+    ("association", "Fairshare"): "1",
+    ("qos", "Priority"): "0",
+    ("qos", "PreemptMode"): "cluster",
+    ("qos", "GraceTime"): "0",
+    ("qos", "UsageFactor"): "1.000000",
+}
+"""What sacctmgr shows of a setting that nobody made, where that is not empty."""
+
+
+@record
+class Key:
+    """A setting that the script compares and makes."""
+
+    name: str
+    form: Form
+    unset: str
 
 
 @record
@@ -24,27 +48,44 @@ class QosCall:
     name: str
     preempt: str
     words: tuple[Safe, ...]
+    description: tuple[Safe, ...]
 
 
 @record
 class AccountCall:
     name: str
     parent: str
-    words: tuple[Safe, ...]
+    description: tuple[Safe, ...]
+    users: tuple[str, ...]
+    coordinators: tuple[str, ...]
+    """Those of the accounts above included."""
 
 
 @record
-class UsersCall:
+class Association:
+    """What an account has, or a user in it."""
+
     account: str
-    users: tuple[str, ...]
+    user: str
+    words: tuple[Safe, ...]
 
 
 @record
 class Accounts:
     cluster: str
+    qos_keys: tuple[Key, ...]
+    association_keys: tuple[Key, ...]
     qos: tuple[QosCall, ...]
     accounts: tuple[AccountCall, ...]
-    users: tuple[UsersCall, ...]
+    root: tuple[Safe, ...]
+    """The rights of the account root, where others inherit them and the manifest does not name it."""
+    associations: tuple[Association, ...]
+    levels: tuple[tuple[str, tuple[str, ...]], ...]
+    """AdminLevel, and the users that have it."""
+    defaults: tuple[tuple[str, str], ...]
+    """User and default account."""
+    announces: bool
+    """Whether slurmctld has to be told of rights that accounts inherit from a changed one."""
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
 
@@ -53,83 +94,151 @@ def accounts(cluster: Cluster) -> Accounts | None:
     if not cluster.accounting_hosts:
         return None
     slurm = cluster.manifest.slurm
-    limits: list[Mapping[str, int]] = [account.group_tres for account in slurm.accounts.values()]
-    limits += [
-        part for qos in slurm.qos.values() for part in (qos.max_tres_per_user, qos.max_tres_per_job, qos.group_tres)
-    ]
-    used = dict.fromkeys(name for part in limits for name in part)
+    ordered = parents_first(slurm.accounts)
+    coordinators = _coordinators(ordered)
+    inherit = any(name != ROOT and not account.parent and not account.qos for name, account in ordered)
     return Accounts(
         cluster=cluster.slurm_name,
-        qos=tuple(QosCall(name, ",".join(qos.preempt), _words(_qos(qos))) for name, qos in slurm.qos.items()),
-        accounts=tuple(
-            AccountCall(name, account.parent or "root", _words(_account(cluster, account)))
-            for name, account in parents_first(slurm.accounts)
+        qos_keys=_keys("qos", cluster.release, _without_field(slurm)),
+        association_keys=_keys("association", cluster.release, () if _has_rights(slurm) else ("QOS", "DefaultQOS")),
+        qos=tuple(
+            QosCall(
+                name, ",".join(qos.preempt), _words(settings("qos", qos)), _description(description=qos.description)
+            )
+            for name, qos in slurm.qos.items()
         ),
-        users=tuple(UsersCall(name, account.users) for name, account in slurm.accounts.items() if account.users),
-        resources=tuple(name for name in used if name not in _BUILT_IN),
+        accounts=tuple(
+            AccountCall(
+                name,
+                account.parent or ROOT,
+                _description(description=account.description, organization=account.organization),
+                tuple(dict.fromkeys(account.users)),
+                coordinators[name],
+            )
+            for name, account in ordered
+        ),
+        root=_words([("QOS", NORMAL), ("DefaultQOS", "")])
+        if inherit and _has_rights(slurm) and ROOT not in slurm.accounts
+        else (),
+        associations=tuple(_associations(slurm, ordered)),
+        levels=tuple(_levels(slurm)),
+        defaults=tuple((name, user.default_account) for name, user in slurm.users.items() if user.default_account),
+        announces=cluster.release.has("associations-unannounced"),
+        resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
     )
 
 
-def _words(given: Iterator[tuple[str, str | int | float]]) -> tuple[Safe, ...]:
-    return tuple(shell_word(f"{key}={value}") for key, value in given)
+def _keys(entity: Entity, release: SlurmRelease, without: Iterable[str]) -> tuple[Key, ...]:
+    return tuple(
+        Key(option.name, option.form, _UNSET.get((entity, option.name), ""))
+        for option in sacctmgr.options(entity, release)
+        if option.name not in without
+    )
 
 
-def _qos(qos: Qos) -> Iterator[tuple[str, str | int | float]]:
-    """All that the manifest can say of a QOS, so that what it says no more is taken back: -1 is no limit."""
-    if qos.description:
-        yield "Description", qos.description
-    yield "Priority", qos.priority
-    yield "Preempt", ",".join(qos.preempt)
-    yield "PreemptMode", qos.preempt_mode or "cluster"
-    yield "GraceTime", (qos.grace_time.seconds or 0) if qos.grace_time else 0
-    yield "MaxWall", _wall(qos.max_wall)
-    yield "UsageFactor", qos.usage_factor if qos.usage_factor is not None else 1
-    yield "MaxJobsPerUser", _or_none(qos.max_jobs_per_user)
-    yield "MaxSubmitJobsPerUser", _or_none(qos.max_submit_per_user)
-    yield "MaxTRESPerUser", _tres(qos.max_tres_per_user)
-    yield "MaxTRESPerJob", _tres(qos.max_tres_per_job)
-    yield "GrpTRES", _tres(qos.group_tres)
-    yield "Flags", ",".join(qos.flags) or "-1"
+def _without_field(slurm: Slurm) -> list[str]:
+    """Settings of a QOS that have no field, and that no QOS states: before 25.05, import cannot read them."""
+    stated = {name.lower() for qos in slurm.qos.values() for name in qos.options}
+    return [option.name for option in sacctmgr.options("qos") if not option.field and option.name.lower() not in stated]
 
 
-def _account(cluster: Cluster, account: Account) -> Iterator[tuple[str, str | int | float]]:
-    if account.description:
-        yield "Description", account.description
-    if account.organization:
-        yield "Organization", account.organization
-    yield "Fairshare", account.fairshare
-    yield "MaxJobs", _or_none(account.max_jobs)
-    yield "GrpTRES", _tres(account.group_tres)
-    if usable := usable_qos(cluster, account):
-        yield "QOS", ",".join(usable)
-        yield "DefaultQOS", account.default_qos or (NORMAL if NORMAL in usable else usable[0])
+def _has_rights(slurm: Slurm) -> bool:
+    """Whether the manifest says anything about QOS; otherwise the accounts keep those that they have."""
+    members = (member for account in slurm.accounts.values() for member in (account, *account.user_limits.values()))
+    return bool(slurm.qos) or any(member.qos or member.default_qos for member in members)
 
 
-def usable_qos(cluster: Cluster, account: Account) -> tuple[str, ...]:
-    """What an account's jobs may name: the stated ones, or normal and all of the manifest's; empty without any."""
-    defined = cluster.manifest.slurm.qos
-    stated = account.qos or (tuple(dict.fromkeys([NORMAL, *defined])) if defined else ())
-    default = (account.default_qos,) if account.default_qos else ()
-    return tuple(dict.fromkeys([*stated, *default]))
+def _words(settings: Iterable[tuple[str, str]]) -> tuple[Safe, ...]:
+    return tuple(shell_word(f"{key}={value}") for key, value in settings)
 
 
-def parents_first(given: Mapping[str, Account]) -> list[tuple[str, Account]]:
-    """Accounts in an order in which each can be made; those in a circle come last, in their own order."""
-    placed: dict[str, Account] = {}
-    while True:
-        ready = {n: a for n, a in given.items() if n not in placed and (a.parent not in given or a.parent in placed)}
-        if not ready:
-            return list({**placed, **given}.items())
-        placed |= ready
+def _description(**texts: str | None) -> tuple[Safe, ...]:
+    return _words((key.capitalize(), text) for key, text in texts.items() if text)
 
 
-def _tres(limits: Mapping[str, int]) -> str:
-    return ",".join(f"{name}={number}" for name, number in limits.items())
+def _associations(slurm: Slurm, ordered: Iterable[tuple[str, Account]]) -> Iterator[Association]:
+    rights = rights_of(slurm.accounts)
+    for name, account in ordered:
+        yield Association(name, "", _words(_with_rights(account, rights[name])))
+        for user, member in account.user_limits.items():
+            below = rights[name].below(member.qos, member.default_qos)
+            yield Association(name, user, _words(_with_rights(member, below)))
 
 
-def _or_none(limit: int | None) -> int:
-    return -1 if limit is None else limit
+def _with_rights(limits: Limits, rights: Rights) -> Iterator[tuple[str, str]]:
+    yield from ((key, text) for key, text in settings("association", limits) if key != "DefaultQOS")
+    if not rights.inherits_default:
+        yield "DefaultQOS", rights.default
 
 
-def _wall(limit: Duration | None) -> str | int:
-    return -1 if limit is None or limit.unlimited else limit.slurm()
+def settings(entity: Entity, section: Qos | Limits) -> Iterator[tuple[str, str]]:
+    """sacctmgr's name and value of all that a section states, as sacctmgr shows it: what is left out is not limited."""
+    for option in sacctmgr.options(entity):
+        text = text_of(option, getattr(section, option.field)) if option.field else ""
+        if text and text != _UNSET.get((entity, option.name)):
+            yield option.name, text
+    for name, value in section.options.items():
+        row = sacctmgr.option(entity, name)
+        if row is not None:
+            yield row.name, text_of(row, value)
+
+
+def text_of(option: SacctmgrOption, value: Any) -> str:
+    """A value as sacctmgr reads and shows it; empty: none."""
+    if value is None:
+        return ""
+    if isinstance(value, Duration):
+        if option.form == "seconds":
+            return str(value.seconds or 0)
+        return "" if value.unlimited else value.slurm()
+    if isinstance(value, tuple):
+        return ",".join(dict.fromkeys(value))
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={amount(limit)}" for name, limit in value.items() if limit != -1)
+    if option.form == "share":
+        return "parent" if value == _AS_PARENT else str(value)
+    if option.form == "factor":
+        return f"{float(value):.6f}"
+    return "" if value == -1 else str(value)
+
+
+def amount(limit: int | Bytes) -> int:
+    """Memory and burst buffers count MiB."""
+    return limit.mib if isinstance(limit, Bytes) else limit
+
+
+def limited_resources(slurm: Slurm) -> tuple[str, ...]:
+    """All resources that a limit names."""
+    limits = [
+        *slurm.accounts.values(),
+        *(m for account in slurm.accounts.values() for m in account.user_limits.values()),
+    ]
+    sections: list[tuple[Entity, Qos | Limits]] = [("association", part) for part in limits]
+    sections += [("qos", qos) for qos in slurm.qos.values()]
+    names: dict[str, None] = {}
+    for entity, section in sections:
+        for option in sacctmgr.options(entity):
+            if option.form == "tres" and option.field:
+                names.update(dict.fromkeys(getattr(section, option.field)))
+        for key, value in section.options.items():
+            row = sacctmgr.option(entity, key)
+            if row is not None and row.form == "tres":
+                names.update((item.partition("=")[0].strip(), None) for item in str(value).split(","))
+    return tuple(names)
+
+
+def _coordinators(ordered: Iterable[tuple[str, Account]]) -> dict[str, tuple[str, ...]]:
+    """Of each account; those of an account above coordinate it too."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name, account in ordered:
+        names[name] = tuple(dict.fromkeys([*names.get(account.parent or ROOT, ()), *account.coordinators]))
+    return names
+
+
+def _levels(slurm: Slurm) -> Iterator[tuple[str, tuple[str, ...]]]:
+    members = (user for account in slurm.accounts.values() for user in (*account.users, *account.coordinators))
+    names = [name for name in dict.fromkeys((*members, *slurm.users)) if name != ROOT]
+    for level, word in _LEVELS.items():
+        users = tuple(n for n in names if (slurm.users[n].admin_level if n in slurm.users else "none") == level)
+        if users:
+            yield word, users

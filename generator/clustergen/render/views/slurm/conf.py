@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.slurm import accounting, daemons, hooks, resources, scheduling
-from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line
+from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line, weights_derived
 from clustergen.render.views.slurm.settings import Section, own_lines, with_options
 from clustergen.render.views.slurm.stated import as_stated
 
@@ -30,6 +30,8 @@ class SlurmConf:
     release: str
     sections: tuple[Section, ...]
     node_sets: tuple[Safe, ...]
+    weights_derived: bool
+    """Whether a Weight is ours, and not the manifest's."""
     types: tuple[TypeNodes, ...]
     partitions: tuple[Safe, ...]
     lines: tuple[Safe, ...]
@@ -38,9 +40,9 @@ class SlurmConf:
 def sections(cluster: Cluster) -> tuple[Section, ...]:
     """The settings of slurm.conf by topic, each row with its reason."""
     slurm = cluster.manifest.slurm
-    own = {key.lower() for line in slurm.lines for key in line}
+    site_keys = {key.lower() for line in slurm.lines for key in line}
     made = as_stated(cluster, "slurm.conf", [topic(cluster) for topic in TOPICS])
-    ours = [Section(part.title, tuple(row for row in part.rows if row.key.lower() not in own)) for part in made]
+    ours = [Section(part.title, tuple(row for row in part.rows if row.key.lower() not in site_keys)) for part in made]
     return with_options(ours, slurm.options, "slurm.options")
 
 
@@ -51,6 +53,7 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         release=str(cluster.release),
         sections=sections(cluster),
         node_sets=node_sets(cluster),
+        weights_derived=weights_derived(cluster),
         types=nodes(cluster),
         partitions=tuple(partition_line(cluster, partition) for partition in cluster.partitions),
         lines=own_lines(cluster.manifest.slurm.lines),

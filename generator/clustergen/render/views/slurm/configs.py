@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clustergen.render.effects import RECONFIGURE, Effect, restart
+from clustergen.render.file import File
 from clustergen.render.formats import CONF, SHELL, SLURM, YAML
-from clustergen.render.registry import File
 from clustergen.render.views.slurm.accounts import accounts
 from clustergen.render.views.slurm.cgroup import cgroup_conf
 from clustergen.render.views.slurm.conf import slurm_conf

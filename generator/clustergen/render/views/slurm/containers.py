@@ -5,8 +5,8 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect
+from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM
-from clustergen.render.registry import File
 from clustergen.render.views.slurm.placing import configuration
 
 PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"

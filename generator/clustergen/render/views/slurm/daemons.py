@@ -7,12 +7,25 @@ import math
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
+from clustergen.manifest.slurm import Daemon
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
 STATE = "/var/lib/slurm/slurmctld"
-SPOOL = "/var/lib/slurm/slurmd"
 LOGS = "/var/log/slurm"
+
+
+def log_file(cluster: Cluster, daemon: Daemon) -> str:
+    return cluster.manifest.slurm.log_files.get(daemon, f"{LOGS}/{daemon}.log")
+
+
+def log_level(cluster: Cluster, daemon: Daemon) -> str:
+    return cluster.manifest.slurm.log_levels.get(daemon, "info")
+
+
+def pid_file(cluster: Cluster, daemon: Daemon) -> str:
+    """Empty where Slurm's own default holds."""
+    return cluster.manifest.slurm.pid_files.get(daemon, "")
 
 
 def port(cluster: Cluster, daemon: str) -> int:
@@ -22,6 +35,13 @@ def port(cluster: Cluster, daemon: str) -> int:
 
 def state_location(cluster: Cluster) -> str:
     return cluster.manifest.slurm.state_location or STATE
+
+
+_RETURN = (
+    "a node that was down comes back when an administrator resumes it",
+    "a node that was silent comes back by itself, a drained one does not",
+    "a node that was down comes back as soon as it registers",
+)
 
 
 def controllers(cluster: Cluster) -> Section:
@@ -41,18 +61,21 @@ def controllers(cluster: Cluster) -> Section:
     rows += [
         Setting("SlurmctldPort", port(cluster, "slurmctld")),
         Setting("SlurmdPort", port(cluster, "slurmd")),
+        Setting("SrunPortRange", slurm.srun_ports or ""),
         Setting("SlurmUser", slurm.user, "the default is root"),
         Setting("StateSaveLocation", state_location(cluster), standby),
-        Setting("SlurmdSpoolDir", SPOOL),
+        Setting("SlurmdSpoolDir", slurm.spool_directory),
+        Setting("SlurmctldPidFile", pid_file(cluster, "slurmctld")),
+        Setting("SlurmdPidFile", pid_file(cluster, "slurmd")),
         Setting("SlurmctldParameters", _controller_words(cluster), "commands in a loop are slowed down"),
-        Setting("ReturnToService", 1, "a node that was silent comes back by itself, a drained one does not"),
+        Setting("ReturnToService", slurm.return_to_service, _RETURN[slurm.return_to_service]),
     ]
     return section("Cluster and controllers", FILE, cluster.release, rows)
 
 
 def _controller_words(cluster: Cluster) -> str:
-    wanted = [*["enable_configless"] * cluster.manifest.slurm.configless, *["rl_enable"] * (not cluster.bare)]
-    return words("SlurmctldParameters", wanted, cluster.release)
+    derived = [*["enable_configless"] * cluster.manifest.slurm.configless, *["rl_enable"] * (not cluster.bare)]
+    return words("SlurmctldParameters", derived, cluster.release)
 
 
 def _message_words(cluster: Cluster) -> str:
@@ -70,11 +93,11 @@ def messages(cluster: Cluster) -> Section:
         Setting("CommunicationParameters", _message_words(cluster), "refuses messages without a checksum"),
         Setting("MessageTimeout", timeout),
         Setting("TreeWidth", tree_width(nodes), "children of a node when slurmds pass a message on"),
-        Setting("SlurmctldTimeout", 120),
+        Setting("SlurmctldTimeout", slurm.slurmctld_timeout),
         Setting("SlurmdTimeout", slurm.slurmd_timeout, "seconds of silence until a node is DOWN and its jobs are lost"),
         Setting(
             "UnkillableStepTimeout",
-            max(180, 5 * timeout),
+            slurm.unkillable_step_timeout or max(180, 5 * timeout),
             "a process stuck in a file system is given this long, then the node drains",
         ),
         Setting("RebootProgram", slurm.reboot_program),
@@ -100,10 +123,10 @@ def logging(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     metrics = slurm.metrics and all(offers(cluster, os, "slurm_openmetrics") for os in systems_of_controllers(cluster))
     rows = [
-        Setting("SlurmctldLogFile", f"{LOGS}/slurmctld.log"),
-        Setting("SlurmctldDebug", "info"),
-        Setting("SlurmdLogFile", f"{LOGS}/slurmd.log"),
-        Setting("SlurmdDebug", "info"),
+        Setting("SlurmctldLogFile", log_file(cluster, "slurmctld")),
+        Setting("SlurmctldDebug", log_level(cluster, "slurmctld")),
+        Setting("SlurmdLogFile", log_file(cluster, "slurmd")),
+        Setting("SlurmdDebug", log_level(cluster, "slurmd")),
         Setting("MetricsType", "metrics/openmetrics", f"for Prometheus, on port {port(cluster, 'slurmctld')}")
         if metrics
         else None,

@@ -21,11 +21,11 @@ def mpi_conf(cluster: Cluster) -> Sections | None:
 def acct_gather_conf(cluster: Cluster) -> Sections | None:
     """Only the BMC has to be told how often; the other sources of energy are read when a sample is due."""
     spec = cluster.manifest.slurm.accounting
-    own = cluster.manifest.slurm.acct_gather_options
+    options = cluster.manifest.slurm.acct_gather_options
     rows = [
         Setting("EnergyIPMIFrequency", max(spec.gather_frequency, 10), "seconds; a BMC is slow"),
         Setting("EnergyIPMICalcAdjustment", "yes", "counts up to now, and not up to the last answer"),
     ]
     made = [section("Energy from the BMC", "acct_gather.conf", cluster.release, rows)] if spec.energy == "ipmi" else []
-    found = with_options(made, own, "slurm.acct_gather_options")
-    return Sections(found) if found else None
+    settings = with_options(made, options, "slurm.acct_gather_options")
+    return Sections(settings) if settings else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
 from clustergen.records import record, replace
 from clustergen.render.formats import Safe, comment_text
 from clustergen.render.views.slurm.settings import Value, block, own_lines
@@ -27,9 +27,9 @@ class GresConf:
 
 
 def gres_conf(cluster: Cluster) -> GresConf | None:
-    own = cluster.manifest.slurm.gres_lines
-    if own is not None:
-        return GresConf((), own_lines(own)) if own else None
+    site_lines = cluster.manifest.slurm.gres_lines
+    if site_lines is not None:
+        return GresConf((), own_lines(site_lines)) if site_lines else None
     if not cluster.gpu_types:
         return None
     return GresConf(
@@ -39,12 +39,12 @@ def gres_conf(cluster: Cluster) -> GresConf | None:
 
 def _title(kind: NodeType) -> str:
     assert kind.gpus is not None
-    found = {
+    sources = {
         "off": "by device file",
         "nvml": "found by NVML, the driver's library",
         "nvidia": "found in the driver's files below /proc",
     }
-    return f"{kind.name}: {kind.gpus.count} x {kind.gpus.model.nvml_name}, {found[autodetect(kind.gpus)]}"
+    return f"{kind.name}: {kind.gpus.count} x {kind.gpus.model.nvml_name}, {sources[autodetect(kind.gpus)]}"
 
 
 def autodetect(gpus: GpuSet) -> str:
@@ -55,13 +55,13 @@ def autodetect(gpus: GpuSet) -> str:
 def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
     gpus = kind.gpus
     assert gpus is not None
-    nodes = fold(host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts)
+    nodes = compress(host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts)
     options = cluster.manifest.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
-        written = cluster.manifest.node_types.get(kind.name)
-        if cluster.bare and (written is None or written.gpus.numa is None):
-            gpus = replace(gpus, cores=(), links=written.gpus.links or () if written else ())
+        spec = cluster.manifest.node_types.get(kind.name)
+        if cluster.bare and (spec is None or spec.gpus.numa is None):
+            gpus = replace(gpus, cores=(), links=spec.gpus.links or () if spec else ())
         lines = [_line(cluster, nodes, _device(cluster, gpus, run), options) for run in device_runs(gpus)]
     else:
         lines = [_line(cluster, nodes, [("AutoDetect", autodetect(gpus))], options)]
@@ -77,7 +77,7 @@ def _device(cluster: Cluster, gpus: GpuSet, devices: range) -> list[tuple[str, V
     return [
         ("Name", "gpu"),
         ("Type", gpus.gres_type or None),
-        ("File", "/dev/" + fold(f"nvidia{index}" for index in devices)),
+        ("File", "/dev/" + compress(f"nvidia{index}" for index in devices)),
         ("Cores", gpus.cores[first] if gpus.cores else None),
         ("Links", ",".join(map(str, gpus.links[first])) if gpus.links else None),
         # Without it, tasks get the variables of all makers, and programs that find two of them give up.

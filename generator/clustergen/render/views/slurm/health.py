@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.directories import own_directory
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
-from clustergen.cluster.shelf import gbit
-from clustergen.manifest.storage import Mount
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
-from clustergen.render.registry import File
+from clustergen.render.file import File
+from clustergen.render.views.alerts.health import concerns
 from clustergen.render.views.alerts.model import dcgm_types
-from clustergen.render.views.slurm.daemons import SPOOL
 from clustergen.render.views.slurm.hooks import HEALTH_LIMIT
 from clustergen.render.views.slurm.scripts import Gpus, MountCheck, script
 
@@ -41,7 +43,11 @@ class Temperature:
 
 @record
 class Dcgm:
-    pass
+    """What to do about messages of DCGM."""
+
+    drains: bool
+    texts: tuple[tuple[str, tuple[str, ...]], ...]
+    """By action (drain, driver, warn, ignore): extended regular expressions of the messages."""
 
 
 @record
@@ -96,8 +102,17 @@ def temperature(cluster: Cluster, kind: NodeType) -> Temperature | None:
 
 def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
     spec = cluster.manifest.health
-    runs = kind.name in dcgm_types(cluster)
-    return Dcgm() if spec.enabled and kind.gpus and (runs if spec.dcgm is None else spec.dcgm) else None
+    mode = spec.dcgm or ("drain" if kind.name in dcgm_types(cluster) else "off")
+    if not spec.enabled or kind.gpus is None or mode == "off":
+        return None
+    drains = "|".join(str(xid.xid) for xid in xids_of(generation(kind.gpus.model), "drain"))
+    texts: dict[str, list[str]] = {"drain": [], "driver": [], "warn": [], "ignore": []}
+    for incident in dcgm_incidents():
+        text = incident.text.replace("{xids}", f"({drains})")
+        action = incident.action if concerns(incident, kind.gpus) else "ignore"
+        if text not in texts[action]:
+            texts[action].append(text)
+    return Dcgm(mode == "drain", tuple((action, tuple(patterns)) for action, patterns in texts.items()))
 
 
 def fabric(cluster: Cluster, kind: NodeType) -> Fabric | None:
@@ -112,13 +127,14 @@ def fabric(cluster: Cluster, kind: NodeType) -> Fabric | None:
 
 def disk(cluster: Cluster) -> Disk | None:
     spec = cluster.manifest.health
-    return Disk(SPOOL, spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB) if spec.enabled else None
+    spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
+    return Disk(spool, spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB) if spec.enabled else None
 
 
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
     spec = cluster.manifest.health
-    wanted = spec.enabled and spec.mounts and entry.required and "slurm-compute" in entry.clients
-    return {name: MountCheck(name, entry.mount)} if wanted else {}
+    is_enabled = spec.enabled and spec.mounts and entry.required and "slurm-compute" in entry.clients
+    return {name: MountCheck(name, entry.mount)} if is_enabled else {}
 
 
 FILES: tuple[File, ...] = (

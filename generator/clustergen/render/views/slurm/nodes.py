@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from clustergen.cluster.assumptions import of_hardware
+from clustergen.cluster.cores import slurm_cpu_list
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition, once_per_cluster
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
+from clustergen.manifest.stated import value_at
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
 from clustergen.render.views.slurm.devices import gres
-from clustergen.render.views.slurm.scheduling import preempt_mode
-from clustergen.render.views.slurm.settings import Pairs, block
+from clustergen.render.views.slurm.printing import printed
+from clustergen.render.views.slurm.settings import Pairs, Value, block
+from clustergen.slurmrules.fields import FIELDS
+from clustergen.units import Duration
 
 FILE = "slurm.conf"
 
@@ -21,6 +26,8 @@ class TypeNodes:
 
     title: Safe
     lines: tuple[Safe, ...]
+    assumed: Safe | None = None
+    """Values of the lines that no source confirms."""
 
 
 def node_sets(cluster: Cluster) -> tuple[Safe, ...]:
@@ -32,9 +39,18 @@ def nodes(cluster: Cluster) -> tuple[TypeNodes, ...]:
     """In the manifest's order, which is that in which Slurm counts and ranks them."""
     runs = ((kind, list(groups)) for kind, groups in groupby(cluster.compute, key=lambda group: group.type.name))
     return tuple(
-        TypeNodes(comment_text(_title(groups[0].type)), tuple(node_line(cluster, group) for group in groups))
+        TypeNodes(
+            comment_text(_title(groups[0].type)),
+            tuple(node_line(cluster, group) for group in groups),
+            _assumed(cluster, groups[0].type),
+        )
         for _, groups in runs
     )
+
+
+def _assumed(cluster: Cluster, kind: NodeType) -> Safe | None:
+    assumption = of_hardware(cluster, kind)
+    return comment_text(f"Assumed: {assumption.message}; {assumption.hint}.") if assumption is not None else None
 
 
 def _title(kind: NodeType) -> str:
@@ -44,16 +60,17 @@ def _title(kind: NodeType) -> str:
 def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
     """One entry of the manifest. Of a machine of which nothing is known, only what it is called."""
     kind = group.type
-    own = {**kind.slurm_options, **group.slurm_options}
-    boards = {key.lower() for key in own} & {"boards", "socketsperboard"}
-    names: Pairs = [("NodeName", group.folded), ("NodeAddr", fold(group.addresses))]
+    options = {**kind.slurm_options, **group.slurm_options}
+    boards = {key.lower() for key in options} & {"boards", "socketsperboard"}
+    names: Pairs = [("NodeName", group.folded), ("NodeAddr", compress(group.addresses))]
     hardware: Pairs = [
         ("Sockets", None if boards else kind.slurm_sockets),
         ("CoresPerSocket", kind.slurm_cores_per_socket),
         ("ThreadsPerCore", kind.threads_per_core),
         ("RealMemory", kind.real_memory_mib),
         ("MemSpecLimit", kind.reserved_mib or None),
-        ("CoreSpecCount", kind.reserved_cores or None),
+        ("CoreSpecCount", None if kind.polling else kind.reserved_cores or None),
+        ("CPUSpecList", slurm_cpu_list(kind) or None),
     ]
     use: Pairs = [
         ("Gres", gres(kind.gpus)),
@@ -61,15 +78,24 @@ def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
         ("Weight", weight(cluster, group)),
         ("State", group.state),
     ]
-    return block(FILE, cluster.release, [*names, *(hardware if kind.known else []), *use], own)
+    return block(FILE, cluster.release, [*names, *(hardware if kind.is_resolved else []), *use], options)
 
 
 def weight(cluster: Cluster, group: NodeGroup) -> int | None:
     """Jobs without GPUs go to nodes without GPUs first, where there are both."""
-    stated = group.weight if group.weight is not None else group.type.weight
+    stated = _stated_weight(group)
     if stated is not None or cluster.bare:
         return stated
     return (10 if group.type.gpus else 1) if _both_kinds(cluster) else None
+
+
+def weights_derived(cluster: Cluster) -> bool:
+    """Whether a node has a Weight that the manifest does not state."""
+    return any(weight(cluster, group) is not None and _stated_weight(group) is None for group in cluster.compute)
+
+
+def _stated_weight(group: NodeGroup) -> int | None:
+    return group.weight if group.weight is not None else group.type.weight
 
 
 @once_per_cluster
@@ -78,36 +104,22 @@ def _both_kinds(cluster: Cluster) -> bool:
 
 
 def partition_line(cluster: Cluster, partition: Partition) -> Safe:
+    """The fields that the partition states, by the table of fields, and those whose value is worked out."""
     spec = partition.spec
-    given: Pairs = [
-        ("PartitionName", partition.name),
-        ("Nodes", None if spec.nodes == "none" else partition.nodes),
-        ("Default", "YES" if partition.default else None),
-        ("State", spec.state),
-        ("DefaultTime", None if cluster.bare and not spec.default_time else _time(partition.default_time_minutes)),
-        ("MaxTime", None if cluster.bare and not spec.max_time else _time(partition.max_time_minutes)),
-        ("PriorityTier", spec.priority_tier),
-        ("PriorityJobFactor", spec.priority_factor),
-        ("PreemptMode", preempt_mode(spec.preempt) if spec.preempt else None),
-        ("GraceTime", spec.grace_time.seconds if spec.grace_time else None),
-        (
-            "OverSubscribe",
-            {"no": "NO", "exclusive": "EXCLUSIVE", "yes": "YES", "force": "FORCE"}.get(spec.oversubscribe or ""),
-        ),
-        ("MinNodes", spec.min_nodes),
-        ("MaxNodes", spec.max_nodes),
-        ("MaxCPUsPerNode", spec.max_cpus_per_node),
-        ("QOS", spec.qos),
-        ("AllowAccounts", ",".join(spec.allow_accounts)),
-        ("AllowQos", ",".join(spec.allow_qos)),
-        ("AllowGroups", ",".join(spec.allow_groups)),
-        ("Hidden", "YES" if spec.hidden else None),
-        ("DefCpuPerGPU", partition.cpus_per_gpu),
-        ("DefMemPerGPU", partition.mem_per_gpu_mib),
-        ("DefMemPerCPU", partition.mem_per_cpu_mib),
-        ("TRESBillingWeights", billing(partition) if cluster.accounting_hosts or cluster.bare else None),
-    ]
-    return block(FILE, cluster.release, given, spec.options)
+    derived: dict[str, Value | None] = {
+        "Nodes": None if spec.nodes == "none" else partition.nodes,
+        "Default": "YES" if partition.default else None,
+        "DefaultTime": None if cluster.bare and not spec.default_time else _time(partition.default_time_minutes),
+        "MaxTime": None if cluster.bare and not spec.max_time else _time(partition.max_time_minutes),
+        "DefCpuPerGPU": partition.cpus_per_gpu,
+        "DefMemPerGPU": partition.mem_per_gpu_mib,
+        "DefMemPerCPU": partition.mem_per_cpu_mib,
+        "TRESBillingWeights": billing(partition) if cluster.accounting_hosts or cluster.bare else None,
+    }
+    pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
+    for key, row in FIELDS[FILE, "PartitionName"].items():
+        pairs.append((key, derived[key] if key in derived else printed(row, value_at(spec, row.path))))
+    return block(FILE, cluster.release, pairs, spec.options)
 
 
 def billing(partition: Partition) -> str:
@@ -118,8 +130,4 @@ def billing(partition: Partition) -> str:
 
 
 def _time(minutes: int | None) -> str:
-    if minutes is None:
-        return "UNLIMITED"
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    return f"{days}-{hours:02d}:{minutes:02d}:00" if days else f"{hours:02d}:{minutes:02d}:00"
+    return "UNLIMITED" if minutes is None else Duration(minutes * 60).slurm()

@@ -7,8 +7,8 @@ from typing import Any
 
 from clustergen.cluster.model import Cluster
 from clustergen.render.effects import Effect
+from clustergen.render.file import File
 from clustergen.render.formats import Format
-from clustergen.render.registry import File
 
 View = Callable[[Cluster], Any]
 

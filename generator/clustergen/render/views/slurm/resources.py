@@ -16,23 +16,37 @@ IMEX = "switch/nvidia_imex"
 def resources(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     sharing = has_shards(cluster) or has_mps(cluster)
-    linear = str(slurm.options.get("SelectType", "")).lower().endswith("linear")
+    spec = slurm.resources
+    linear = spec.select == "linear"
     parameters = [
-        "CR_Memory" if linear else "CR_Core_Memory",  # whole nodes are all that select/linear hands out
-        *(["LL_SHARED_GRES"] if sharing else []),
+        *(
+            spec.select_parameters
+            or [
+                "CR_Memory" if linear else "CR_Core_Memory",  # whole nodes are all that select/linear hands out
+                *(["LL_SHARED_GRES"] if sharing else []),
+            ]
+        ),
         *(["ENFORCE_BINDING_GRES"] if slurm.enforce_binding else []),
     ]
     as_socket = any(group.type.numa_as_socket for group in cluster.compute)
     rows = [
-        Setting("SelectType", "select/cons_tres", "the only plugin that knows GPUs"),
+        Setting("SelectType", f"select/{spec.select}", "" if linear else "the only plugin that knows GPUs"),
         Setting(
             "SelectTypeParameters",
             words("SelectTypeParameters", parameters, cluster.release),
-            "whole nodes are handed out, with their memory" if linear else "cores and memory are both handed out",
+            ""
+            if spec.select_parameters
+            else "whole nodes are handed out, with their memory"
+            if linear
+            else "cores and memory are both handed out",
         ),
         Setting("GresTypes", ",".join(gres_names(cluster))),
-        Setting("ProctrackType", "proctrack/cgroup"),
-        Setting("TaskPlugin", "task/cgroup,task/affinity", "limits by cgroup, binding by affinity"),
+        Setting("ProctrackType", f"proctrack/{spec.process_tracking}"),
+        Setting(
+            "TaskPlugin",
+            ",".join(f"task/{name}" for name in spec.task_plugins),
+            "limits by cgroup, binding by affinity" if spec.task_plugins == ("cgroup", "affinity") else "",
+        ),
         Setting("SlurmdParameters", "numa_node_as_socket", "GPUs hang on NUMA nodes, several in a socket")
         if as_socket
         else None,
@@ -57,8 +71,8 @@ def makes_imex_channels(cluster: Cluster) -> bool:
 def _switches_imex(cluster: Cluster) -> bool:
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     domains = [kind for kind in kinds if domain_nodes(kind) > 1]
-    known = plugin("SwitchType", IMEX) if domains else None
-    exists = known is not None and known.state(cluster.release) == "known"
+    plugin_row = plugin("SwitchType", IMEX) if domains else None
+    exists = plugin_row is not None and plugin_row.state(cluster.release) == "known"
     return exists and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in domains)
 
 
@@ -99,7 +113,7 @@ def _memory_per_cpu(cluster: Cluster) -> int | None:
 
 def mpi_default(cluster: Cluster) -> str:
     """PMIx where every compute node's build has it."""
-    if wanted := cluster.manifest.slurm.mpi_default:
-        return wanted
+    if stated := cluster.manifest.slurm.mpi_default:
+        return stated
     systems = {group.type.os.id: group.type.os for group in cluster.compute}.values()
     return "pmix" if all(offers(cluster, os, "slurm_pmix") for os in systems) else "pmi2"

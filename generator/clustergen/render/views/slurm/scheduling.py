@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.slurm.settings import Section, Setting, Value, knows, section, words
 
@@ -14,6 +14,10 @@ def scheduler(cluster: Cluster) -> Section:
     rows = [
         Setting("SchedulerType", "sched/backfill", "small jobs start in the gaps before large ones"),
         Setting("SchedulerParameters", scheduler_words(cluster)),
+        Setting(
+            "DependencyParameters",
+            words("DependencyParameters", cluster.manifest.slurm.scheduler.dependency_parameters, cluster.release),
+        ),
     ]
     return section("Scheduler", FILE, cluster.release, rows)
 
@@ -24,7 +28,7 @@ def scheduler_words(cluster: Cluster) -> str:
         return words("SchedulerParameters", cluster.manifest.slurm.scheduler.parameters, cluster.release)
     nodes = sum(len(group.hosts) for group in cluster.compute)
     window = backfill_window(cluster)
-    wanted: dict[str, Value | None] = {
+    derived: dict[str, Value | None] = {
         "bf_continue": None,
         "bf_window": window,
         # One bit of the plan per so many seconds: a longer window gets coarser, so that a pass stays short.
@@ -32,15 +36,15 @@ def scheduler_words(cluster: Cluster) -> str:
         "bf_max_job_test": 500 if nodes <= 128 else 1000 if nodes <= 1024 else 2000,
     }
     if nodes > 1024:
-        wanted["max_rpc_cnt"] = 128
+        derived["max_rpc_cnt"] = 128
     preemption = cluster.manifest.slurm.preemption
     if preemption.by != "off" and preemption.youngest_first and not knows(FILE, "PreemptParameters", cluster.release):
-        wanted["preempt_youngest_first"] = None
+        derived["preempt_youngest_first"] = None
     for text in cluster.manifest.slurm.scheduler.parameters:
         name, _, value = text.partition("=")
-        wanted[name] = value or None
+        derived[name] = value or None
     return words(
-        "SchedulerParameters", (f"{k}={v}" if v is not None else k for k, v in wanted.items()), cluster.release
+        "SchedulerParameters", (f"{k}={v}" if v is not None else k for k, v in derived.items()), cluster.release
     )
 
 
@@ -54,7 +58,7 @@ def backfill_window(cluster: Cluster) -> int:
 
 
 def priority(cluster: Cluster) -> Section:
-    """Fair share, QOS and age count only where slurmdbd keeps the books."""
+    """Fair share, QOS and age count only with accounting in slurmdbd."""
     spec = cluster.manifest.slurm.priority
     weights = spec.weights
     rows = [
@@ -82,18 +86,11 @@ def priority(cluster: Cluster) -> Section:
     return section("Priority", FILE, cluster.release, rows)
 
 
-_MODES = {"off": "OFF", "requeue": "REQUEUE", "cancel": "CANCEL", "suspend": "SUSPEND"}
-
-
-def preempt_mode(word: str) -> str:
-    return _MODES[word]
-
-
 def preemption(cluster: Cluster) -> Section:
     spec = cluster.manifest.slurm.preemption
     if spec.by == "off":
         return Section("Preemption", ())
-    mode = preempt_mode(spec.mode)
+    mode = spec.mode.upper()
     rows = [
         Setting("PreemptType", "preempt/partition_prio" if spec.by == "partition" else "preempt/qos"),
         # Only the gang scheduler wakes a suspended job again.
@@ -106,17 +103,12 @@ def preemption(cluster: Cluster) -> Section:
     return section("Preemption", FILE, cluster.release, rows)
 
 
-_BY_DEFAULT = SlurmRelease("23.11")  # what was topology/none
-_FLAT = SlurmRelease("25.05")
-
-
 def topology_plugin(cluster: Cluster) -> str:
     """By the name that the release has for it."""
     if cluster.topology != "flat":
         return f"topology/{cluster.topology}"
-    if cluster.release >= _FLAT:
-        return "topology/flat"
-    return "topology/default" if cluster.release >= _BY_DEFAULT else "topology/none"
+    names = ("topology/flat", "topology/default")
+    return next((name for name in names if has_plugin("TopologyPlugin", name, cluster.release)), "topology/none")
 
 
 def topology(cluster: Cluster) -> Section:

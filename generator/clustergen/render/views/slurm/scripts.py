@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clustergen.cluster.model import Cluster, GpuSet, NodeType, once_per_cluster
-from clustergen.manifest.storage import Mount
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
+from clustergen.render.file import File
 from clustergen.render.formats import SHELL
-from clustergen.render.registry import File
 from clustergen.render.views.dcgm import job_map
 
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
@@ -83,8 +83,8 @@ def tmpdir(cluster: Cluster) -> TmpDir | None:
 def strays(cluster: Cluster) -> Strays | None:
     """Where users come in only with a job, whatever is in none is a leftover."""
     host = cluster.manifest.host
-    wanted = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt
-    return Strays(host.admin_group) if wanted else None
+    is_enabled = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt
+    return Strays(host.admin_group) if is_enabled else None
 
 
 def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
@@ -100,19 +100,19 @@ def _suspends(cluster: Cluster) -> bool:
 
 
 def gpu_prolog(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    wanted = cluster.manifest.slurm.scripts.prolog and kind.gpus
-    return Gpus(is_exclusive(cluster, kind.gpus)) if wanted and kind.gpus else None
+    is_enabled = cluster.manifest.slurm.scripts.prolog and kind.gpus
+    return Gpus(is_exclusive(cluster, kind.gpus)) if is_enabled and kind.gpus else None
 
 
 def gpu_epilog(cluster: Cluster, kind: NodeType) -> Gpus | None:
     """Only where the GPUs were the job's alone: what still runs there is its own."""
-    wanted = cluster.manifest.slurm.scripts.epilog and kind.gpus and is_exclusive(cluster, kind.gpus)
-    return Gpus(True) if wanted else None
+    is_enabled = cluster.manifest.slurm.scripts.epilog and kind.gpus and is_exclusive(cluster, kind.gpus)
+    return Gpus(True) if is_enabled else None
 
 
 def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    wanted = cluster.manifest.slurm.scripts.epilog and cluster.manifest.health.ecc and kind.gpus
-    return Gpus(is_exclusive(cluster, kind.gpus)) if wanted and kind.gpus else None
+    is_enabled = cluster.manifest.slurm.scripts.epilog and cluster.manifest.health.ecc and kind.gpus
+    return Gpus(is_exclusive(cluster, kind.gpus)) if is_enabled and kind.gpus else None
 
 
 def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
@@ -122,8 +122,8 @@ def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
 
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
     """A file system that jobs cannot do without."""
-    wanted = entry.required and "slurm-compute" in entry.clients and cluster.manifest.slurm.scripts.prolog
-    return {name: MountCheck(name, entry.mount)} if wanted else {}
+    is_enabled = entry.required and "slurm-compute" in entry.clients and cluster.manifest.slurm.scripts.prolog
+    return {name: MountCheck(name, entry.mount)} if is_enabled else {}
 
 
 def script(path: str, view: Callable[..., object], *, source: str | None = None, per_type: bool = False) -> File:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.directories import directory_of, own_directory
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.storage import Mount
+from clustergen.filesystems import file_system
+from clustergen.manifest.mount import Mount
+from clustergen.manifest.slurm import Daemon
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
+from clustergen.render.file import File
 from clustergen.render.formats import CONF
-from clustergen.render.registry import File
-from clustergen.render.views.slurm.daemons import LOGS, SPOOL, port, state_location
+from clustergen.render.views.slurm.daemons import log_file, pid_file, port, state_location
 from clustergen.render.views.slurm.slurmdbd import is_local
 
 _DROP_IN = "50-clustergen.conf"
@@ -43,6 +48,8 @@ class Slurmdbd:
 @record
 class WaitForMount:
     mount: str
+    unit: str
+    """What is active while it is mounted; empty: its mount unit, which systemd finds by the path."""
 
 
 @record
@@ -62,12 +69,17 @@ class Folders:
     """Lines of tmpfiles.d: path, mode, and owner."""
 
     folders: tuple[tuple[str, str, str], ...]
+    files: tuple[tuple[str, str], ...] = ()
+    """Log files in a directory of the system, where their daemon may not create them: path and owner."""
 
 
 @record
 class Log:
     log: str
+    """With a `*` for the node's name."""
     daemon: str
+    owner: str = ""
+    """Who gets the new file, where the daemon may not create it itself."""
 
 
 def _munge(cluster: Cluster) -> bool:
@@ -91,8 +103,9 @@ def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
 
 
 def wait_for_mount(_: Cluster, name: str, entry: Mount) -> dict[str, WaitForMount]:
-    wanted = entry.required and "slurm-compute" in entry.clients
-    return {name: WaitForMount(entry.mount)} if wanted else {}
+    is_enabled = entry.required and "slurm-compute" in entry.clients
+    unit = file_system(entry.type).ready_unit.format(name=name)
+    return {name: WaitForMount(entry.mount, unit)} if is_enabled else {}
 
 
 def options(cluster: Cluster, _: OperatingSystem) -> Options:
@@ -108,9 +121,19 @@ def user(cluster: Cluster) -> User | None:
 
 def controller_folders(cluster: Cluster) -> Folders:
     """A state folder on a mounted file system is not made here: at boot it would land below the mount."""
-    name = cluster.manifest.slurm.user
-    state = state_location(cluster)
-    return Folders(((LOGS, "0755", name), *([] if _state_is_mounted(cluster) else [(state, "0700", name)])))
+    state = "" if _state_is_mounted(cluster) else own_directory(state_location(cluster))
+    state_directory = [(state, "0700", cluster.manifest.slurm.user)] if state else []
+    return _folders(cluster, "slurmctld", state_directory)
+
+
+def _folders(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]]) -> Folders:
+    """Those of a daemon's log and pid file, and others; slurmd, as root, needs no help with its files."""
+    user = cluster.manifest.slurm.user
+    log, pid = log_file(cluster, daemon), pid_file(cluster, daemon)
+    directories = [directory_of(log), directory_of(pid) if pid else None]
+    rows = dict.fromkeys((path, "0755", user) for path in directories if path)
+    lone = directory_of(log) is None and daemon != "slurmd"
+    return Folders((*rows, *others), ((log, user),) if lone else ())
 
 
 def _state_is_mounted(cluster: Cluster) -> bool:
@@ -121,24 +144,30 @@ def _state_is_mounted(cluster: Cluster) -> bool:
 def compute_folders(cluster: Cluster) -> Folders:
     """The folder for scratch belongs to root: nobody else can put a name there before the prolog does."""
     scratch = cluster.manifest.slurm.scripts.tmpdir
-    own = [(scratch, "0755", "root")] if scratch else []
-    return Folders(((LOGS, "0755", cluster.manifest.slurm.user), (SPOOL, "0755", "root"), *own))
+    spool = own_directory(cluster.manifest.slurm.spool_directory)
+    return _folders(cluster, "slurmd", [(path, "0755", "root") for path in (spool, scratch) if path])
 
 
 def accounting_folders(cluster: Cluster) -> Folders:
-    return Folders(((LOGS, "0755", cluster.manifest.slurm.user),))
+    return _folders(cluster, "slurmdbd", [])
 
 
-def slurmctld_log(_: Cluster) -> Log:
-    return Log(f"{LOGS}/slurmctld.log", "slurmctld")
+def slurmctld_log(cluster: Cluster) -> Log:
+    return _log(cluster, "slurmctld")
 
 
-def slurmd_log(_: Cluster) -> Log:
-    return Log(f"{LOGS}/slurmd.log", "slurmd")
+def slurmd_log(cluster: Cluster) -> Log:
+    return _log(cluster, "slurmd")
 
 
-def slurmdbd_log(_: Cluster) -> Log:
-    return Log(f"{LOGS}/slurmdbd.log", "slurmdbd")
+def slurmdbd_log(cluster: Cluster) -> Log:
+    return _log(cluster, "slurmdbd")
+
+
+def _log(cluster: Cluster, daemon: Daemon) -> Log:
+    path = log_file(cluster, daemon)
+    lone = directory_of(path) is None and daemon != "slurmd"
+    return Log(re.sub("%[nh]", "*", path), daemon, cluster.manifest.slurm.user if lone else "")
 
 
 def _drop_in(group: str, unit: str) -> str:

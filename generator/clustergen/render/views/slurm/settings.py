@@ -52,10 +52,12 @@ def knows(file: str, key: str, release: SlurmRelease, block: str = "") -> bool:
     return row is not None and row.state(release) == "known"
 
 
-def words(key: str, wanted: Iterable[str], release: SlurmRelease) -> str:
+def words(key: str, requested: Iterable[str], release: SlurmRelease) -> str:
     """A list value of the words that the release knows, each once; others are ignored without a sound, or fatal."""
-    known = [word for word in wanted if (row := catalogue_token(key, word)) is None or row.state(release) == "known"]
-    return ",".join(dict.fromkeys(known))
+    accepted = [
+        word for word in requested if (row := catalogue_token(key, word)) is None or row.state(release) == "known"
+    ]
+    return ",".join(dict.fromkeys(accepted))
 
 
 def section(title: str, file: str, release: SlurmRelease, rows: Iterable[Setting | None]) -> Section:
@@ -66,44 +68,44 @@ def section(title: str, file: str, release: SlurmRelease, rows: Iterable[Setting
 
 def with_options(sections: Iterable[Section], options: Mapping[str, Value], where: str) -> tuple[Section, ...]:
     """The manifest's own values: in the place of ours, other keys in a section of their own. Empty sections go."""
-    own = {key.lower(): (key, value) for key, value in options.items()}
+    stated = {key.lower(): (key, value) for key, value in options.items()}
     placed: set[str] = set()
     result = []
     for part in sections:
         rows = []
         for row in part.rows:
             name = row.key.lower()
-            if name not in own:
+            if name not in stated:
                 rows.append(row)
             elif name not in placed:
                 placed.add(name)
-                rows.append(replace(row, value=own[name][1], why=f"{OWN_VALUE}: {where}"))
+                rows.append(replace(row, value=stated[name][1], why=f"{OWN_VALUE}: {where}"))
         result.append(Section(part.title, tuple(rows)))
-    more = tuple(Setting(key, value) for name, (key, value) in own.items() if name not in placed)
+    more = tuple(Setting(key, value) for name, (key, value) in stated.items() if name not in placed)
     result.append(Section(f"Set in the manifest: {where}", more))
     return tuple(part for part in result if part.rows)
 
 
-def block(file: str, release: SlurmRelease, given: Pairs, options: Mapping[str, Value] | None = None) -> Safe:
+def block(file: str, release: SlurmRelease, pairs: Pairs, options: Mapping[str, Value] | None = None) -> Safe:
     """A line such as NodeName's, whose first key opens it.
 
     Keys without a value and keys that the release does not know are left out; options take the place of ours, and other
     options come last.
     """
-    opening = given[0][0]
-    own = {key.lower(): (key, value) for key, value in (options or {}).items()}
-    found = []
-    for key, value in given:
-        if key.lower() in own:
-            found.append(_word(*own.pop(key.lower())))
+    opening = pairs[0][0]
+    stated = {key.lower(): (key, value) for key, value in (options or {}).items()}
+    settings = []
+    for key, value in pairs:
+        if key.lower() in stated:
+            settings.append(_word(*stated.pop(key.lower())))
         elif value is not None and value != "" and (key == opening or knows(file, key, release, opening)):
-            found.append(_word(key, value))
-    return Safe(" ".join([*found, *(_word(key, value) for key, value in own.values())]))
+            settings.append(_word(key, value))
+    return Safe(" ".join([*settings, *(_word(key, value) for key, value in stated.values())]))
 
 
-def own_lines(given: Iterable[Mapping[str, Value]]) -> tuple[Safe, ...]:
+def own_lines(mappings: Iterable[Mapping[str, Value]]) -> tuple[Safe, ...]:
     """Whole lines of the manifest's own."""
-    return tuple(Safe(" ".join(_word(key, value) for key, value in line.items())) for line in given if line)
+    return tuple(Safe(" ".join(_word(key, value) for key, value in line.items())) for line in mappings if line)
 
 
 def _word(key: str, value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.views.slurm.daemons import LOGS, port
+from clustergen.render.views.slurm.daemons import log_file, log_level, pid_file, port
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
 from clustergen.render.views.slurm.stated import as_stated
 
@@ -54,8 +54,9 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
         Setting("DbdPort", port(cluster, "slurmdbd")),
         Setting("SlurmUser", slurm.user, "the default is root"),
         Setting("AuthType", f"auth/{slurm.auth}", "the same as in slurm.conf"),
-        Setting("LogFile", f"{LOGS}/slurmdbd.log"),
-        Setting("DebugLevel", "info"),
+        Setting("PidFile", pid_file(cluster, "slurmdbd")),
+        Setting("LogFile", log_file(cluster, "slurmdbd")),
+        Setting("DebugLevel", log_level(cluster, "slurmdbd")),
         Setting("PrivateData", ",".join(spec.private)),
     ]
     storage = [
@@ -65,7 +66,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
         Setting("StorageUser", spec.database_user),
         Setting("StorageLoc", spec.database_name),
     ]
-    purge = [Setting(_PURGE[kind], age) for kind, age in spec.purge.items()]
+    purge = [Setting(_PURGE[kind], str(age)) for kind, age in spec.purge.items()]
     made = [
         section("Daemon", FILE, cluster.release, daemon),
         section("Database", FILE, cluster.release, storage),
@@ -81,7 +82,7 @@ def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> MariadbConf | None:
     """A twentieth of the node's memory, from 4 to 16 GiB, on small nodes less; 4 GiB where the memory is not known."""
     if not is_local(cluster):
         return None
-    groups = [group for group in cluster.with_role("slurm-accounting") if group.type.os.id == os.id]
-    memory = min((group.type.memory_mib for group in groups if group.type.known), default=65536)
+    groups = [group for group in cluster.with_role("slurm-accounting") if group.type.os == os]
+    memory = min((group.type.memory_mib for group in groups if group.type.is_resolved), default=65536)
     pool = min(16384, max(min(4096, memory // 4), memory // 20))
     return MariadbConf(pool, pool // 4)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
 from clustergen.cluster.model import Cluster
+from clustergen.manifest.stated import is_stated
 from clustergen.render.views.slurm.settings import Section
-from clustergen.rules.slurm_managed import FIELDS
+from clustergen.slurmrules.fields import fields_of
 
-_MORE = {
-    "MpiDefault": "slurm.mpi_default",
-    "LaunchParameters": "slurm.interactive_step",
-    "SlurmctldParameters": "slurm.configless",
-    "JobAcctGatherFrequency": "slurm.accounting.gather_frequency",
-    "DbdPort": "slurm.ports.slurmdbd",
-}
-"""Keys that an option may hold too, and so are not among those of the fields."""
 # What follows from nodes and roles, or is switched by a field of its own.
 _ALWAYS = frozenset(
     (
@@ -41,18 +32,4 @@ def as_stated(cluster: Cluster, file: str, sections: list[Section]) -> list[Sect
 def _stated(cluster: Cluster, file: str, key: str) -> bool:
     if key == "PrologFlags":  # the prolog before the job, and ssh into it, need them
         return cluster.manifest.slurm.scripts.prolog or cluster.manifest.host.ssh_adopt
-    field = _MORE.get(key) or FIELDS.get((file, ""), {}).get(key, "")
-    return is_stated(cluster, field.partition(",")[0])
-
-
-def is_stated(cluster: Cluster, field: str) -> bool:
-    """Whether the manifest has that field (`slurm.priority.weights.age`), be it with the value of the default."""
-    here: object = cluster.manifest
-    for name in field.split("."):
-        if isinstance(here, BaseModel):
-            if name not in here.model_fields_set:
-                return False
-            here = getattr(here, name)
-        elif not isinstance(here, dict) or name not in here:
-            return False
-    return bool(field)
+    return any(is_stated(cluster.manifest, row.path) for row in fields_of(file, "", key))

@@ -6,10 +6,9 @@ switch count as one: all spines together are one switch. Where several trees are
 
 from __future__ import annotations
 
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domains
-from clustergen.hostlist import count, fold
+from clustergen.hostlist import compress, count
 from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.slurm.settings import Pairs, block, knows, own_lines
@@ -17,8 +16,6 @@ from clustergen.render.views.slurm.settings import Pairs, block, knows, own_line
 FILE = "topology.conf"
 TOP = "fabric"
 NO_LEAF = "no-leaf"
-_YAML = SlurmRelease("25.05")
-_GAPS = SlurmRelease("25.05")  # from here a block may have fewer nodes than the base size
 
 
 @record
@@ -49,8 +46,8 @@ class TopologyYaml:
 
 
 def topology_conf(cluster: Cluster) -> TopologyConf | None:
-    if own := cluster.manifest.slurm.topology.lines:
-        return TopologyConf(own_lines(own))
+    if site_lines := cluster.manifest.slurm.topology.lines:
+        return TopologyConf(own_lines(site_lines))
     if cluster.topology == "flat" or cluster.manifest.slurm.topology.format == "yaml":
         return None
     if cluster.topology == "block":
@@ -63,7 +60,7 @@ def topology_conf(cluster: Cluster) -> TopologyConf | None:
 
 
 def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
-    if cluster.manifest.slurm.topology.format != "yaml" or cluster.release < _YAML:
+    if cluster.manifest.slurm.topology.format != "yaml" or not cluster.release.has("topology-yaml"):
         return None
     if cluster.topology == "block":
         return TopologyYaml((), tuple(blocks(cluster)), block_sizes(cluster))
@@ -73,16 +70,16 @@ def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
 def leaf_nodes(cluster: Cluster) -> dict[str, list[str]]:
     """Leaf → its nodes that run slurmd. Slurm takes a node in one leaf: the first that names it has it."""
     waiting = dict.fromkeys(cluster.hosts("slurm-compute"))
-    found: dict[str, list[str]] = {}
+    nodes_of_leaf: dict[str, list[str]] = {}
     for leaf in cluster.leaves:
-        here = [host for host in leaf.nodes if host in waiting]
-        for host in here:
+        assigned = [host for host in leaf.nodes if host in waiting]
+        for host in assigned:
             del waiting[host]
-        if here:
-            found[leaf.name] = here
+        if assigned:
+            nodes_of_leaf[leaf.name] = assigned
     if waiting:
-        found[NO_LEAF] = list(waiting)
-    return found
+        nodes_of_leaf[NO_LEAF] = list(waiting)
+    return nodes_of_leaf
 
 
 def tree(cluster: Cluster) -> list[TreeSwitch]:
@@ -103,14 +100,14 @@ def tree(cluster: Cluster) -> list[TreeSwitch]:
     for name in order:
         if name in nodes:
             leaf = f"{name}-nodes" if name in below else name  # a switch has nodes or switches
-            lines.append(TreeSwitch(leaf, nodes=fold(nodes[name])))
+            lines.append(TreeSwitch(leaf, nodes=compress(nodes[name])))
             if name in below:
                 below[name].append(leaf)
         if name in below:
-            lines.append(TreeSwitch(name, switches=fold(below[name])))
+            lines.append(TreeSwitch(name, switches=compress(below[name])))
     tops = [name for name in order if switches.parent(name) is None]
     if len(tops) > 1:
-        lines.append(TreeSwitch(TOP, switches=fold(tops)))
+        lines.append(TreeSwitch(TOP, switches=compress(tops)))
     return lines
 
 
@@ -151,15 +148,15 @@ def blocks(cluster: Cluster) -> list[Block]:
     stated = cluster.manifest.slurm.topology.blocks
     if stated:
         return [Block(name, nodes) for name, nodes in stated.items()]
-    return [Block(name, fold(nodes)) for name, nodes in _neighbours(cluster).items()]
+    return [Block(name, compress(nodes)) for name, nodes in _neighbours(cluster).items()]
 
 
 def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
     """NVLink domains that span nodes, each as a block; of all other nodes, those on one leaf."""
-    found = domains(cluster)
-    inside = {host for hosts in found.values() for host in hosts}
+    imex_domains = domains(cluster)
+    inside = {host for hosts in imex_domains.values() for host in hosts}
     outside = {name: [host for host in hosts if host not in inside] for name, hosts in leaf_nodes(cluster).items()}
-    return found | {name: hosts for name, hosts in outside.items() if hosts}
+    return imex_domains | {name: hosts for name, hosts in outside.items() if hosts}
 
 
 def block_sizes(cluster: Cluster) -> tuple[int, ...]:
@@ -168,7 +165,11 @@ def block_sizes(cluster: Cluster) -> tuple[int, ...]:
     if stated:
         return stated
     sizes = block_counts(cluster)
-    whole = [] if cluster.manifest.slurm.topology.blocks or cluster.release < _GAPS else domains(cluster).values()
+    whole = (
+        []
+        if cluster.manifest.slurm.topology.blocks or not cluster.release.has("block-gaps")
+        else domains(cluster).values()
+    )
     base = max(map(len, whole), default=min(sizes, default=1))
     return tuple(base << level for level in range(len(sizes).bit_length()))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from clustergen.manifest.storage import Mount
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import Effect, remount
 from clustergen.render.formats import Safe
@@ -77,9 +77,9 @@ def slot(option: str) -> str:
 
 def merged(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
     """Our options without those that the manifest decides otherwise, then the manifest's, each once."""
-    wanted = list(dict.fromkeys(theirs))
-    decided = {slot(option) for option in wanted}
-    return [option for option in dict.fromkeys(ours) if slot(option) not in decided] + wanted
+    options = list(dict.fromkeys(theirs))
+    decided = {slot(option) for option in options}
+    return [option for option in dict.fromkeys(ours) if slot(option) not in decided] + options
 
 
 def remote_mount(name: str, entry: Mount, source: Source) -> dict[str, MountUnit]:

@@ -1,0 +1,56 @@
+"""What a registry row holds: one kind of file, the view that computes it, and its mode, owner and effect.
+
+A file is named as below `templates/`: `SCOPE/PATH`, where SCOPE is a group and PATH is where it lands on the node.
+Its view is computed by a function that returns None where the cluster has no use for the file, so that "when" is code
+of the view's own module. What the function is called with depends on `per`:
+
+    per="cluster"  view(cluster)             one text for all nodes of the group
+    per="os"       view(cluster, os)         a text per operating system; PATH may hold {os.FIELD}
+    per="type"     view(cluster, node_type)  a text per node type
+    per="tree"     view(cluster, outline)    a file of scope `tree` about all other files and groups; made last
+
+Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
+A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
+`mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are
+called with the entry's name and the entry after the cluster. `tree` is for files at the top, that go on no node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.effects import NONE, Effect
+from clustergen.render.formats import Format, format_of
+
+View = Callable[..., Any]
+
+
+@record
+class File:
+    """One kind of file. `effect` may be a function of the view where it depends on it."""
+
+    template: str
+    view: View
+    effect: Effect | Callable[[Any], Effect] = NONE
+    mode: int = 0o644
+    owner: str | Callable[[Cluster], str] = "root"
+    group: str | Callable[[Cluster], str] = "root"
+    per: Literal["cluster", "os", "type", "tree"] = "cluster"
+    format: Format | None = None
+    source: str | None = None  # template file, where several outputs share one
+
+    @property
+    def scope(self) -> str:
+        return self.template.partition("/")[0]
+
+    @property
+    def path(self) -> str:
+        """On the node, without the leading slash."""
+        return self.template.partition("/")[2]
+
+    @property
+    def form(self) -> Format:
+        return self.format or format_of(self.path)

@@ -1,0 +1,134 @@
+"""The lock file of a tree, read as what it is: input that anybody may have edited.
+
+Everything that reads a tree (render, diff, verify, the playbooks) reads its lock file here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, TypedDict
+
+from clustergen import regular_file
+from clustergen.diagnostics import ClustergenError
+from clustergen.render import effects
+from clustergen.render.tree import LOCK, LOCK_FORMAT, LOCK_LIMIT, STAGING
+
+
+class Entry(TypedDict, total=False):
+    """A file of the tree. All keys but `sha256` are those of files that go on nodes, which have all of them."""
+
+    sha256: str
+    group: str
+    target: str
+    mode: str
+    owner: str
+    effect: str
+    source: str
+
+
+class Manifest(TypedDict):
+    name: str
+    sha256: str
+
+
+class LockFile(TypedDict):
+    """`files`: path in the tree → entry."""
+
+    format: int
+    clustergen: str
+    manifest: Manifest
+    files: dict[str, Entry]
+
+
+class LockFileError(ClustergenError):
+    """The lock file exists and cannot be used."""
+
+
+def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
+    """The lock file of a directory; None where it has none.
+
+    `name` is what messages call the directory. Raises LockFileError (exit code 3) for everything that `Tree.lock` does
+    not write.
+    """
+    shown = f"{name or directory}/{LOCK}"
+    try:
+        return parse_lock(regular_file.read(directory / LOCK, LOCK_LIMIT))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as err:
+        reason = err.strerror or str(err)
+    except ValueError as err:
+        reason = str(err)
+    hint = f"restore it from git, or remove {name or directory} and render the tree again"
+    raise LockFileError(f"{shown} cannot be read: {reason}", hint)
+
+
+def parse_lock(raw: bytes) -> LockFile:
+    """Raises ValueError, with what is wrong."""
+    try:
+        document = json.loads(raw)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except ValueError:  # UnicodeDecodeError and numbers of thousands of digits among them
+        raise ValueError("it is not JSON as clustergen writes it") from None
+    if not isinstance(document, dict):
+        raise ValueError("it is not a mapping")
+    if type(document.get("format")) is not int:
+        raise ValueError("it has no format number")
+    if document["format"] != LOCK_FORMAT:
+        raise ValueError(f"it has format {document['format']}, this clustergen reads format {LOCK_FORMAT}")
+    _text("clustergen", document.get("clustergen"), _PLAIN)
+    manifest = document.get("manifest")
+    if not isinstance(manifest, dict):
+        raise ValueError("it has no mapping 'manifest'")
+    _text("manifest.name", manifest.get("name"), _NAME)
+    _text("manifest.sha256", manifest.get("sha256"), _SHA256)
+    files = document.get("files")
+    if not isinstance(files, dict):
+        raise ValueError("it has no mapping 'files'")
+    for path, entry in files.items():
+        if not is_inside(path):
+            raise ValueError(f"{path!a} is outside the tree")
+        _check_entry(path, entry)
+    return document  # type: ignore[return-value]
+
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PLAIN = re.compile(r"[!-~]+")
+_CHARACTER = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # printable, and encodable as UTF-8
+_NAME = re.compile(f"(?:(?!/){_CHARACTER})+")
+_FORMS = {
+    "group": re.compile(r"[A-Za-z0-9_]+"),
+    "target": re.compile(r"(/[^/]+)+"),
+    "mode": re.compile(r"[0-7]{4}"),
+    "owner": re.compile(r"[A-Za-z0-9_.$-]+:[A-Za-z0-9_.$-]+"),
+    "effect": re.compile(r"[ -~]+"),
+    "source": re.compile(f"{_CHARACTER}*"),
+}
+
+
+def _check_entry(path: str, entry: Any) -> None:
+    if not isinstance(entry, dict):
+        raise ValueError(f"{path} has no mapping")
+    _text(f"{path}: sha256", entry.get("sha256"), _SHA256)
+    if "group" in entry:
+        for key, form in _FORMS.items():
+            _text(f"{path}: {key}", entry.get(key), form)
+        effects.read(entry["effect"])
+        if not is_inside(entry["target"][1:]):
+            raise ValueError(f"{path}: target {entry['target']!a} is outside the tree of a node")
+    elif more := sorted(entry.keys() & _FORMS.keys()):
+        raise ValueError(f"{path}: {more[0]} without a group")
+
+
+def _text(what: str, value: Any, form: re.Pattern[str]) -> None:
+    if not isinstance(value, str) or form.fullmatch(value) is None:
+        raise ValueError(f"{what} is {value!a:.80}")
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path names a file below the directory that it is relative to, in its shortest form and printable."""
+    parts = path.split("/")
+    return path.isprintable() and not path.startswith(STAGING) and not {"", ".", ".."}.intersection(parts)

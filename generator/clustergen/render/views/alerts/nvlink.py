@@ -1,0 +1,94 @@
+"""Alerts on NVLinks, by GPU generation: each reports its errors in other counters, and leaves those of the others out.
+
+A link corrects errors by itself. Alerts watch how fast counters grow, so that one corrected error is none, and a
+counter that starts anew with the driver neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.dcgm import NvlinkCounter, dcgm_fields, nvlink_counters
+from clustergen.catalogue.gpu_health import generation
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.views.alerts.model import (
+    BLANK_COUNT,
+    WHERE,
+    Alert,
+    Recording,
+    dcgm_types,
+    exports,
+    window,
+)
+
+_BER = "DCGM_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER"
+_BER_EXPONENT = 12  # worse than 1e-12 is DCGM's own limit from 4.6 on
+_NO_BER = 15 * 256 + 255  # mantissa and exponent where no rate was measured
+_NO_ERROR = 256  # below it the mantissa is 0
+
+
+def reports(kind: NodeType, field: str) -> bool:
+    """Whether the GPUs of a node type report a field at all."""
+    row = dcgm_fields().get(field)
+    if row is None or kind.gpus is None:
+        return row is None
+    has_links = kind.gpus.nvlink != "none" or field not in _fields()
+    return has_links and row.reported_by(generation(kind.gpus.model))
+
+
+def _fields() -> set[str]:
+    return {_BER, *(row.field for row in nvlink_counters())}
+
+
+def _reported(cluster: Cluster, field: str) -> bool:
+    return exports(cluster, field) and any(reports(kind, field) for kind in dcgm_types(cluster).values())
+
+
+def _counters(cluster: Cluster) -> tuple[NvlinkCounter, ...]:
+    return tuple(row for row in nvlink_counters() if _reported(cluster, row.field))
+
+
+def recordings(cluster: Cluster) -> Iterator[Recording]:
+    for row in _counters(cluster):
+        yield Recording(f"gpu:nvlink_{row.name}:max", f"max without (hpc_job) ({row.field}) < {BLANK_COUNT}")
+
+
+def alerts(cluster: Cluster) -> Iterator[Alert]:
+    terms: dict[str, list[str]] = {}
+    for row in _counters(cluster):
+        # increase() extrapolates to the edges of the window: half an event more than `above` is one more.
+        limit = f"{row.above + 0.5:g}" if row.above < 10 else str(row.above)
+        term = f"increase(gpu:nvlink_{row.name}:max[{window(cluster, row.window_min)}]) > {limit}"
+        terms.setdefault(row.alert, []).append(term)
+    for name, severity, wait, summary, meaning, runbook in (
+        (
+            "GpuNvlinkErrors", "warning", "10m",
+            f"{WHERE} repeats or loses NVLink packets",
+            "A link has errors again and again, which costs bandwidth.",
+            "nvidia-smi nvlink -e shows the link. Clean or reseat bridges; run dcgmi diag -r 3 when the node is idle.",
+        ),
+        (
+            "GpuNvlinkRecovery", "warning", "0s",
+            f"{WHERE} retrains an NVLink repeatedly",
+            "A link went down and came back more than once within a day; jobs saw a stall each time.",
+            "nvidia-smi nvlink -e shows the link. Reset the GPUs when the node is free; when it is the same link again,"
+            " have the GPU or board replaced.",
+        ),
+        (
+            "GpuNvlinkLost", "critical", "0s",
+            f"{WHERE} lost an NVLink",
+            "A link could not recover and is down. Jobs that use it fail.",
+            "Drain the node and reset its GPUs; when the link is lost again, have the GPU, board or tray replaced.",
+        ),
+    ):  # fmt: skip
+        if name in terms:
+            expr = "\nor ".join(terms[name])
+            yield Alert(name, expr, wait, severity, summary, meaning, runbook)  # type: ignore[arg-type]
+    if _reported(cluster, _BER):
+        rate = f"(max without (hpc_job) ({_BER}) >= {_NO_ERROR} < {_NO_BER})"
+        yield Alert(
+            "GpuNvlinkBitErrors", f"{rate} % 256 < {_BER_EXPONENT}", "15m", "warning",
+            f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",
+            "So many bits are wrong after error correction that packets are sent again all the time.",
+            "nvidia-smi nvlink shows the link. Reset the GPUs when the node is free; reseat the tray or its cables.",
+        )  # fmt: skip

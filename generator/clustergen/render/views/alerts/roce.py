@@ -1,0 +1,74 @@
+"""Alerts on RoCE: packets lost or out of sequence, pauses, congestion. They read what a script of ours exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, window
+
+TEXTFILE = "roce.prom"
+_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
+
+
+def is_exported(cluster: Cluster) -> bool:
+    """Whether nodes of a RoCE fabric export the counters of their ports."""
+    fabric = cluster.manifest.networks.fabric
+    return fabric is not None and fabric.type == "roce" and cluster.manifest.monitoring.node_exporter.enabled
+
+
+def alerts(cluster: Cluster) -> Iterator[Alert]:
+    minutes = window(cluster, 10)
+    yield Alert(
+        "RocePacketsOutOfSequence",
+        f"increase(clustergen_roce_out_of_sequence_packets_total[{minutes}]) > 100\n"
+        f"or increase(clustergen_roce_packet_sequence_errors_total[{minutes}]) > 100",
+        "10m", "warning",
+        f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
+        "The fabric loses packets although it is meant to be lossless; RDMA sends whole messages again, and collectives"
+        " slow down or hang.",
+        "Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for the same"
+        " priority on every hop: clustergen-roce-qos on the node, the switch configuration beyond.",
+    )  # fmt: skip
+    yield Alert(
+        "RoceAckTimeouts", f"increase(clustergen_roce_ack_timeouts_total[{minutes}]) > 10", "10m", "warning",
+        f"{_WHERE} waits for acknowledgements in vain",
+        "Packets or their acknowledgements are lost; after NCCL_IB_RETRY_CNT of them in a row, a job fails.",
+        "Look for a port that is down or flaps on the path, and for the node that does not answer.",
+    )  # fmt: skip
+    for direction, meaning, action in (
+        (
+            "received",
+            "The switch holds this port back: traffic beyond it is congested, and the pause spreads to other ports.",
+            "Look for the receiver that the traffic goes to, and for alerts on pauses that a node sends.",
+        ),
+        (
+            "sent",
+            "The node cannot take what arrives and holds the switch back, and with it other nodes: a slow receiver.",
+            "Check the PCIe width and speed of the NIC (lspci -vv), ACS, IOMMU and the host's memory; drain the node"
+            " when it lasts.",
+        ),
+    ):
+        share = (
+            f'sum without (priority) (rate(clustergen_roce_pause_seconds_total{{direction="{direction}"}}[{minutes}]))'
+        )
+        yield Alert(
+            f"RocePauses{direction.title()}", f"{share} > 0.1", "10m", "warning",
+            f"{_WHERE}: {{{{ $value | humanizePercentage }}}} of the time in pauses {direction}",
+            meaning, action,
+        )  # fmt: skip
+    yield Alert(
+        "RoceCongested",
+        f"rate(clustergen_roce_cnp_handled_total[{minutes}]) > 1000", "30m", "warning",
+        f"{_WHERE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
+        "Switches mark its packets all the time, so that its NIC sends more slowly. A burst is how congestion control"
+        " works; half an hour of it is an overloaded path.",
+        "Look at the load of the uplinks and at the placement of jobs; compare the ECN thresholds of the switches.",
+    )  # fmt: skip
+    yield Alert(
+        "RoceMetricsOld",
+        f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",
+        "RoCE counters of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
+        "The script that exports them fails; the other alerts on RoCE cannot fire for this node.",
+        "On the node: systemctl status clustergen-roce-metrics.timer clustergen-roce-metrics.",
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""firewalld: nodes of the cluster reach each other on every port.
+
+srun, PMIx, NCCL and MPI listen on ports that the kernel chooses, so no list of ports can be enough. Packets from other
+networks stay in firewalld's default zone.
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.fixed import Fixed
+
+UNIT = "clustergen-firewall.service"
+
+
+@record
+class Zone:
+    networks: tuple[str, ...]
+
+
+def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
+    """The networks of the manifest whose addresses are the nodes' own; None where the system has no firewalld."""
+    spec = cluster.manifest.networks
+    fabric = spec.fabric
+    cidrs = [
+        spec.management.cidr,
+        spec.storage.cidr if spec.storage else None,
+        *((fabric.cidr, *fabric.rails) if fabric else ()),
+    ]
+    networks = tuple(dict.fromkeys(cidr for cidr in cidrs if cidr))
+    if not networks or not cluster.manifest.host.firewall or os.fact("firewall") != "firewalld":
+        return None
+    return Zone(networks)
+
+
+def reload_unit(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
+    return Fixed() if zone(cluster, os) else None

@@ -1,0 +1,100 @@
+"""README.md of the tree: who may run what, with all settings of QOS, accounts and users by sacctmgr's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.rights import NORMAL, ROOT, parents_first, rights_of
+from clustergen.manifest.accounts import Account, Limits
+from clustergen.render.views.slurm.accounts import settings
+
+_AS_PARENT = 0x7FFFFFFF
+_SHOWN = 20
+_PREEMPTED = {"PreemptMode": "{}", "GraceTime": "after {} s", "PreemptExemptTime": "not in the first {}"}
+_IN_COLUMNS = ("Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "Fairshare", "QOS", "DefaultQOS")
+
+
+def qos_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, qos in cluster.manifest.slurm.qos.items():
+        stated = dict(settings("qos", qos))
+        yield {
+            "QOS": name,
+            "Priority": str(qos.priority),
+            "Preempts": ", ".join(qos.preempt),
+            "Preempted": ", ".join(words.format(stated[key]) for key, words in _PREEMPTED.items() if key in stated),
+            "Limits and flags": _others(stated.items()),
+            "Description": qos.description or "",
+        }
+
+
+def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """Accounts, parents first, each followed by its users with settings of their own."""
+    slurm = cluster.manifest.slurm
+    rights = rights_of(slurm.accounts)
+    for name, account in parents_first(slurm.accounts):
+        yield {
+            "Account": name,
+            "Below": "" if name == ROOT else account.parent or ROOT,
+            "Share": "" if name == ROOT else _share(account, slurm.accounts.values()),
+            "May use": ", ".join(rights[name].qos),
+            "Default QOS": rights[name].default,
+            "Limits": _others(settings("association", account)),
+            "Coordinators": ", ".join(account.coordinators),
+            "Users": _some(account.users),
+            "Description": account.description or "",
+        }
+        for user, member in account.user_limits.items():
+            below = rights[name].below(member.qos, member.default_qos)
+            yield {
+                "Account": name,
+                "Below": "",
+                "Share": str(member.fairshare),
+                "May use": ", ".join(below.qos),
+                "Default QOS": below.default,
+                "Limits": _others(settings("association", member)),
+                "Coordinators": "",
+                "Users": user,
+                "Description": "this user alone",
+            }
+
+
+def people_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, user in cluster.manifest.slurm.users.items():
+        yield {
+            "User": name,
+            "Default account": user.default_account or "",
+            "Admin level": "" if user.admin_level == "none" else user.admin_level,
+        }
+
+
+def accounts_intro(cluster: Cluster) -> str:
+    """What holds beside the table."""
+    slurm = cluster.manifest.slurm
+    words = "" if ROOT in slurm.accounts else f"The account root has the QOS {NORMAL}. "
+    enforced = ", ".join(slurm.accounting.enforce) or "nothing"
+    return f"{words}QOS and default QOS include what is inherited. Enforced: {enforced}."
+
+
+def _others(stated: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{key} {text}" for key, text in stated if key not in _IN_COLUMNS)
+
+
+def _share(account: Account, limits: Iterable[Limits]) -> str:
+    if account.fairshare == _AS_PARENT:
+        return "as the account above"
+    siblings = [
+        other.fairshare
+        for other in limits
+        if isinstance(other, Account)
+        and (other.parent or ROOT) == (account.parent or ROOT)
+        and other.fairshare != _AS_PARENT
+    ]
+    total = sum(siblings)
+    return f"{account.fairshare} of {total}" if total else str(account.fairshare)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    if len(names) <= _SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SHOWN])} … ({len(names)} in all)"
