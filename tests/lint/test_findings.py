@@ -41,6 +41,23 @@ CASES = {
         HEAD + "PriorityType=priority/multifactor\nPriorityCalcPeriod=3600\n",
         "warning slurm.conf:6:20 priority-period",
     ),
+    "a half-life in minutes": (
+        HEAD + "PriorityType=priority/multifactor\nPriorityDecayHalfLife=14\n",
+        "warning slurm.conf:6:23 priority-period",
+    ),
+    "a short SlurmdTimeout": (HEAD + "SlurmdTimeout=30\n", "warning slurm.conf:5:15 slurm-value-harmful"),
+    "arrays that no job table holds": (
+        HEAD + "MaxArraySize=1000000\nMaxJobCount=10000\n",
+        "warning slurm.conf:5:14 slurm-value-harmful",
+    ),
+    "a password that all users read": (
+        HEAD + "AccountingStoragePass=hunter22\n",
+        "warning slurm.conf:5:1 slurm-secret-readable",
+    ),
+    "a value under an old name": (
+        HEAD + "CryptoType=crypto/openssl\n",
+        "error slurm.conf:5:12 slurm-plugin-unknown",
+    ),
     "incompatible preemption": (HEAD + "PreemptMode=REQUEUE\n", "error slurm.conf:5:13 slurm-value-wrong"),
     "state under /tmp": (
         HEAD.replace("/var/spool/slurmctld", "/tmp/state"),
@@ -52,6 +69,9 @@ CASES = {
     "the case of a plugin": (HEAD + "SchedulerType=Sched/backfill\n", "error slurm.conf:5:15 slurm-plugin-unknown"),
     "an empty number": (HEAD + 'KillWait=""\n', "warning slurm.conf:5:11 slurm-value-wrong"),
     "a privileged port": (HEAD + "SlurmctldPort=817\n", "error slurm.conf:5:15 slurm-value-wrong"),
+    "101 in octal": (HEAD + "MessageTimeout=0145\n", "warning slurm.conf:5:16 slurm-value-wrong"),
+    "101 in hexadecimal": (HEAD + "MessageTimeout=0x65\n", "warning slurm.conf:5:16 slurm-value-wrong"),
+    "a digit that octal lacks": (HEAD + "MessageTimeout=089\n", "error slurm.conf:5:16 slurm-value-wrong"),
     "a word alone for munge": (HEAD + "AuthInfo=cred_expire\n", "error slurm.conf:5:10 slurm-value-wrong"),
     "a relative path": (HEAD + "BcastExclude=lib\n", "error slurm.conf:5:14 slurm-value-wrong"),
     "a list that another one hides": (
@@ -75,6 +95,11 @@ def test_what_slurm_takes_without_a_word(line: str, tmp_path: Path) -> None:
     assert told(report(tmp_path, slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == []
 
 
+@pytest.mark.parametrize("seconds", ["100", "0144", "0x64"])
+def test_the_longest_timeout_in_three_notations(seconds: str, tmp_path: Path) -> None:
+    assert told(report(tmp_path, slurm_conf=f"{HEAD}MessageTimeout={seconds}\n{NODES}{PARTITIONS}")) == []
+
+
 def test_a_power_action(tmp_path: Path) -> None:
     for line, expected in (
         ("PowerAction=off Program=/bin/off Location=slurmctld", []),
@@ -96,6 +121,10 @@ NODE_CASES = {
     ),
     "CPUs": ("NodeName=n1 CPUs=5 Sockets=2 CoresPerSocket=8\n", "warning slurm.conf:5:18 node-cpus-mismatch"),
     "a node twice": ("NodeName=n[1-2] CPUs=2\nNodeName=n[2-3] CPUs=2\n", "error slurm.conf:6:10 host-duplicate"),
+    "nodes of a cloud that nothing starts": (
+        "ResumeProgram=/on\nNodeName=n[1-2] CPUs=2 State=CLOUD\n",
+        "warning slurm.conf cloud-without-power-saving",
+    ),
     "addresses": ("NodeName=n[1-3] NodeAddr=10.0.0.[1-2] CPUs=2\n", "error slurm.conf:5:26 address-count"),
     "one address twice": (
         "NodeName=n1 NodeAddr=10.0.0.1 CPUs=2\nNodeName=n2 NodeAddr=10.0.0.1 CPUs=2\n",
@@ -129,6 +158,10 @@ PARTITION_CASES = {
     "a node outside": ("PartitionName=a Nodes=n[1-3] Default=YES\n", "warning slurm.conf:5:10 node-in-no-partition"),
     "an unknown node": ("PartitionName=a Nodes=n[1-4],m1 Default=YES\n", "error slurm.conf:6:30 node-unknown"),
     "times": (PARTITIONS.strip() + " MaxTime=60 DefaultTime=1-0\n", "warning slurm.conf:6:66 partition-times"),
+    "a longest time of nothing": (
+        PARTITIONS.strip() + " MaxTime=00:00:00 DefaultTime=1-0\n",
+        "warning slurm.conf:6:51 time-limit-zero",
+    ),
     "a time": (PARTITIONS.strip() + " MaxTime=24h\n", "error slurm.conf:6:51 slurm-value-wrong"),
     "sizes": (PARTITIONS.strip() + " MinNodes=5\n", "warning slurm.conf:6:52 partition-sizes"),
     "weights": (PARTITIONS.strip() + " TRESBillingWeights=CPU=1,GRES/gpu=2\n", "error slurm.conf:6:68 tres-unknown"),
@@ -253,6 +286,17 @@ def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:
     assert "cret" not in "".join(f"{one.message} {one.hint}" for one in found.diagnostics)
 
 
+def test_slurmdbd_needs_the_hash_plugin_too(tmp_path: Path) -> None:
+    accounting = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\nHashPlugin=hash/sha3\n"
+    dbd = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
+    for text, codes in (
+        (dbd, ["warning slurm.conf:7:12 slurm-value-harmful"]),
+        (dbd + "HashPlugin=hash/sha3\n", []),
+    ):
+        found = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=text)
+        assert told(found) == codes
+
+
 def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
     accounting = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\n"
     dbd = "DbdHost=db\nDbdPort=7000\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nPurgeJobAfter=2years\n"
@@ -313,3 +357,46 @@ def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
         "the address goes behind the name: SlurmctldHost=a(10.0.0.1)",
         "write SlurmctldHost=b",
     ]
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"), [("24.11", []), ("26.05", ["error slurm.conf:3:11 slurm-value-wrong"])]
+)
+def test_nobody_runs_no_daemon_of_the_newest_release(release: str, expected: list[str], tmp_path: Path) -> None:
+    text = HEAD.replace("SlurmUser=slurm", "SlurmUser=nobody") + NODES + PARTITIONS
+    assert told(report(tmp_path, slurm_conf=text, release=release)) == expected
+
+
+def test_an_old_name_beside_the_new_one_is_ignored(tmp_path: Path) -> None:
+    nodes = "NodeName=n[1-4] CPUs=96 Procs=48 RealMemory=64000\n"
+    found = report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS)
+    assert told(found) == ["warning slurm.conf:5:25 slurm-key-ignored"]
+    [ignored] = [one for one in found.diagnostics if one.code == "slurm-key-ignored"]
+    assert ignored.hint == "delete it: Procs is the old name of CPUs"
+
+
+@pytest.mark.parametrize(("memory", "count"), [(2097152, 1), (196608, 1), (2000000, 0), (64000, 0)])
+def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Path) -> None:
+    nodes = f"NodeName=n[1-4] Sockets=2 CoresPerSocket=4 RealMemory={memory}\n"
+    found = told(report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS))
+    assert [line.rpartition(" ")[2] for line in found] == ["node-memory-installed"] * count
+    relaxed = HEAD + "SlurmdParameters=config_overrides\n" + nodes + PARTITIONS
+    assert told(report(tmp_path, slurm_conf=relaxed)) == []
+
+
+@pytest.mark.parametrize(
+    ("gres_conf", "expected"),
+    [
+        ("AutoDetect=nvml\n", []),
+        ("AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n", []),
+        ("AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=A100 File=/dev/nvidia[0-1]\n", ["gres-mismatch"]),
+        ("AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\n", ["gres-mismatch"]),
+        ("NodeName=n[1-4] AutoDetect=nvml Name=gpu Type=a100 File=/dev/nvidia[0-3]\n", ["gres-mismatch"]),
+        ("NodeName=n[1-4] AutoDetect=nvml\n", []),
+    ],
+)
+def test_detected_gpus_are_compared_with_the_lines_that_name_devices(
+    gres_conf: str, expected: list[str], tmp_path: Path
+) -> None:
+    found = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
+    assert [line.rpartition(" ")[2] for line in told(found)] == expected

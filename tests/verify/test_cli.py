@@ -118,6 +118,7 @@ def test_checks_are_listed_and_their_names_are_checked(clustergen: Command, tree
     assert clustergen("verify").exit_code == 2
 
 
+@pytest.mark.slow
 def test_nothing_of_the_tree_changes(clustergen: Command, tree: Path, no_parsers: None) -> None:
     def state() -> dict[str, tuple[bytes, int]]:
         return {str(p): (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(tree.rglob("*")) if p.is_file()}
@@ -130,6 +131,7 @@ def test_nothing_of_the_tree_changes(clustergen: Command, tree: Path, no_parsers
 # --- proof ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_proof_refuses_what_did_not_pass(clustergen: Command, tree: Path, tmp_path: Path, no_parsers: None) -> None:
     page = tmp_path / "proof.md"
     assert clustergen("proof", tree, "--write", page).exit_code == 3
@@ -167,6 +169,7 @@ def test_the_page_has_every_kind_of_file_that_can_be_made() -> None:
     assert set(by_file()) == set(kinds()), "run: clustergen proof --write docs/proof.md …"
 
 
+@pytest.mark.slow
 def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
     askable: dict[str, set[str]] = {}
     for number, path in enumerate(MANIFESTS):

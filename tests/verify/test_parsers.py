@@ -143,6 +143,8 @@ BROKEN = [
         append("nothing=1"),
         "unknown key 'nothing'",
     ),
+    ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("<source ", "<sourse "), "sourse"),
+    ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("10.0.0.0/24", "10.0.0.0/240"), "10.0.0.0/240"),
     ("mariadb", "roce", "etc/mysql/mariadb.conf.d/90-slurm.cnf", append("innodb_nothing = 1"), "innodb_nothing"),
     ("sshd", "roce", "etc/ssh/sshd_config.d/*.conf", append("Nothing yes"), "Bad configuration option: Nothing"),
     ("pam", "roce", "etc/pam.d/sshd", append("account required pam_nothing.so"), "pam_nothing"),
@@ -153,6 +155,7 @@ BROKEN = [
     ("ceph", "roce", "etc/ceph/*.conf", append("[global"), "parse error"),
     ("opensm", "dgx-a100-mig", "etc/opensm/opensm.conf", append("nothing 1"), "Unrecognized token"),
     ("opensm", "dgx-a100-mig", "etc/opensm/partitions.conf", append("nothing=here : all ;"), "PARSE"),
+    ("opensm", "rocky", "etc/rdma/opensm.conf", append("nothing 1"), "Unrecognized token"),
     ("ucx", "roce", "etc/ucx/ucx.conf", append("UCX_NOTHING=1"), "UCX_NOTHING"),
     ("open mpi", "ml-training", "etc/openmpi/openmpi-mca-params.conf", append("btl_nothing = 1"), "btl_nothing"),
     ("nccl", "roce", "etc/nccl.conf", append("NCCL_IB_HAC=mlx5_0"), "NCCL_IB_HAC"),
@@ -208,11 +211,17 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 WITHOUT_PROGRAMS = {"tree", "ansible-inventory", "ansible-playbook", "ansible-config", "yaml", "dcgm counters", "xml"}
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "check", [c.name for c in CHECKS if c not in UNREADABLE and c.name not in {*WITHOUT_PROGRAMS, "systemd networkd"}]
 )
 def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, bare: Path, check: str) -> None:
-    cluster = {"udev": "ml-training", "opensm": "dgx-a100-mig", "NetworkManager": "midrange-weka"}.get(check, "roce")
+    cluster = {
+        "udev": "ml-training",
+        "opensm": "dgx-a100-mig",
+        "NetworkManager": "midrange-weka",
+        "firewalld": "rocky",
+    }.get(check, "roce")
     (row,) = rows_of(rendered(cluster), check)
     assert row.status == "not run"
     assert row.version == ""
@@ -227,14 +236,14 @@ def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, m
 
 
 @pytest.mark.real
-def test_slurm_of_another_release_is_not_asked(rendered: Trees, tmp_path: Path) -> None:
+def test_slurm_of_an_older_release_is_not_asked(rendered: Trees, tmp_path: Path) -> None:
     tree = tmp_path / "rendered"
     shutil.copytree(rendered("ml-training"), tree)
     variables = tree / "inventory/group_vars/all.yml"
-    variables.write_text(variables.read_text(encoding="utf-8").replace('"24.11"', '"23.11"'), encoding="utf-8")
+    variables.write_text(variables.read_text(encoding="utf-8").replace('"24.11"', '"26.11"'), encoding="utf-8")
     (row,) = rows_of(tree, "slurm")
     assert row.status == "not run"
-    assert "the tree is for Slurm 23.11" in row.words[0]
+    assert "the tree is for Slurm 26.11" in row.words[0]
     assert "24.11.5" in row.words[0]
 
 

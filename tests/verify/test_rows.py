@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.verify.rows import Row, Status, counts, exit_code, merged
-from clustergen.verify.show import render, summary
+from clustergen.verify.show import render, summary, text
 
 TREE = Path("trees/one")
 
@@ -56,17 +56,17 @@ def test_the_summary_counts_every_row() -> None:
 
 def test_words_stand_below_what_is_wrong_and_below_passes_on_demand() -> None:
     rows = [row("passed", "a note"), row("failed", "line 3: wrong"), row("not run", "no such program", version="")]
-    text = render(TREE, rows, "text")
-    assert text.splitlines() == [
-        "passed   parser 1.2  kind x  1 file",
-        "failed   parser 1.2  kind x  1 file",
+    plain = text(rows)
+    assert plain.splitlines() == [
+        "passed     parser 1.2  kind x   1 file",
+        "failed     parser 1.2  kind x   1 file",
         "    line 3: wrong",
-        "not run  parser      kind x  1 file",
+        "not run    parser      kind x   1 file",
         "    no such program",
     ]
-    assert "    a note\n    - a\n" in render(TREE, rows, "text", verbose=True)
-    assert "\x1b[31mfailed \x1b[0m" in render(TREE, rows, "text", colour=True)
-    assert "\x1b" not in text
+    assert "    a note\n    - a\n" in text(rows, verbose=True)
+    assert "\x1b[31mfailed   \x1b[0m" in text(rows, colour=True)
+    assert "\x1b" not in plain
 
 
 def test_programs_get_every_row_whole() -> None:
@@ -90,3 +90,10 @@ def test_github_gets_what_is_wrong_on_its_file() -> None:
         "::error file=trees/one/a/b,title=parser 1.2%3A kind x%2C failed::100%25 wrong%0Atwice",
         "::warning title=parser 1.2%3A kind x%2C not run::why",
     ]
+
+
+def test_json_shows_no_character_that_a_terminal_acts_on() -> None:
+    words = "a\u202eb\x9b31m"
+    text = render(TREE, [row("failed", words)], "json")
+    assert text.isascii()
+    assert json.loads(text)["rows"][0]["words"] == [words]

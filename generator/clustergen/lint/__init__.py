@@ -6,7 +6,7 @@
 - `topology_tree`, `topology_blocks`: what `topology` and `topology_yaml` read, judged by the same checks
 - `release`: which release wrote the files, where nobody says
 - `fix`: the findings that have one safe answer, put into the files
-- `fold`: findings for people, the same one once
+- `merge`: findings for people, the same one once
 - the other modules: checks, a topic each; each lists them in `CHECKS`
 
 An error is what a daemon or a command of that release stops on. A warning is what Slurm says in a log and goes on, or

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, integer
-from clustergen.slurmrules.forms import seconds_of
+from clustergen.slurmconf.scalars import seconds_of
 
 _DAY = 86_400
 BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
 _WEIGHTS = ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
 
 
-def storage(site: Site) -> Iterator[Found]:
+def storage(site: Site) -> Iterator[LintFinding]:
     """What needs slurmdbd, and what does nothing without it."""
     if site.slurm is None or not site.complete:
         return
@@ -32,7 +32,7 @@ def storage(site: Site) -> Iterator[Found]:
         yield from _without_storage(site)
 
 
-def _without_storage(site: Site) -> Iterator[Found]:
+def _without_storage(site: Site) -> Iterator[LintFinding]:
     gather = site.setting("JobAcctGatherType")
     if gather and site.plugin("JobAcctGatherType") != "none":
         yield site.warning(
@@ -68,25 +68,25 @@ def _without_storage(site: Site) -> Iterator[Found]:
     yield from _qos_without_storage(site)
 
 
-def _qos_without_storage(site: Site) -> Iterator[Found]:
+def _qos_without_storage(site: Site) -> Iterator[LintFinding]:
     for partition in site.partitions:
         for key in ("QOS", "AllowQos", "DenyQos"):
-            found = partition.own(key)
-            if found is None or found.text.lower() in ("all", "none", "n/a"):
+            setting = partition.own_value(key)
+            if setting is None or setting.text.lower() in ("all", "none", "n/a"):
                 continue
-            if site.since("25.11"):
+            if site.has("accounting-qos-of-partition"):
                 yield site.error(
                     "accounting-missing",
-                    found,
+                    setting,
                     f"{key} names QOS, which live in slurmdbd, and slurmctld does not start",
                 )
             else:
                 yield site.warning(
-                    "accounting-missing", found, f"{key} names QOS, which live in slurmdbd, and there is none"
+                    "accounting-missing", setting, f"{key} names QOS, which live in slurmdbd, and there is none"
                 )
 
 
-def limits(site: Site) -> Iterator[Found]:
+def limits(site: Site) -> Iterator[LintFinding]:
     """Limits that nothing enforces."""
     if site.slurm is None or site.plugin("AccountingStorageType") != "slurmdbd":
         return
@@ -99,23 +99,23 @@ def limits(site: Site) -> Iterator[Found]:
             "AccountingStorageEnforce=associations,limits,qos",
         )
     for partition in site.partitions:
-        found = partition.own("QOS")
-        if found and not {"qos", "all", "limits", "safe"} & set(words):
+        setting = partition.own_value("QOS")
+        if setting and not {"qos", "all", "limits", "safe"} & set(words):
             yield site.note(
                 "limits-not-enforced",
-                found,
+                setting,
                 "the limits of a partition's QOS count only where AccountingStorageEnforce has limits and qos",
                 "AccountingStorageEnforce=associations,limits,qos",
             )
             return
 
 
-def priority(site: Site) -> Iterator[Found]:
+def priority(site: Site) -> Iterator[LintFinding]:
     """The weights of a job's priority."""
     if site.slurm is None:
         return
-    given = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
-    weights = [(setting, integer(setting.text) or 0) for _, setting in given if setting]
+    stated = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
+    weights = [(setting, integer(setting.text) or 0) for _, setting in stated if setting]
     multifactor = site.plugin("PriorityType") == "multifactor"
     kind = site.setting("PriorityType")
     if not multifactor and any(number for _, number in weights):
@@ -143,7 +143,7 @@ def priority(site: Site) -> Iterator[Found]:
                 )
 
 
-def times(site: Site) -> Iterator[Found]:
+def times(site: Site) -> Iterator[LintFinding]:
     """How fast past use and waiting count."""
     if site.plugin("PriorityType") != "multifactor":
         return
@@ -155,6 +155,10 @@ def times(site: Site) -> Iterator[Found]:
             "past use would count for ever, and no daemon starts",
             "a half-life of days, or PriorityUsageResetPeriod=MONTHLY",
         )
+    fades = seconds_of(half.text) if half and half.text.isdigit() else None
+    if half and fades is not None and 0 < fades < _DAY:
+        message = f"a bare number counts minutes: past use counts half after {half.text} minutes"
+        yield site.warning("priority-period", half, message, f"write {half.text}-0 for {half.text} days")
     period = site.setting("PriorityCalcPeriod")
     every = seconds_of(period.text) if period else None
     if period and every is not None and not 60 <= every <= _DAY:
@@ -163,7 +167,7 @@ def times(site: Site) -> Iterator[Found]:
         yield site.warning("priority-period", period, message, "5 is usual")
     age = site.setting("PriorityMaxAge")
     longest = seconds_of(age.text) if age else None
-    if age and longest is not None and 0 < longest < 3600:
+    if age and longest is not None and 0 <= longest < 3600:
         yield site.warning(
             "priority-period",
             age,
@@ -176,7 +180,7 @@ def _modes(site: Site) -> set[str]:
     return set(site.words("PreemptMode")) if site.setting("PreemptMode") else {"off"}
 
 
-def preemption(site: Site) -> Iterator[Found]:
+def preemption(site: Site) -> Iterator[LintFinding]:
     """Who preempts, and what becomes of the others: both, or neither."""
     kind, mode = site.setting("PreemptType"), site.setting("PreemptMode")
     by = site.plugin("PreemptType")
@@ -208,7 +212,7 @@ def preemption(site: Site) -> Iterator[Found]:
         )
 
 
-def preempted(site: Site) -> Iterator[Found]:
+def preempted(site: Site) -> Iterator[LintFinding]:
     """What becomes of the jobs that have to go."""
     place = site.setting("PreemptMode") or site.setting("PreemptType")
     modes, requeue = _modes(site), site.setting("JobRequeue")
@@ -221,7 +225,7 @@ def preempted(site: Site) -> Iterator[Found]:
         yield site.warning("preemption-keeps-gpus", place, message, "REQUEUE, or CANCEL")
 
 
-def by_partition(site: Site) -> Iterator[Found]:
+def by_partition(site: Site) -> Iterator[LintFinding]:
     """Preemption among partitions, where it does nothing."""
     kind, by = site.setting("PreemptType"), site.plugin("PreemptType")
     if by == "partition_prio" and kind and site.partitions and site.complete:
@@ -233,10 +237,10 @@ def by_partition(site: Site) -> Iterator[Found]:
     if by not in ("", "none") or (kind or site.setting("PreemptMode")) is None:
         return
     for partition in site.partitions:
-        own = partition.own("PreemptMode")
-        if own and own.text.lower() not in ("off", "none"):
+        mode = partition.own_value("PreemptMode")
+        if mode and mode.text.lower() not in ("off", "none"):
             message = "preemption is off for the cluster, so this has no effect"
-            yield site.warning("preemption-unused", own, message, "PreemptType=preempt/partition_prio", key=True)
+            yield site.warning("preemption-unused", mode, message, "PreemptType=preempt/partition_prio", key=True)
 
 
 CHECKS = (storage, limits, priority, times, preemption, preempted, by_partition)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.lint.found import Found
-from clustergen.lint.site import TRUE, Site
+from clustergen.lint.finding import LintFinding
+from clustergen.lint.site import Site
+from clustergen.slurmconf.scalars import TRUE
 
 _WHY = {
     "ConstrainDevices": "every job can open all devices of its node",
@@ -14,26 +15,26 @@ _WHY = {
 }
 
 
-def constraints(site: Site) -> Iterator[Found]:
+def constraints(site: Site) -> Iterator[LintFinding]:
     config = site.folder.config("cgroup.conf")
     if config is None:
         return
     tasks = {word.rpartition("/")[2] for word in site.words("TaskPlugin")} if site.slurm else {"cgroup"}
     for key, why in _WHY.items():
-        found = config.value(key)
-        if found is None:
+        setting = config.value(key)
+        if setting is None:
             continue
-        if found.text.lower() in TRUE and "cgroup" not in tasks:
+        if setting.text.lower() in TRUE and "cgroup" not in tasks:
             yield site.warning(
                 "slurm-key-ignored",
-                found,
+                setting,
                 f"{key} counts only with task/cgroup in TaskPlugin of slurm.conf",
                 "TaskPlugin=task/cgroup,task/affinity",
                 key=True,
             )
             return
-        if found.text.lower() not in TRUE:
-            yield site.warning("slurm-value-harmful", found, f"without {key} {why}", f"{key}=yes")
+        if setting.text.lower() not in TRUE:
+            yield site.warning("slurm-value-harmful", setting, f"without {key} {why}", f"{key}=yes")
     memory = config.value("ConstrainRAMSpace")
     handed = any("memory" in word for word in site.words("SelectTypeParameters"))
     if site.slurm and memory and memory.text.lower() in TRUE and not handed and "cgroup" in tasks:
@@ -45,7 +46,7 @@ def constraints(site: Site) -> Iterator[Found]:
         )
 
 
-def disabled(site: Site) -> Iterator[Found]:
+def disabled(site: Site) -> Iterator[LintFinding]:
     config = site.folder.config("cgroup.conf")
     plugin = config.value("CgroupPlugin") if config else None
     if (

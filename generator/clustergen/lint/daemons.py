@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.lint.found import Fix, Found
+from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, bare, delete_line, integer
 from clustergen.slurmconf.folder import Setting
+from clustergen.slurmrules.keys import unread
 
 _OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
 _SHARED_FOLDERS = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
 _LOCAL_FOLDERS = "/var/", "/run/"
 
 
-def names(site: Site) -> Iterator[Found]:
+def release(site: Site) -> Iterator[LintFinding]:
+    """A release whose keys nobody has read yet."""
+    if remark := unread(site.release):
+        yield site.warning(remark.code, site.folder.main, remark.message, remark.hint)
+
+
+def names(site: Site) -> Iterator[LintFinding]:
     """A name for the cluster, and a controller."""
     if site.slurm is None or not site.complete:
         return
@@ -26,7 +33,7 @@ def names(site: Site) -> Iterator[Found]:
         yield site.error("slurm-key-lacking", site.folder.main, message, "SlurmctldHost=name(address)")
 
 
-def controllers(site: Site) -> Iterator[Found]:
+def controllers(site: Site) -> Iterator[LintFinding]:
     """SlurmctldHost names each controller once, on a line of its own."""
     seen: dict[str, Setting] = {}
     for setting in site.slurm.settings("SlurmctldHost") if site.slurm else ():
@@ -41,7 +48,7 @@ def controllers(site: Site) -> Iterator[Found]:
         seen[name] = setting
 
 
-def old_names(site: Site) -> Iterator[Found]:
+def old_names(site: Site) -> Iterator[LintFinding]:
     """What ControlMachine and its kin need of one another, or are for nothing."""
     old = {key: site.setting(key) for key in _OLD_HOSTS}
     if site.setting("SlurmctldHost") is not None:
@@ -49,7 +56,7 @@ def old_names(site: Site) -> Iterator[Found]:
             if setting is not None:
                 message = f"'{key}' is ignored, since SlurmctldHost is there; Slurm logs an error"
                 fix = delete_line(setting)
-                yield site.found(
+                yield site.finding(
                     "slurm-key-ignored", Severity.WARNING, setting, message, "delete it", key=True, fix=fix
                 )
         return
@@ -64,7 +71,7 @@ def old_names(site: Site) -> Iterator[Found]:
         yield site.error("slurm-value-wrong", backup, message, hint, key=True)
 
 
-def old_hosts(site: Site) -> Iterator[Found]:
+def old_hosts(site: Site) -> Iterator[LintFinding]:
     """ControlMachine and its kin, which SlurmctldHost says in one line for each controller."""
     if site.slurm is None or site.slurm.settings("SlurmctldHost"):
         return
@@ -79,15 +86,15 @@ def old_hosts(site: Site) -> Iterator[Found]:
         plain = "," not in host.text and host.value_at.line == host.key_at.line and in_order
         span = host.key_at.column, host.value_at.end_column + host.pair.quoted
         fix = Fix(host.file, host.key_at.line, *span, line) if plain else None
-        yield site.found("slurm-key-old-name", Severity.INFO, host, message, f"write {line}", key=True, fix=fix)
+        yield site.finding("slurm-key-old-name", Severity.INFO, host, message, f"write {line}", key=True, fix=fix)
         if at is not None:
             what = f"the address goes behind the name: {line}"
-            gone = delete_line(at) if plain else None
+            deletion = delete_line(at) if plain else None
             message = f"'{address}' is an old name, undocumented from 25.05 on"
-            yield site.found("slurm-key-old-name", Severity.INFO, at, message, what, key=True, fix=gone)
+            yield site.finding("slurm-key-old-name", Severity.INFO, at, message, what, key=True, fix=deletion)
 
 
-def users(site: Site) -> Iterator[Found]:
+def users(site: Site) -> Iterator[LintFinding]:
     if site.slurm is None or not site.complete:
         return
     if site.setting("SlurmUser") is None:
@@ -105,7 +112,7 @@ def users(site: Site) -> Iterator[Found]:
             message += f", which {owner.text} cannot write: slurmctld does not start"
         severity = Severity.ERROR if refused else Severity.WARNING
         hint = "StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
-        yield site.found("slurm-folder-unsafe", severity, site.folder.main, message, hint)
+        yield site.finding("slurm-folder-unsafe", severity, site.folder.main, message, hint)
     user = site.setting("SlurmdUser")
     if (
         user
@@ -117,19 +124,19 @@ def users(site: Site) -> Iterator[Found]:
         )
 
 
-def folders(site: Site) -> Iterator[Found]:
+def folders(site: Site) -> Iterator[LintFinding]:
     """State and spool that get in each other's way."""
     state, spool = site.setting("StateSaveLocation"), site.setting("SlurmdSpoolDir")
     if spool is None:
         return
-    own, hint = spool.text.rstrip("/"), "SlurmdSpoolDir=/var/spool/slurmd"
-    if state and own == state.text.rstrip("/"):
+    folder, hint = spool.text.rstrip("/"), "SlurmdSpoolDir=/var/spool/slurmd"
+    if state and folder == state.text.rstrip("/"):
         message = (
             "slurmd's files go to the folder with slurmctld's state; where both run, or the folder is shared, one"
             " deletes the other's"
         )
         yield site.warning("slurm-folder-unsafe", spool, message, hint)
-    elif state and own.startswith(state.text.rstrip("/") + "/"):
+    elif state and folder.startswith(state.text.rstrip("/") + "/"):
         message = "slurmd's files go inside the folder of slurmctld's state"
         yield site.warning("slurm-folder-unsafe", spool, message, hint)
     if spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
@@ -137,7 +144,7 @@ def folders(site: Site) -> Iterator[Found]:
         yield site.warning("slurm-folder-unsafe", spool, message, "a local folder, or one with %n in its name")
 
 
-def shared_state(site: Site) -> Iterator[Found]:
+def shared_state(site: Site) -> Iterator[LintFinding]:
     """Two controllers need one state."""
     state = site.setting("StateSaveLocation")
     several = site.slurm is not None and len(site.slurm.settings("SlurmctldHost")) > 1
@@ -146,14 +153,26 @@ def shared_state(site: Site) -> Iterator[Found]:
         yield site.warning("state-not-shared", state, message, "a folder on a file system that both mount")
 
 
-def process_files(site: Site) -> Iterator[Found]:
+def passwords(site: Site) -> Iterator[LintFinding]:
+    """slurm.conf is read by the commands of every user."""
+    for key in ("AccountingStoragePass", "JobCompPass"):
+        setting = site.setting(key)
+        if setting and setting.text and not setting.text.startswith("/"):  # the socket of a munge daemon
+            message = f"{setting.key} is a password in slurm.conf, which all users read"
+            hint = "delete it: StoragePass of slurmdbd.conf is the password of the database"
+            if key == "JobCompPass":
+                hint = "use a database user who may only insert into the table of jobs"
+            yield site.warning("slurm-secret-readable", setting, message, hint, key=True)
+
+
+def process_files(site: Site) -> Iterator[LintFinding]:
     ctld, slurmd = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
     if ctld and slurmd and ctld.text == slurmd.text:
         message = "slurmctld and slurmd write their process id to one file"
         yield site.warning("slurm-value-harmful", slurmd, message, "one file for each")
 
 
-def ports(site: Site) -> Iterator[Found]:
+def ports(site: Site) -> Iterator[LintFinding]:
     ctld, slurmd = site.setting("SlurmctldPort"), site.setting("SlurmdPort")
     low, _, high = site.text("SlurmctldPort").partition("-")
     mine = integer(site.text("SlurmdPort"))
@@ -175,4 +194,16 @@ def ports(site: Site) -> Iterator[Found]:
                 yield site.warning("port-twice", spread, f"the range holds port {port} of {daemon}")
 
 
-CHECKS = (names, controllers, old_names, old_hosts, users, folders, shared_state, process_files, ports)
+CHECKS = (
+    release,
+    names,
+    controllers,
+    old_names,
+    old_hosts,
+    users,
+    folders,
+    shared_state,
+    passwords,
+    process_files,
+    ports,
+)

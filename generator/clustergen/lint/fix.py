@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError
-from clustergen.lint.found import Fix, Found
+from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.run import Report, lint
 from clustergen.slurmconf.parse import decode
 
@@ -19,11 +19,11 @@ def edits(report: Report) -> dict[Path, str]:
     """The new text of every file that a fix changes."""
     by_path: dict[Path, set[Fix]] = {}
     # What Slurm cannot read a person must: nothing else on such a line is touched.
-    unreadable = {_line(found) for found in report.found if found.diagnostic.code == "conf-syntax" and not found.fix}
-    for found in report.found:
-        if found.fix is not None and _line(found) not in unreadable:
-            path = report.folder.where(found.fix.file).resolve()
-            by_path.setdefault(path, set()).add(found.fix._replace(file=""))
+    unreadable = {_line(one) for one in report.findings if one.diagnostic.code == "conf-syntax" and not one.fix}
+    for one in report.findings:
+        if one.fix is not None and _line(one) not in unreadable:
+            path = report.folder.where(one.fix.file).resolve()
+            by_path.setdefault(path, set()).add(one.fix._replace(file=""))
     changed = {}
     for path, fixes in by_path.items():
         old = decode(path.read_bytes())
@@ -33,27 +33,27 @@ def edits(report: Report) -> dict[Path, str]:
     return changed
 
 
-def _line(found: Found) -> tuple[str, int]:
-    place = found.diagnostic.place
+def _line(finding: LintFinding) -> tuple[str, int]:
+    place = finding.diagnostic.place
     return (place.file, place.line) if place else ("", 0)
 
 
 def apply(text: str, fixes: Iterable[Fix]) -> str:
     """A text with all edits made; of two that overlap, the first of the line."""
     lines = text.split("\n")
-    gone: set[int] = set()
+    deleted: set[int] = set()
     for fix in sorted(fixes, key=lambda one: (one.line, one.column), reverse=True):
         if fix.text is None:
-            gone.add(fix.line)
+            deleted.add(fix.line)
     by_line: dict[int, list[Fix]] = {}
     for fix in fixes:
-        if fix.text is not None and fix.line not in gone and fix.line <= len(lines):
+        if fix.text is not None and fix.line not in deleted and fix.line <= len(lines):
             by_line.setdefault(fix.line, []).append(fix)
-    for number, wanted in by_line.items():
-        lines[number - 1] = _edited(lines[number - 1], wanted)
+    for number, edits_of_line in by_line.items():
+        lines[number - 1] = _edited(lines[number - 1], edits_of_line)
     last = len(lines)
-    kept = [line for number, line in enumerate(lines, 1) if number not in gone]
-    if last in gone and kept and last > 1:
+    kept = [line for number, line in enumerate(lines, 1) if number not in deleted]
+    if last in deleted and kept and last > 1:
         kept.append("")  # the newline before a last line without one stays
     return "\n".join(kept)
 
@@ -113,7 +113,7 @@ def fix_all(path: Path, release: SlurmRelease | None, report: Report) -> tuple[R
         changed = edits(report)
         if not changed:
             break
-        made += sum(1 for found in report.found if found.fix is not None)
+        made += sum(1 for finding in report.findings if finding.fix is not None)
         for file, text in changed.items():
             write(file, text)
         report = lint(path, release or report.release)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.lint.found import Fix, Found
+from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import SECRET, Site, Spot
 from clustergen.slurmconf.grammar import Line, Pair, Problem, ProblemKind
+from clustergen.slurmconf.reading import OUTSIDE
 
 _CODES = {
     ProblemKind.NOT_A_PAIR: "conf-syntax",
@@ -23,7 +24,7 @@ _CODES = {
 _OTHER_COMMENT = re.compile(r"[ \t]*(;+|//+|--+|!+|%+)")
 
 
-def problems(site: Site, name: str) -> Iterator[Found]:
+def problems(site: Site, name: str) -> Iterator[LintFinding]:
     """The problems of all lines of one file and of what it includes."""
     config = site.folder.config(name)
     for line in config.lines if config else ():
@@ -33,18 +34,18 @@ def problems(site: Site, name: str) -> Iterator[Found]:
         for problem in line.problems:
             code = _CODES.get(problem.kind)
             if code is not None:
-                yield _told(site, line, problem, code)
+                yield _finding(site, line, problem, code)
 
 
-def _doubled(site: Site, line: Line, pair: Pair) -> Found:
+def _doubled(site: Site, line: Line, pair: Pair) -> LintFinding:
     """`Key==Value`: the second one is part of the value."""
     at = pair.value_at._replace(end_column=pair.value_at.column + 1)
     message = f"two = here: Slurm takes the second one as part of the value of {pair.key}"
     fix = Fix(line.file, *at, "")
-    return site.found("conf-misread", Severity.WARNING, Spot(line.file, at), message, "delete it", fix=fix)
+    return site.finding("conf-misread", Severity.WARNING, Spot(line.file, at), message, "delete it", fix=fix)
 
 
-def _told(site: Site, line: Line, problem: Problem, code: str) -> Found:
+def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding:
     severity = Severity.ERROR if problem.kind.fatal else Severity.WARNING
     spot = Spot(line.file, problem.at)
     message, hint, fix = problem.message, problem.hint, None
@@ -53,13 +54,13 @@ def _told(site: Site, line: Line, problem: Problem, code: str) -> Found:
             "Slurm cannot read this line, or reads another password",
             r"a # is written \#, blanks need quotes",
         )
-        return site.found(code, severity, spot, message, hint)
+        return site.finding(code, severity, spot, message, hint)
     if problem.kind is ProblemKind.NOT_A_PAIR:
         text = _physical(site, line.file, problem.at.line)
-        if found := _OTHER_COMMENT.match(text):
-            message = f"'{found[1]}' begins no comment: Slurm reads this line, and stops on it"
+        if match := _OTHER_COMMENT.match(text):
+            message = f"'{match[1]}' begins no comment: Slurm reads this line, and stops on it"
             hint = "a comment begins with #"
-            fix = Fix(line.file, problem.at.line, found.start(1) + 1, found.end(1) + 1, "#")
+            fix = Fix(line.file, problem.at.line, match.start(1) + 1, match.end(1) + 1, "#")
         elif text.startswith("\ufeff"):
             fix = Fix(line.file, problem.at.line, 1, 2, "")
     elif problem.kind is ProblemKind.EXTRA_TEXT and line.pairs:
@@ -67,13 +68,13 @@ def _told(site: Site, line: Line, problem: Problem, code: str) -> Found:
     elif problem.kind is ProblemKind.INCLUDE_FAILED and line.include and _elsewhere(line.include, message):
         # The node may have it.
         severity = Severity.WARNING
-        message = f"'{line.include}' lies outside the folder: what it says is not looked at"
-        hint = "lint reads nothing outside; put a copy of the file into the folder"
-    return site.found(code, severity, spot, message, hint, fix=fix)
+        message = f"'{line.include}' is outside the directory and was not read"
+        hint = "copy the file into the directory to have it checked"
+    return site.finding(code, severity, spot, message, hint, fix=fix)
 
 
 def _elsewhere(name: str, message: str) -> bool:
-    if "outside the folder" in message:
+    if OUTSIDE in message:
         return True
     return name.startswith("/") and not name.startswith("/etc/slurm/") and "*" not in name
 

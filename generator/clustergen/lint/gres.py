@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_conf import SHARED, Record, read_records, undeclared_hint
-from clustergen.lint.site import TRUE, Site, bare
+from clustergen.lint.site import Site, bare, split_outside
 from clustergen.slurmconf.folder import Entry, Setting
+from clustergen.slurmconf.scalars import TRUE
+from clustergen.units.digits import whole
 
 _ITEM = re.compile(
     r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
+_MOST_COMPARED = 1_000_000
 _SAME = "the same number in both files"
 _FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 
@@ -29,11 +33,12 @@ class Item(NamedTuple):
     length: int
 
 
-def items(text: str) -> list[Item | None]:
+@lru_cache(maxsize=8)  # one text stands for many nodes
+def items(text: str) -> tuple[Item | None, ...]:
     """The items of a Gres list; None for one that Slurm drops."""
-    found: list[Item | None] = []
+    parsed: list[Item | None] = []
     start = 0
-    for part in re.split(r",(?![^()]*\))", text):
+    for part in split_outside(text, "()"):
         word = part.strip()
         match = _ITEM.fullmatch(word)
         offset = start + part.find(word)
@@ -41,74 +46,91 @@ def items(text: str) -> list[Item | None]:
         if not word:
             continue
         if match is None:
-            found.append(None)
+            parsed.append(None)
             continue
         number = match["count"] or "1"
-        amount = int(number.rstrip("kKmMgGtTpP")) * _FACTORS.get(number[-1].lower(), 1)
-        found.append(Item(match["name"], match["type"] or "", amount, offset, len(word)))
-    return found
+        amount = whole(number.rstrip("kKmMgGtTpP")) * _FACTORS.get(number[-1].lower(), 1)
+        parsed.append(Item(match["name"], match["type"] or "", amount, offset, len(word)))
+    return tuple(parsed)
 
 
-def declared(site: Site) -> Iterator[Found]:
+def declared(site: Site) -> Iterator[LintFinding]:
     """Gres of NodeName lines."""
     types = site.gres_types
-    told: set[str] = set()
+    reported: set[str] = set()
     for node in site.nodes:
-        found = node.value("Gres")
-        if found is None or found.text.lower() in ("", "none", "(null)"):
+        setting = node.value("Gres")
+        if setting is None or setting.text.lower() in ("", "none", "(null)"):
             continue
-        read = items(found.text)
+        read = items(setting.text)
         if None in read:
             yield site.warning(
                 "slurm-value-wrong",
-                found,
+                setting,
                 "Slurm drops what it cannot read here: name, type and count with colons between",
                 "Gres=gpu:a100:4",
             )
-        known = [item for item in read if item is not None]
-        for item in known:
-            if item.name not in types and item.name not in told:
-                told.add(item.name)
-                where = site.part(found, item.offset, item.length)
+        readable = [item for item in read if item is not None]
+        for item in readable:
+            if item.name not in types and item.name not in reported:
+                reported.add(item.name)
+                where = site.part(setting, item.offset, item.length)
                 message = f"'{item.name}' is not among GresTypes, so Slurm ignores it"
                 yield site.warning("gres-undeclared", where, message, undeclared_hint(site, item.name))
         kinds: dict[str, set[bool]] = {}
-        for item in known:
+        for item in readable:
             kinds.setdefault(item.name, set()).add(bool(item.type))
         mixed = next((name for name, typed in kinds.items() if len(typed) > 1), None)
         if mixed:
             yield site.error(
                 "gres-mismatch",
-                found,
+                setting,
                 f"some {mixed} have a type and others none: slurmd does not start",
                 "a type for all of them, or for none",
             )
-        names = {item.name for item in known}
+        names = {item.name for item in readable}
         if names & set(SHARED) and "gpu" not in names:
             message = "there is no gpu here that could be shared; slurmd does not start"
-            yield site.error("gres-mismatch", found, message, "Gres=gpu:1,shard:8")
+            yield site.error("gres-mismatch", setting, message, "Gres=gpu:1,shard:8")
 
 
-def agreement(site: Site) -> Iterator[Found]:
+def agreement(site: Site) -> Iterator[LintFinding]:
     """gres.conf against slurm.conf, node by node; said once for each kind of difference and line."""
     if site.slurm is None or not site.complete or not site.folder.has("gres.conf"):
         yield from _no_file(site)
         return
     records, everywhere = read_records(site.folder.config("gres.conf"))
+    general = [record for record in records if record.is_general]
+    kinds = _kinds_of_nodes(site, records)
+    compared = sum(len(general) + len(specific) + len(site.gres_types) for _, specific in kinds)
+    if compared > _MOST_COMPARED:
+        message = f"not compared with slurm.conf: {len(kinds):,} nodes with lines of their own, {len(records):,} lines"
+        yield site.warning("gres-mismatch", "gres.conf", message, "one line for all nodes that are alike")
+        return
+    reported: set[tuple[int, str]] = set()
+    for host, specific in kinds:
+        node = site.hosts[host]
+        mine = [*specific, *general]
+        detected = (everywhere and not any(_off(record) for record in mine)) or any(record.auto for record in mine)
+        if detected:  # slurmd still holds what it detects against the lines that name devices
+            mine = [record for record in mine if record.entry.own_value("File", "Files", "Count") is not None]
+        for name, finding in _differences(site, host, node, mine, has_line=bool(specific), detected=detected):
+            if (node.line.number, name) not in reported:
+                reported.add((node.line.number, name))
+                yield finding
+
+
+def _kinds_of_nodes(site: Site, records: list[Record]) -> list[tuple[str, list[Record]]]:
+    """The first node of each kind: those of one line of slurm.conf that read the same lines of gres.conf, and these."""
     by_host: dict[str, list[Record]] = {}
-    general = [record for record in records if record.hosts is None]
     for record in records:
-        for host in record.hosts or ():
-            by_host.setdefault(host, []).append(record)
-    told: set[tuple[int, str]] = set()
+        for host in dict.fromkeys(record.hosts()):
+            if host in site.hosts:
+                by_host.setdefault(host, []).append(record)
+    first: dict[tuple[int, ...], str] = {}
     for host, node in site.hosts.items():
-        mine = [*by_host.get(host, ()), *general]
-        if (everywhere and not any(_off(record) for record in mine)) or any(record.auto for record in mine):
-            continue
-        for name, found in _differences(site, host, node, mine, own=host in by_host):
-            if (node.line.number, name) not in told:
-                told.add((node.line.number, name))
-                yield found
+        first.setdefault((id(node), *map(id, by_host.get(host, ()))), host)
+    return [(host, by_host.get(host, [])) for host in first.values()]
 
 
 _Counts = dict[str, dict[str, int]]
@@ -116,56 +138,67 @@ _Counts = dict[str, dict[str, int]]
 
 
 def _counts(parts: Iterable[Item | Record]) -> _Counts:
-    found: _Counts = {}
+    counts: _Counts = {}
     for part in parts:
         if part.name:
-            types = found.setdefault(part.name, {})
+            types = counts.setdefault(part.name, {})
             types[part.type] = types.get(part.type, 0) + part.number
-    return found
+    return counts
 
 
-def _differences(site: Site, host: str, node: Entry, mine: list[Record], *, own: bool) -> Iterator[tuple[str, Found]]:
-    """What one node has otherwise in the two files, by name of the GRES. `own`: lines of gres.conf name the node."""
+def _differences(
+    site: Site, host: str, node: Entry, mine: list[Record], *, has_line: bool, detected: bool
+) -> Iterator[tuple[str, LintFinding]]:
+    """What one node has otherwise in the two files, by name of the GRES. `has_line`: lines of gres.conf name the node.
+
+    `detected`: slurmd finds the GPUs itself, so that gres.conf may leave out a GRES.
+    """
     setting = node.value("Gres")
-    wanted = _counts(item for item in items(setting.text) if item) if setting else {}
-    given = _counts(mine)
+    declared_counts = _counts(item for item in items(setting.text) if item) if setting else {}
+    listed_counts = _counts(mine)
     for name in site.gres_types:
-        here, there = wanted.get(name, {}), given.get(name, {})
-        loose = name in SHARED and not any(part.entry.own("File", "Files") for part in mine if part.name == name)
-        if setting and here and there and name not in SHARED and any(here) != any(there):
-            yield name, _type_on_one_side(site, setting, host, name, here, there)
+        declared, listed = declared_counts.get(name, {}), listed_counts.get(name, {})
+        if detected and not listed:
             continue
-        for kind in _kinds(here, there):
+        loose = (
+            name in SHARED
+            and not detected
+            and not any(part.entry.own_value("File", "Files") for part in mine if part.name == name)
+        )
+        if setting and declared and listed and name not in SHARED and any(declared) != any(listed):
+            yield name, _type_on_one_side(site, setting, host, name, declared, listed)
+            continue
+        for kind in _kinds(declared, listed):
             what = f"{name}:{kind}" if kind else name
-            want = here.get(kind, 0) if kind else sum(here.values())
-            has = there.get(kind, 0) if kind else sum(there.values())
-            if setting and has < want and (there or name == "gpu"):
-                others = [other for other in there if other != kind]
+            want = declared.get(kind, 0) if kind else sum(declared.values())
+            has = listed.get(kind, 0) if kind else sum(listed.values())
+            if setting and has < want and (listed or name == "gpu"):
+                others = [other for other in listed if other != kind]
                 yield name, _too_few(site, setting, host, (what, want, has), others, stops=loose)
-            elif want < has and own:
+            elif want < has and has_line:
                 message = f"'{host}' has {has} {what} in gres.conf and {want} here; jobs get no more"
                 yield name, site.warning("gres-mismatch", setting or node.name, message, _SAME)
 
 
 def _type_on_one_side(
-    site: Site, setting: Setting, host: str, name: str, here: dict[str, int], there: dict[str, int]
-) -> Found:
-    if any(here):
+    site: Site, setting: Setting, host: str, name: str, declared: dict[str, int], listed: dict[str, int]
+) -> LintFinding:
+    if any(declared):
         message = f"'{host}' has {name} with a type here, and without one in gres.conf; it registers as invalid"
-        return site.warning("gres-mismatch", setting, message, f"Type={max(here)} in gres.conf")
+        return site.warning("gres-mismatch", setting, message, f"Type={max(declared)} in gres.conf")
     message = f"'{host}' has {name} without a type here: slurmd drops the one of gres.conf, and warns"
-    return site.warning("gres-mismatch", setting, message, f"Gres={name}:{max(there)}:{sum(there.values())}")
+    return site.warning("gres-mismatch", setting, message, f"Gres={name}:{max(listed)}:{sum(listed.values())}")
 
 
-def _kinds(here: dict[str, int], there: dict[str, int]) -> list[str]:
+def _kinds(declared: dict[str, int], listed: dict[str, int]) -> list[str]:
     """The types to compare one by one; the empty one stands for all together where a file names no types."""
-    typed = here and there and "" not in here and "" not in there
-    return sorted({*here, *there}, key=lambda kind: (kind not in here, kind)) if typed else [""]
+    typed = declared and listed and "" not in declared and "" not in listed
+    return sorted({*declared, *listed}, key=lambda kind: (kind not in declared, kind)) if typed else [""]
 
 
 def _too_few(
     site: Site, setting: Setting, host: str, which: tuple[str, int, int], others: list[str], *, stops: bool
-) -> Found:
+) -> LintFinding:
     """`which`: what there is too little of, how many slurm.conf wants, and how many gres.conf has."""
     what, want, has = which
     unless = "" if has else ", unless it has a gres.conf of its own"
@@ -184,34 +217,36 @@ def _too_few(
 
 
 def _off(record: Record) -> bool:
-    auto = record.entry.own("AutoDetect")
+    auto = record.entry.own_value("AutoDetect")
     return auto is not None and auto.text.lower() == "off"
 
 
-def _no_file(site: Site) -> Iterator[Found]:
+def _no_file(site: Site) -> Iterator[LintFinding]:
     """GPUs in slurm.conf, and no gres.conf that says where they are."""
     if site.slurm is None or site.folder.has("gres.conf"):
         return
     for node in site.nodes:
-        found = node.value("Gres")
-        names = {item.name for item in items(found.text) if item} & set(site.gres_types) if found else set()
-        if found and names & set(SHARED):
+        setting = node.value("Gres")
+        names = (
+            {item.name for item in items(setting.text) if item and item.name in site.gres_types} if setting else set()
+        )
+        if setting and names & set(SHARED):
             message = "no gres.conf beside slurm.conf: where it is missing on a node too, slurmd does not start"
             hint = "a gres.conf that names the files of the GPUs that are shared"
-            yield site.warning("gres-mismatch", found, message, hint)
+            yield site.warning("gres-mismatch", setting, message, hint)
             return
-        if found and "gpu" in names:
+        if setting and "gpu" in names:
             message = "no gres.conf beside slurm.conf: nodes without one register with no GPUs, and are set invalid"
-            yield site.note("gres-mismatch", found, message, "a gres.conf with the line AutoDetect=nvml")
+            yield site.note("gres-mismatch", setting, message, "a gres.conf with the line AutoDetect=nvml")
             return
 
 
 def _gpus(site: Site) -> Setting | None:
     """The first Gres of a node with GPUs."""
-    return next((found for node in site.nodes if (found := node.value("Gres")) and "gpu" in found.text.lower()), None)
+    return next((gres for node in site.nodes if (gres := node.value("Gres")) and "gpu" in gres.text.lower()), None)
 
 
-def constraint(site: Site) -> Iterator[Found]:
+def constraint(site: Site) -> Iterator[LintFinding]:
     """Without cgroups every job can open every GPU."""
     gpus = _gpus(site)
     if gpus is None:
@@ -230,7 +265,7 @@ def constraint(site: Site) -> Iterator[Found]:
         yield site.warning("gres-without-constraint", devices or cgroup.name, message, "ConstrainDevices=yes")
 
 
-def known(site: Site) -> Iterator[Found]:
+def known_types(site: Site) -> Iterator[LintFinding]:
     """Whether what hands out and what counts knows the GPUs."""
     gpus = _gpus(site)
     if gpus is None:
@@ -246,4 +281,4 @@ def known(site: Site) -> Iterator[Found]:
         yield site.note("tres-unknown", place, message, "AccountingStorageTRES=gres/gpu")
 
 
-CHECKS = (declared, agreement, constraint, known)
+CHECKS = (declared, agreement, constraint, known_types)

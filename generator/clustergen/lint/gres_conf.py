@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from clustergen.diagnostics import Severity
-from clustergen.hostlist import HostlistError, count
-from clustergen.lint.found import Found
+from clustergen.hostlist import HostlistError, count, expand
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
-from clustergen.lint.site import Site, expanded, hosts_of, integer
+from clustergen.lint.site import Site, expanded, integer, split_outside
 from clustergen.slurmconf.folder import Config, Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.forms import FORMS
+from clustergen.units.digits import whole
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""
@@ -28,12 +30,22 @@ class Record(NamedTuple):
     """One line of gres.conf."""
 
     entry: Entry
-    hosts: frozenset[str] | None
-    """None for all nodes."""
     name: str
     type: str
     number: int
     auto: bool
+
+    @property
+    def is_general(self) -> bool:
+        """Whether all nodes read it."""
+        return self.entry.block != "nodename"
+
+    def hosts(self) -> list[str]:
+        """The nodes that it names, expanded each time: all lines together may name millions."""
+        return [] if self.is_general else expanded(self.entry.names) or []
+
+    def has_few_hosts(self) -> bool:
+        return self.is_general or self.entry.size() <= _MOST_HOSTS
 
 
 def read_records(config: Config | None) -> tuple[list[Record], bool]:
@@ -43,16 +55,14 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
     everywhere = any(setting.text.lower() != "off" for setting in config.settings("AutoDetect"))
     records = []
     for entry in (*config.entries("NodeName"), *config.entries("Name")):
-        by_node = entry.block == "nodename"
-        name = (entry.text("Name") or "") if by_node else entry.names
-        hosts = frozenset(hosts_of(entry) or ()) if by_node else None
-        auto = entry.own("AutoDetect")
-        files = entry.own("File", "Files")
-        given = integer(entry.text("Count"))
+        name = (entry.text("Name") or "") if entry.block == "nodename" else entry.names
+        auto = entry.own_value("AutoDetect")
+        files = entry.own_value("File", "Files")
+        stated = integer(entry.text("Count"))
         listed = _files(files.text) if files else None
-        number = (given or 1) * (listed or 1) if name.lower() in SHARED else listed or given or 1
-        found = auto is not None and auto.text.lower() != "off"
-        records.append(Record(entry, hosts, name, entry.text("Type") or "", number, found))
+        number = (stated or 1) * (listed or 1) if name.lower() in SHARED else listed or stated or 1
+        has_auto_detect = auto is not None and auto.text.lower() != "off"
+        records.append(Record(entry, name, entry.text("Type") or "", number, has_auto_detect))
     return records, everywhere
 
 
@@ -66,11 +76,10 @@ def _files(text: str) -> int | None:
 
 def _counted(text: str) -> int:
     """The same; HostlistError for what slurmd cannot read."""
-    parts = re.split(r",(?![^\[]*\])", text)
-    return sum(count(part.rpartition("/")[2] or part) for part in parts if part)
+    return sum(count(part.rpartition("/")[2] or part) for part in split_outside(text, "[]") if part)
 
 
-def _file_names(site: Site, setting: Setting) -> Iterator[Found]:
+def _file_names(site: Site, setting: Setting) -> Iterator[LintFinding]:
     try:
         _counted(setting.text)
     except HostlistError as err:
@@ -87,26 +96,26 @@ def undeclared_hint(site: Site, name: str) -> str:
     types = site.gres_types
     if name.lower() in types:
         return f"write {name.lower()}: the case counts"
-    return f"GresTypes={','.join([*types, name])}"
+    return f"GresTypes={','.join([*islice(types, 100), name])}"
 
 
-def lines(site: Site) -> Iterator[Found]:
+def lines(site: Site) -> Iterator[LintFinding]:
     """Every line for itself, and its names against slurm.conf."""
     records, _ = read_records(site.folder.config("gres.conf"))
     files: dict[tuple[str, str, str], Entry] = {}
-    told: set[str] = set()
+    reported: set[str] = set()
     yield from _half(site, records)
     for record in records:
         entry = record.entry
         if not record.name:
-            if entry.own("AutoDetect") is None:
+            if entry.own_value("AutoDetect") is None:
                 message = "a line without Name names no GRES; slurmd ignores it"
                 yield site.warning("slurm-key-ignored", entry, message, "Name=gpu", key=True)
             continue
-        if site.slurm is not None and record.name not in site.gres_types and record.name not in told:
-            told.add(record.name)
+        if site.slurm is not None and record.name not in site.gres_types and record.name not in reported:
+            reported.add(record.name)
             message = f"'{record.name}' is not among GresTypes of slurm.conf, so slurmd ignores it"
-            place = entry.own("Name") or entry.name
+            place = entry.own_value("Name") or entry.name
             yield site.warning("gres-undeclared", place, message, undeclared_hint(site, record.name))
         yield from _line(site, record)
         yield from _links(site, record)
@@ -115,38 +124,38 @@ def lines(site: Site) -> Iterator[Found]:
         yield from _unknown_nodes(site, record)
 
 
-def detection(site: Site) -> Iterator[Found]:
+def detection(site: Site) -> Iterator[LintFinding]:
     """AutoDetect, for all nodes and for some."""
     config = site.folder.config("gres.conf")
     for setting in config.settings("AutoDetect") if config else ():
         yield from _autodetect(site, setting)
     first: dict[str, str] = {}
     for record in read_records(config)[0]:
-        auto = record.entry.own("AutoDetect")
+        auto = record.entry.own_value("AutoDetect")
         if auto is None:
             continue
         yield from _autodetect(site, auto)
-        if record.hosts is None:
+        if record.is_general:
             message = "AutoDetect behind Name counts only with NodeName; slurmd logs an error"
             yield site.warning("slurm-key-ignored", auto, message, key=True)
         way = auto.text.lower()
-        other = next((host for host in record.hosts or () if first.setdefault(host, way) != way), None)
+        other = next((host for host in record.hosts() if first.setdefault(host, way) != way), None)
         if other is not None:
             message = f"'{other}' has AutoDetect={first[other]} already, and slurmd does not start with two"
             yield site.error("slurm-value-wrong", auto, message)
 
 
-def _unknown_nodes(site: Site, record: Record) -> Iterator[Found]:
-    if record.hosts is None or not site.nodes:
+def _unknown_nodes(site: Site, record: Record) -> Iterator[LintFinding]:
+    if record.is_general or not site.nodes:
         return
-    if hosts_of(record.entry) is None:
+    try:
+        yield from unknown_nodes(site, record.entry.name, expand(record.entry.names), "node-unknown", does="")
+    except HostlistError:
         message = "the nodes of this line are no host list; slurmd takes the line for another node's"
         yield unreadable(site, record.entry.name, message, Severity.WARNING)
-    else:
-        yield from unknown_nodes(site, record.entry.name, hosts_of(record.entry) or (), "node-unknown", does="")
 
 
-def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
+def _autodetect(site: Site, setting: Setting) -> Iterator[LintFinding]:
     for remark in values.plugins(site.release, "AutoDetect", setting.text):
         shown = Remark(
             remark.code,
@@ -158,9 +167,9 @@ def _autodetect(site: Site, setting: Setting) -> Iterator[Found]:
         yield from site.remarks(setting, [shown])
 
 
-def _line(site: Site, record: Record) -> Iterator[Found]:
+def _line(site: Site, record: Record) -> Iterator[LintFinding]:
     entry = record.entry
-    file, several, number = entry.own("File", "Files"), entry.own("MultipleFiles"), entry.own("Count")
+    file, several, number = entry.own_value("File", "Files"), entry.own_value("MultipleFiles"), entry.own_value("Count")
     for setting in (file, several):
         if setting:
             yield from _file_names(site, setting)
@@ -175,15 +184,15 @@ def _line(site: Site, record: Record) -> Iterator[Found]:
         yield site.error(
             "slurm-value-wrong", several, "MultipleFiles names one file only, and slurmd does not start", "write File"
         )
-    given, listed = integer(number.text) if number else None, _files(file.text) if file else None
-    if number and given is not None and listed is not None and given != listed and record.name not in SHARED:
+    stated, listed = integer(number.text) if number else None, _files(file.text) if file else None
+    if number and stated is not None and listed is not None and stated != listed and record.name not in SHARED:
         yield site.error(
             "slurm-value-wrong",
             number,
-            f"Count is {given}, and File names {listed}; slurmd does not start",
+            f"Count is {stated}, and File names {listed}; slurmd does not start",
             "leave Count out",
         )
-    flags = entry.own("Flags")
+    flags = entry.own_value("Flags")
     words = [word.strip().lower() for word in flags.text.split(",")] if flags else []
     if flags and "no_gpu_env" in words and any(word.endswith("_gpu_env") and word != "no_gpu_env" for word in words):
         yield site.error(
@@ -191,23 +200,23 @@ def _line(site: Site, record: Record) -> Iterator[Found]:
         )
 
 
-def _links(site: Site, record: Record) -> Iterator[Found]:
+def _links(site: Site, record: Record) -> Iterator[LintFinding]:
     """A number for each GPU of the node, -1 for the line's own."""
-    links = record.entry.own("Links")
+    links = record.entry.own_value("Links")
     if links and (links.text.split(",").count("-1") != 1 or not _LINKS.fullmatch(links.text)):
         message = "slurmd ignores these Links, and logs an error: numbers, with one -1 for this GPU itself"
         yield site.warning("slurm-value-wrong", links, message, "Links=-1,16,0,0")
 
 
-def _cores_of(site: Site, record: Record) -> Iterator[Found]:
+def _cores_of(site: Site, record: Record) -> Iterator[LintFinding]:
     """The cores that a line names: they are there, and from 24.11 on whole sockets of them."""
-    cores = record.entry.own("Cores", "CPUs")
+    cores = record.entry.own_value("Cores", "CPUs")
     host = _one_host(site, record)
     if cores is None or host is None or not CORES.reads(cores.text):
         return
     total, socket = _cores(site.hosts[host]), integer(site.hosts[host].text("CoresPerSocket")) or 0
     ranges = [part.partition("-") for part in cores.text.rstrip(",").split(",")]
-    bounds = [(int(low), int(high or low)) for low, _, high in ranges]
+    bounds = [(whole(low), whole(high or low)) for low, _, high in ranges]
     highest = max(high for _, high in bounds)
     if total and highest >= total:
         yield site.warning(
@@ -216,7 +225,7 @@ def _cores_of(site: Site, record: Record) -> Iterator[Found]:
             f"there is no core {highest} among the {total} of '{host}'; {cores.key} counts cores, not threads",
             "the numbers of cores, from 0, as lstopo -l shows them",
         )
-    elif total and socket and site.since("24.11"):
+    elif total and socket and site.has("gres-whole-sockets"):
         named = {core for low, high in bounds for core in range(low, high + 1)}
         first = next((core - core % socket for core in sorted(named) if not _whole(named, core, socket)), None)
         if first is not None:
@@ -232,10 +241,10 @@ def _whole(named: set[int], core: int, socket: int) -> bool:
 
 def _one_host(site: Site, record: Record) -> str | None:
     """A node that the line is about."""
-    if record.hosts is not None:
-        return next((host for host in sorted(record.hosts) if host in site.hosts), None)
-    wanted = f"{record.name}:"
-    return next((host for host, node in site.hosts.items() if wanted in f"{node.text('Gres') or ''}:"), None)
+    if not record.is_general:
+        return min((host for host in record.hosts() if host in site.hosts), default=None)
+    prefix = f"{record.name}:"
+    return next((host for host, node in site.hosts.items() if prefix in f"{node.text('Gres') or ''}:"), None)
 
 
 def _cores(node: Entry) -> int | None:
@@ -244,13 +253,13 @@ def _cores(node: Entry) -> int | None:
     return hardware.sockets * hardware.cores if node.value("CoresPerSocket") else None
 
 
-def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]) -> Iterator[Found]:
+def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]) -> Iterator[LintFinding]:
     """A device that stands twice for one name on one node."""
-    file = record.entry.own("File", "Files")
-    if file is None or record.hosts is None or len(record.hosts) > _MOST_HOSTS:
+    file = record.entry.own_value("File", "Files")
+    if file is None or record.is_general or not record.has_few_hosts():
         return
     folder, _, last = file.text.rpartition("/")
-    for host in sorted(record.hosts):
+    for host in sorted({*record.hosts()}):
         for name in expanded(last) or ():
             cell = (host, record.name, f"{folder}/{name}")
             if cell in seen and seen[cell] is not record.entry:
@@ -264,13 +273,13 @@ def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]
             seen[cell] = record.entry
 
 
-def _half(site: Site, records: list[Record]) -> Iterator[Found]:
+def _half(site: Site, records: list[Record]) -> Iterator[LintFinding]:
     """Records of one name and node of which some have a type, or a file, and others none."""
     seen: dict[tuple[str, str], Record] = {}
     for record in records:
-        if not record.name or (record.hosts is not None and len(record.hosts) > _MOST_HOSTS):
+        if not record.name or not record.has_few_hosts():
             continue
-        for host in sorted(record.hosts) if record.hosts is not None else ("",):
+        for host in ("",) if record.is_general else sorted({*record.hosts()}):
             first = seen.setdefault((host, record.name), record)
             if _has(first, "Cores") and not _has(record, "Cores") and record.name not in SHARED:
                 message = (
@@ -288,7 +297,7 @@ def _half(site: Site, records: list[Record]) -> Iterator[Found]:
 
 
 def _has(record: Record, key: str) -> bool:
-    return record.entry.own(*_CALLED.get(key, (key,))) is not None
+    return record.entry.own_value(*_CALLED.get(key, (key,))) is not None
 
 
 CHECKS = (detection, lines)

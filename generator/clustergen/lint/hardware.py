@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, integer
 from clustergen.slurmconf.folder import Entry, Setting
 
 _COUNTS = ("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
+_DIMMS = 16 << 10  # MiB: installed memory is a multiple, what Linux reports of it is not
 _LAYOUT = ("Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
 
 
@@ -18,9 +19,9 @@ class Hardware:
     def __init__(self, node: Entry) -> None:
         def number(*keys: str) -> int | None:
             for key in keys:
-                found = integer(node.text(key))
-                if found is not None:
-                    return found
+                value = integer(node.text(key))
+                if value is not None:
+                    return value
             return None
 
         self.cpus = number("CPUs", "Procs")
@@ -44,18 +45,18 @@ class Hardware:
         return self.sockets * self.cores * self.threads
 
 
-def hardware(site: Site) -> Iterator[Found]:
+def hardware(site: Site) -> Iterator[LintFinding]:
     """CPUs against sockets × cores × threads, and what is kept from jobs."""
     memory = any("memory" in word for word in site.words("SelectTypeParameters"))
-    told: set[str] = set()
+    reported: set[str] = set()
     for node in site.nodes:
         yield from _zeros(site, node)
         it = Hardware(node)
         yield from _sockets(site, node, it)
         yield from _cpus(site, node, it)
         yield from _reserved(site, node, it)
-        if memory and node.value("RealMemory") is None and "memory" not in told:
-            told.add("memory")
+        if memory and node.value("RealMemory") is None and "memory" not in reported:
+            reported.add("memory")
             yield site.warning(
                 "node-memory-missing",
                 node,
@@ -65,18 +66,24 @@ def hardware(site: Site) -> Iterator[Found]:
             )
 
 
-def _zeros(site: Site, node: Entry) -> Iterator[Found]:
+def _zeros(site: Site, node: Entry) -> Iterator[LintFinding]:
     for key in _COUNTS:
-        found = node.own(key)
-        if found is not None and integer(found.text) == 0:
-            yield site.warning("node-cpus-mismatch", found, f"{key}=0: Slurm takes 1, and logs an error")
-    memory = node.own("RealMemory")
+        setting = node.own_value(key)
+        if setting is not None and integer(setting.text) == 0:
+            yield site.warning("node-cpus-mismatch", setting, f"{key}=0: Slurm takes 1, and logs an error")
+    memory = node.own_value("RealMemory")
+    mib = integer(memory.text) if memory else None
+    if memory and mib and mib % _DIMMS == 0 and "config_overrides" not in site.words("SlurmdParameters"):
+        message = f"{mib} MiB is {mib >> 10} GiB, the installed memory; Linux reports less, and the node drains"
+        yield site.warning(
+            "node-memory-installed", memory, message, "run slurmd -C on the node, and round its value down"
+        )
     if memory is not None and integer(memory.text) == 0:
         message = "RealMemory=0: no job that asks for memory starts here, and Slurm logs an error"
         yield site.warning("node-memory-missing", memory, message, "slurmd -C on the node prints it")
 
 
-def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
     sockets, boards = node.value("Sockets"), node.value("Boards")
     if sockets and node.value("SocketsPerBoard"):
         message = "Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard"
@@ -87,32 +94,32 @@ def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
         yield site.warning("node-cpus-mismatch", boards, message, "leave Boards out")
 
 
-def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
     """CPUs are sockets, cores or threads; all else Slurm sets right, or jobs get less than is there."""
-    given = node.value("CPUs", "Procs")
-    if given is None or not it.cpus:
+    setting = node.value("CPUs", "Procs")
+    if setting is None or not it.cpus:
         return
     cores = it.sockets * it.cores
     if it.cpus not in (it.sockets, cores, it.all):
         message = f"{it.cpus} CPUs, but {it.sockets} × {it.cores} × {it.threads} is {it.all}; Slurm takes that"
-        yield site.warning("node-cpus-mismatch", given, message, f"leave CPUs out, or write CPUs={it.all}")
+        yield site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
     elif it.cpus == it.sockets and cores > it.cpus:
-        yield _one_for_each_socket(site, given, it)
+        yield _one_for_each_socket(site, setting, it)
     elif it.cpus > 4 and all(node.value(key) is None for key in _LAYOUT):
         message = f"only CPUs is given: Slurm takes {it.cpus} sockets of one core, and binds jobs to the wrong cores"
         hint = "Sockets, CoresPerSocket and ThreadsPerCore as slurmd -C prints them"
-        yield site.note("node-cpus-mismatch", given, message, hint)
+        yield site.note("node-cpus-mismatch", setting, message, hint)
 
 
-def _one_for_each_socket(site: Site, given: Setting, it: Hardware) -> Found:
+def _one_for_each_socket(site: Site, setting: Setting, it: Hardware) -> LintFinding:
     message = f"{it.cpus} CPUs on {it.sockets * it.cores} cores"
-    if not site.since("23.02"):
-        return site.error("node-cpus-mismatch", given, f"{message}: slurmctld does not start", f"CPUs={it.all}")
+    if not site.has("cpus-of-sockets"):
+        return site.error("node-cpus-mismatch", setting, f"{message}: slurmctld does not start", f"CPUs={it.all}")
     message = f"{message}: jobs get sockets, and the other cores stay idle"
-    return site.warning("node-cpus-mismatch", given, message, f"leave CPUs out, or write CPUs={it.all}")
+    return site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
 
 
-def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[Found]:
+def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
     cores, listed, kept = node.value("CoreSpecCount"), node.value("CPUSpecList"), node.value("MemSpecLimit")
     number = integer(cores.text) if cores else None
     if cores and number is not None and number >= it.sockets * it.cores:

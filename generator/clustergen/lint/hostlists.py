@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
+from clustergen.catalogue.versions import since
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot, expanded
 from clustergen.slurmconf.folder import Setting
 
 
-def node_names(site: Site, names: Setting) -> Found | None:
+def node_names(site: Site, names: Setting) -> LintFinding | None:
     """A host list that Slurm of this release cannot read, or reads with a shrug."""
     try:
-        validate_for_slurm(names.text, str(site.release))
+        validate_for_slurm(names.text, str(site.release), str(since("hostlist-suffix")))
     except HostlistError as err:
         spot = site.part(names, err.offset, err.length)
         if "different widths" in err.message:
@@ -24,14 +26,14 @@ def node_names(site: Site, names: Setting) -> Found | None:
             return site.note("hostlist-not-for-slurm", spot, err.message, err.hint)
         if "comma" in err.message:
             return site.warning("hostlist-syntax", spot, err.message, err.hint)
-        if "never closed" in err.message and not site.since("23.11"):
+        if "never closed" in err.message and not site.has("bracket-stops"):
             return site.warning("hostlist-syntax", spot, err.message, err.hint)
         code = "hostlist-not-for-slurm" if "text after" in err.message else "hostlist-syntax"
         return site.error(code, spot, f"{err.message}; slurmctld does not start", err.hint)
     return None
 
 
-def unreadable(site: Site, setting: Setting, message: str, severity: Severity = Severity.ERROR) -> Found:
+def unreadable(site: Site, setting: Setting, message: str, severity: Severity = Severity.ERROR) -> LintFinding:
     """A host list that nobody can read here; Slurm reads one of numbers of different widths."""
     try:
         expand(setting.text)
@@ -41,8 +43,8 @@ def unreadable(site: Site, setting: Setting, message: str, severity: Severity = 
             message, severity = f"{err.message}; Slurm takes the width of the first", Severity.WARNING
         elif severity is Severity.ERROR:
             message = f"{message}, and slurmctld does not start"
-        return site.found("hostlist-syntax", severity, spot, message, err.hint)
-    return site.found("hostlist-syntax", severity, setting, message)
+        return site.finding("hostlist-syntax", severity, spot, message, err.hint)
+    return site.finding("hostlist-syntax", severity, setting, message)
 
 
 def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:
@@ -56,12 +58,12 @@ def spot_of(site: Site, setting: Setting, host: str) -> Spot | Setting:
 
 def near_node(site: Site, name: str) -> str | None:
     """A hint at a node of nearly that name."""
-    return did_you_mean(name, list(site.hosts)[:2000])
+    return did_you_mean(name, islice(site.hosts, 2000))
 
 
 def unknown_nodes(
     site: Site, setting: Setting, hosts: Iterable[str], code: str, does: str = "; Slurm logs an error"
-) -> Iterator[Found]:
+) -> Iterator[LintFinding]:
     """Hosts of a list that slurm.conf does not have, as one warning. `does`: what Slurm makes of them."""
     if site.slurm is None or not site.complete:
         return
@@ -77,7 +79,7 @@ def unknown_nodes(
 
 def members(
     site: Site, nodes: Setting, name: str, owner: dict[str, str], unknown: str, twice: tuple[str, str]
-) -> Iterator[Found]:
+) -> Iterator[LintFinding]:
     """The nodes of one switch or block: known ones, and in no other.
 
     `owner`: node → the first that has it, which this adds to. `unknown` is a code; `twice` a code, and words with `{}`

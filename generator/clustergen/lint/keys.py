@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 
 from clustergen.catalogue import slurm, slurm_traps
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Severity, did_you_mean
-from clustergen.lint.found import Fix, Found
+from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, delete_line
 from clustergen.records import replace
 from clustergen.slurmconf.folder import Config, Setting
@@ -25,13 +25,12 @@ _RENAMED = {
 """Old name → the newer ones, which win over it where both stand."""
 _OLD_HOSTS = ("controlmachine", "controladdr", "backupcontroller", "backupaddr")
 _ARRAY = "array"
-_REPEATABLE = SlurmRelease("24.05")  # of Prolog, Epilog and those of slurmctld
 _PROGRAMS = ("prolog", "epilog", "prologslurmctld", "epilogslurmctld")
 # Read by slurmd and srun only, or not at all: slurmctld starts without them.
 _NOT_SLURMCTLD = ("mpidefault", "launchtype", "routeplugin")
 
 
-def keys(site: Site, name: str) -> Iterator[Found]:
+def keys(site: Site, name: str) -> Iterator[LintFinding]:
     """Every key and value of one file and of what it includes."""
     config = site.folder.config(name)
     if config is None or slurm.key_tables(name) is None:
@@ -44,6 +43,7 @@ def keys(site: Site, name: str) -> Iterator[Found]:
         yield from _repeated(site, name, line, first)
         block = ""
         seen: dict[str, Setting] = {}
+        last = {pair.key.lower(): pair for pair in line.pairs}
         for index, pair in enumerate(line.pairs):
             lower = pair.key.lower()
             cell = (block, lower, pair.value)
@@ -51,9 +51,15 @@ def keys(site: Site, name: str) -> Iterator[Found]:
             if remarks is None:
                 remarks = tuple(_judge(site.release, name, *cell, pair.key))
                 judged[cell] = remarks
+            newer = next((last[key] for key in _RENAMED.get(lower, ()) if index and key in last), None)
+            if newer is not None:
+                message = f"{pair.key}={pair.value} is ignored, since {newer.key}={newer.value} is on the same line"
+                hint = f"delete it: {pair.key} is the old name of {newer.key}"
+                yield site.warning("slurm-key-ignored", Setting(line.file, pair), message, hint, key=True)
+                remarks = tuple(one for one in remarks if one.code != "slurm-key-old-name")
             if remarks:
                 most = Severity.WARNING if _mild(site, config, line, index, remarks) else None
-                if lower in _RENAMED and not _safe(config, line, lower):
+                if lower in _RENAMED and not _safe(config, line, lower, last):
                     remarks = tuple(replace(one, instead=None) if one.on_key else one for one in remarks)
                 yield from site.remarks(Setting(line.file, pair), remarks, most=most)
             if index == 0:
@@ -72,57 +78,57 @@ def _mild(site: Site, config: Config, line: Line, index: int, remarks: tuple[Rem
     if lower == "propagateresourcelimits":  # the other key wins, and nobody reads this one
         return config.value("PropagateResourceLimitsExcept") is not None
     if lower == "preemptmode" and index:
-        return site.since("24.11")
+        return site.has("preempt-mode-of-partition-logged")
     return lower in _NOT_SLURMCTLD or (index > 0 and _by_form(remarks) and _unused(config, line, pair))
 
 
-def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, written: str) -> Iterator[Remark]:
+def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, key_text: str) -> Iterator[Remark]:
     """What is wrong with one key and its value, wherever it stands."""
-    known = slurm.key(file, lower, block)
-    if known is None:
+    row = slurm.key(file, lower, block)
+    if row is None:
         if not block or (file, block) in _known_blocks():
-            yield rules.unknown(file, block, written, _hint(file, block, written))
-    elif (state := known.state(release)) != "known":
-        gone = not block and (state == "defunct" or known.note == "delete it")
-        for remark in rules.state(known, release):
-            yield replace(remark, at=None, on_key=True, instead="delete" if gone else None)
+            yield rules.unknown(file, block, key_text, _hint(file, block, key_text))
+    elif (state := row.state(release)) != "known":
+        is_removable = not block and (state == "defunct" or row.note == "delete it")
+        for remark in rules.state(row, release):
+            yield replace(remark, at=None, on_key=True, instead="delete" if is_removable else None)
     else:
-        yield from _old_name(release, known, text)
+        yield from _old_name(release, row, text)
         if text.upper() != "DEFAULT" or lower not in ("nodename", "partitionname"):
-            yield from _value(release, known, text)
+            yield from _value(release, row, text)
 
 
-def _old_name(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+def _old_name(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """A name that the release reads and that has a newer one."""
-    lower = known.key.lower()
+    lower = row.key.lower()
     if lower in _OLD_HOSTS:  # what they say together is for another check
         return
-    newer = _newer(known)
+    newer = _newer(row)
     if newer:
         both = " and ".join(newer)
         instead = f"key:{newer[0]}" if len(newer) == 1 else f"key:{newer[0]}={text} {newer[1]}"
-        message, hint = f"'{known.key}' is the old name of {both}", f"write {both}"
+        message, hint = f"'{row.key}' is the old name of {both}", f"write {both}"
         yield Remark("slurm-key-old-name", message, hint, Outcome.ADVICE, on_key=True, instead=instead)
-    elif known.instead and _there(known, release) and not any(True for _ in values.traps(known, release, text)):
-        message = f"'{known.key}' is an old name; {release} still reads it"
-        yield Remark("slurm-key-old-name", message, rules.instead_of(known), Outcome.ADVICE, on_key=True)
+    elif row.instead and _exists(row, release) and not any(True for _ in values.traps(row, release, text)):
+        message = f"'{row.key}' is an old name; {release} still reads it"
+        yield Remark("slurm-key-old-name", message, rules.instead_of(row), Outcome.ADVICE, on_key=True)
 
 
-def _newer(known: slurm.SlurmKey) -> list[str]:
+def _newer(row: slurm.SlurmKey) -> list[str]:
     """The newer names of a key of nodes and partitions, as Slurm writes them."""
-    found = [slurm.key(known.file, name, known.block) for name in _RENAMED.get(known.key.lower(), ())]
-    return [key.key for key in found if key is not None] if known.block else []
+    rows = [slurm.key(row.file, name, row.block) for name in _RENAMED.get(row.key.lower(), ())]
+    return [key.key for key in rows if key is not None] if row.block else []
 
 
-def _value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[Remark]:
+def _value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """A value of a key that the release knows."""
-    told = list(values.traps(known, release, text))
+    traps = list(values.traps(row, release, text))
     caught = [
         (trap.outcome, *_span(trap.pattern, text))
-        for trap in slurm_traps.traps(known.file, known.key, known.block)
+        for trap in slurm_traps.traps(row.file, row.key, row.block)
         if trap.fits(release, text)
     ]
-    for remark in (*values.value(release, known, text), *values.form(known, text)):
+    for remark in (*values.value(release, row, text), *values.form(row, text)):
         start, length = remark.at or (0, len(text))
         # a trap knows better, unless it warns of what starts and this release does not start with it
         if not any(
@@ -130,28 +136,43 @@ def _value(release: SlurmRelease, known: slurm.SlurmKey, text: str) -> Iterator[
             for outcome, low, high in caught
             if not (outcome == Outcome.SILENT and remark.outcome is Outcome.STOPS)
         ):
-            told.append(remark)
-    yield from told
-    if not told and known.type == "boolean" and text.lower() in ("up", "down"):
-        message = f"'{known.key}={text}' reads as yes or no"
+            traps.append(remark)
+    yield from traps
+    if not traps and row.type == "boolean" and text.lower() in ("up", "down"):
+        message = f"'{row.key}={text}' reads as yes or no"
         yield Remark("slurm-value-harmful", message, "write YES or NO", Outcome.ADVICE)
 
 
-def _safe(config: Config, line: Line, lower: str) -> bool:
+def _safe(config: Config, line: Line, lower: str, pairs: Mapping[str, Pair]) -> bool:
     """Whether a newer name means the same here: no DEFAULT line, and not this one, says it too."""
-    others = (lower, *_RENAMED[lower])
-    above = config.default_lines(line.key)
-    return line not in above and not any(
-        one.pair(key) for key in others for one in (*above, line) if (one, key) != (line, lower)
-    )
+    if line.pairs[0].value.lower() == "default":
+        return False
+    newer = _RENAMED[lower]
+    return _default_keys(config, line.key).isdisjoint((lower, *newer)) and pairs.keys().isdisjoint(newer)
+
+
+@lru_cache(maxsize=4)
+def _default_keys(config: Config, block: str) -> frozenset[str]:
+    """The keys, in lower case, that DEFAULT lines of a block set."""
+    return frozenset(pair.key.lower() for line in config.default_lines(block) for pair in line.pairs)
 
 
 def _unused(config: Config, line: Line, pair: Pair) -> bool:
     """Whether a value of a DEFAULT line counts for no line: nobody reads then what it says."""
     if line.pairs[0].value.lower() != "default" or line.key not in ("nodename", "partitionname"):
         return False
-    found = [entry.value(pair.key) for entry in config.entries(line.key)]
-    return not any(one is not None and one.pair is pair for one in found)
+    return id(pair) not in _inherited(config, line.key)
+
+
+@lru_cache(maxsize=4)
+def _inherited(config: Config, block: str) -> frozenset[int]:
+    """The identities of the pairs of DEFAULT lines that count for some line."""
+    return frozenset(
+        id(setting.pair)
+        for entry in config.entries(block)
+        for key, setting in entry.inherited.items()
+        if entry.own_value(key) is None
+    )
 
 
 def _by_form(remarks: tuple[Remark, ...]) -> bool:
@@ -160,16 +181,16 @@ def _by_form(remarks: tuple[Remark, ...]) -> bool:
 
 
 def _span(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
-    found = pattern.search(text)
-    return found.span() if found else (0, 0)
+    match = pattern.search(text)
+    return match.span() if match else (0, 0)
 
 
-def _there(known: slurm.SlurmKey, release: SlurmRelease) -> bool:
+def _exists(row: slurm.SlurmKey, release: SlurmRelease) -> bool:
     """Whether the release has what took the key's place."""
-    since = re.search(r"\bfrom ([0-9]{2}\.[0-9]{2})", known.note)
+    since = re.search(r"\bfrom ([0-9]{2}\.[0-9]{2})", row.note)
     if since and release < SlurmRelease(since[1]):
         return False
-    newer = slurm.key(known.file, known.instead, known.block)
+    newer = slurm.key(row.file, row.instead, row.block)
     return newer is None or newer.state(release) == "known"
 
 
@@ -181,23 +202,38 @@ def _known_blocks() -> frozenset[tuple[str, str]]:
 def _hint(file: str, block: str, name: str) -> str | None:
     if file == "slurm.conf" and not block and (never := slurm_traps.never_there(name)):
         return never.hint
-    if near := did_you_mean(name, [key.key for key in slurm.keys(file, block)]):
-        return near
-    for other, blocks in slurm.files().items():
-        for home in ("", *blocks):
-            if (other, home) != (file, block) and slurm.key(other, name, home) is not None:
-                return f"it is a key of {f'a {home} line of ' if home else ''}{other}"
+    if similar := did_you_mean(name, _names(file, block)):
+        return similar
+    for other, home in _homes().get(name.lower(), ()):
+        if (other, home) != (file, block):
+            return f"it is a key of {f'a {home} line of ' if home else ''}{other}"
     return None
 
 
-def _repeated(site: Site, name: str, line: Line, first: dict[str, Setting]) -> Iterator[Found]:
+@cache
+def _names(file: str, block: str) -> tuple[str, ...]:
+    return tuple(key.key for key in slurm.keys(file, block))
+
+
+@cache
+def _homes() -> dict[str, list[tuple[str, str]]]:
+    """Key in lower case → the files and blocks that have one of that name."""
+    homes: dict[str, list[tuple[str, str]]] = {}
+    for file, blocks in slurm.files().items():
+        for block in ("", *blocks):
+            for name in _names(file, block):
+                homes.setdefault(name.lower(), []).append((file, block))
+    return homes
+
+
+def _repeated(site: Site, name: str, line: Line, first: dict[str, Setting]) -> Iterator[LintFinding]:
     """A key of a line of its own that stands a second time."""
     pair = line.pairs[0]
     lower = pair.key.lower()
-    known = slurm.key(name, lower)
-    if known is None:
+    row = slurm.key(name, lower)
+    if row is None:
         return
-    single = known.type != _ARRAY or (lower in _PROGRAMS and site.release < _REPEATABLE)
+    single = row.type != _ARRAY or (lower in _PROGRAMS and not site.has("programs-repeat"))
     if not single:
         return
     setting = Setting(line.file, pair)
@@ -207,8 +243,8 @@ def _repeated(site: Site, name: str, line: Line, first: dict[str, Setting]) -> I
         return
     where = f"line {before.key_at.line}" + (f" of {before.file}" if before.file != setting.file else "")
     same = before.text == setting.text and not line.problems
-    message = f"'{known.key}' stands on {where} already; the last one counts, and Slurm logs an error"
-    said = "something else" if lower.endswith("pass") else f"'{before.text}'"
-    hint = "it says the same: delete one of them" if same else f"that line says {said}; keep the right one"
+    message = f"'{row.key}' stands on {where} already; the last one counts, and Slurm logs an error"
+    value_text = "something else" if lower.endswith("pass") else f"'{before.text}'"
+    hint = "it says the same: delete one of them" if same else f"that line says {value_text}; keep the right one"
     fix: Fix | None = delete_line(setting) if same and line.number == setting.value_at.line else None
-    yield site.found("slurm-key-twice", Severity.WARNING, setting, message, hint, key=True, fix=fix)
+    yield site.finding("slurm-key-twice", Severity.WARNING, setting, message, hint, key=True, fix=fix)

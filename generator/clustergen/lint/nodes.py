@@ -5,33 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.hostlist import HostlistError, count, expand
-from clustergen.lint.found import Found
+from clustergen.hostlist import MAX_HOSTS, HostlistError, count, expand
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import node_names
 from clustergen.lint.site import Site, hosts_of, without_extra_commas
 from clustergen.slurmconf.folder import Entry, Setting
 from clustergen.slurmconf.grammar import Line
 
 _NOT_ON_DEFAULT = ("NodeHostname", "NodeAddr", "BcastAddr")
-_MOST = 65_536
 
 
-def there(site: Site) -> Iterator[Found]:
+def too_many(site: Site) -> LintFinding | None:
+    """More nodes than any slurmctld starts with. They are counted and not expanded, as they may be billions."""
+    total = 0
+    passing = None
+    for node in site.nodes:
+        total += node.size()
+        if total > MAX_HOSTS and passing is None:
+            passing = node
+    if passing is None:
+        return None
+    hint = "make several clusters; nothing else is checked"
+    return site.error("too-many-nodes", passing, f"{total:,} nodes; Slurm takes at most {MAX_HOSTS:,}", hint)
+
+
+def exist(site: Site) -> Iterator[LintFinding]:
     """Nodes at all; from 23.02 on they may come by themselves."""
     if site.slurm is None or site.nodes or not site.complete:
         return
     message = (
         "no NodeName: slurmctld does not start without a node"
-        if not site.since("23.02")
+        if not site.has("starts-without-nodes")
         else "no NodeName: no node runs jobs"
     )
     if site.setting("MaxNodeCount") is None:
-        severity = Severity.WARNING if site.since("23.02") else Severity.ERROR
+        severity = Severity.WARNING if site.has("starts-without-nodes") else Severity.ERROR
         hint = "slurmd -C on a node prints its line"
-        yield site.found("compute-missing", severity, site.folder.main, message, hint)
+        yield site.finding("compute-missing", severity, site.folder.main, message, hint)
 
 
-def default_lines(site: Site) -> Iterator[Found]:
+def default_lines(site: Site) -> Iterator[LintFinding]:
     for line in site.slurm.default_lines("NodeName") if site.slurm else ():
         for key in _NOT_ON_DEFAULT:
             pair = line.pair(key)
@@ -40,10 +53,9 @@ def default_lines(site: Site) -> Iterator[Found]:
                 yield site.error("slurm-value-wrong", Setting(line.file, pair), message, key=True)
 
 
-def names(site: Site) -> Iterator[Found]:
+def names(site: Site) -> Iterator[LintFinding]:
     """Host lists that can be read, and every node once."""
     owner: dict[str, Entry] = {}
-    total = 0
     for node in site.nodes:
         if node.names.upper() in ("ALL", "DEFAULT"):
             continue
@@ -51,76 +63,76 @@ def names(site: Site) -> Iterator[Found]:
         if wrong is not None:
             yield wrong
         hosts = hosts_of(node) or []
-        total += len(hosts)
-        told = False
+        is_reported = False
         for host in hosts:
             first = owner.setdefault(host, node)
-            if first is not node and not told:
-                told = True
+            if first is not node and not is_reported:
+                is_reported = True
                 where = _where(first.line, node.line)
                 message = f"'{host}' is a node already, by {where}; no daemon starts"
                 yield site.error("host-duplicate", node, message, "every node stands on one line")
-        if len(set(hosts)) < len(hosts) and not told:
+        if len(set(hosts)) < len(hosts) and not is_reported:
             twice = next(host for index, host in enumerate(hosts) if host in hosts[:index])
             yield site.error("host-duplicate", node, f"'{twice}' stands twice in this list; no daemon starts")
-    if total > _MOST:
-        yield site.error("too-many-nodes", site.nodes[-1], f"{total:,} nodes; Slurm takes at most {_MOST:,}")
 
 
 def _where(line: Line, other: Line) -> str:
     return f"line {line.number}" + (f" of {line.file}" if line.file != other.file else "")
 
 
-def counts(site: Site) -> Iterator[Found]:
+def counts(site: Site) -> Iterator[LintFinding]:
     """As many addresses, host names and ports as nodes, or one."""
     for node in site.nodes:
         hosts = hosts_of(node)
         if hosts is None:
             continue
-        for key, since in (("NodeAddr", "22.05"), ("NodeHostname", "24.11"), ("Port", "22.05"), ("BcastAddr", "22.05")):
-            found = node.own(key)
-            if found is None or ("[" not in found.text and "," not in found.text):
+        for key in ("NodeAddr", "NodeHostname", "Port", "BcastAddr"):
+            setting = node.own_value(key)
+            if setting is None or ("[" not in setting.text and "," not in setting.text):
                 continue
             try:
-                given = count(without_extra_commas(found.text))
+                number = count(without_extra_commas(setting.text))
             except HostlistError as err:
                 if key != "Port":
-                    yield site.error("hostlist-syntax", site.part(found, err.offset, err.length), err.message, err.hint)
+                    yield site.error(
+                        "hostlist-syntax", site.part(setting, err.offset, err.length), err.message, err.hint
+                    )
                 continue
-            if given not in (1, len(hosts)):
-                severity = Severity.ERROR if site.since(since) else Severity.WARNING
-                message = f"{given} in {key} for {len(hosts)} nodes; slurmctld does not start"
-                yield site.found("address-count", severity, found, message, "one for each node, in the same order")
+            if number not in (1, len(hosts)):
+                stops = key != "NodeHostname" or site.has("address-lists-of-host-names")
+                severity = Severity.ERROR if stops else Severity.WARNING
+                message = f"{number} in {key} for {len(hosts)} nodes; slurmctld does not start"
+                yield site.finding("address-count", severity, setting, message, "one for each node, in the same order")
 
 
-def addresses(site: Site) -> Iterator[Found]:
+def addresses(site: Site) -> Iterator[LintFinding]:
     """One address for two nodes: slurmctld talks to the wrong one."""
     owner: dict[str, str] = {}
     for node in site.nodes:
-        found = node.own("NodeAddr")
+        setting = node.own_value("NodeAddr")
         hosts = hosts_of(node)
-        if found is None or hosts is None:
+        if setting is None or hosts is None:
             continue
         try:
-            given = expand(without_extra_commas(found.text))
+            listed = expand(without_extra_commas(setting.text))
         except HostlistError:
             continue
-        if len(given) == 1 and len(hosts) > 1 and node.value("Port") is None:
+        if len(listed) == 1 and len(hosts) > 1 and node.value("Port") is None:
             message = f"one address for {len(hosts)} nodes; without a Port for each only one of them is reached"
-            yield site.warning("address-duplicate", found, message)
+            yield site.warning("address-duplicate", setting, message)
             continue
-        if node.value("Port") is not None or len(given) != len(hosts):
+        if node.value("Port") is not None or len(listed) != len(hosts):
             continue
-        for host, address in zip(hosts, given, strict=True):
+        for host, address in zip(hosts, listed, strict=True):
             first = owner.setdefault(address, host)
             if first != host:
                 yield site.warning(
                     "address-duplicate",
-                    found,
+                    setting,
                     f"{address} is the address of '{first}' already",
                     f"'{host}' needs its own",
                 )
                 break
 
 
-CHECKS = (there, default_lines, names, counts, addresses)
+CHECKS = (exist, default_lines, names, counts, addresses)

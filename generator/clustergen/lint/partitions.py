@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from clustergen.diagnostics import Severity, did_you_mean
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
 from clustergen.lint.accounting import BASIC
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import near_node, spot_of, unreadable
-from clustergen.lint.site import TRUE, Site, expanded, hosts_of, integer
+from clustergen.lint.site import Site, expanded, hosts_of, integer
 from clustergen.slurmconf.folder import Entry, Setting
-from clustergen.slurmrules.forms import seconds_of
+from clustergen.slurmconf.scalars import TRUE, seconds_of
 
 _HARDWARE = ("CPUs", "Procs", "Sockets", "SocketsPerBoard", "CoresPerSocket", "RealMemory", "Gres")
 _ADDED = ("gres/gpumem", "gres/gpuutil")  # by Slurm itself, to gres/gpu, from 23.02 on
 
 
-def there(site: Site) -> Iterator[Found]:
+def exist(site: Site) -> Iterator[LintFinding]:
     if site.slurm is None or not site.complete:
         return
     if not site.partitions:
         if site.nodes:
-            severity = Severity.WARNING if site.since("23.02") else Severity.ERROR
-            yield site.found(
+            severity = Severity.WARNING if site.has("starts-without-partitions") else Severity.ERROR
+            yield site.finding(
                 "default-partition-missing",
                 severity,
                 site.folder.main,
@@ -32,12 +33,12 @@ def there(site: Site) -> Iterator[Found]:
                 "PartitionName=batch Nodes=ALL Default=YES",
             )
         return
-    defaults = [found for part in site.partitions if (found := part.value("Default")) and found.text.lower() in TRUE]
+    defaults = [value for part in site.partitions if (value := part.value("Default")) and value.text.lower() in TRUE]
     owners = [part for part in site.partitions if (part.text("Default") or "").lower() in TRUE]
-    for part, found in zip(owners[1:], defaults[1:], strict=True):
+    for part, value in zip(owners[1:], defaults[1:], strict=True):
         yield site.warning(
             "default-partition-twice",
-            found,
+            value,
             f"'{owners[0].names}' is the default partition already; Slurm takes the last one, '{owners[-1].names}'",
             f"Default=YES on one line only; now '{part.names}' has it too"
             if part is not owners[-1]
@@ -53,7 +54,7 @@ def there(site: Site) -> Iterator[Found]:
         )
 
 
-def names(site: Site) -> Iterator[Found]:
+def names(site: Site) -> Iterator[LintFinding]:
     first: dict[str, Entry] = {}
     for part in site.partitions:
         if part.names in first:
@@ -72,37 +73,41 @@ def names(site: Site) -> Iterator[Found]:
             )
     for part in site.partitions:
         for name in (part.text("Alternate") or "").split(","):
-            found = part.own("Alternate")
-            if name.strip() and found and name.strip() not in first:
+            setting = part.own_value("Alternate")
+            if name.strip() and setting and name.strip() not in first:
                 yield site.warning(
-                    "partition-unknown", found, f"no partition is called '{name.strip()}'", did_you_mean(name, first)
+                    "partition-unknown",
+                    setting,
+                    f"no partition is called '{name.strip()}'",
+                    did_you_mean(name, islice(first, 2000)),
                 )
 
 
-def members(site: Site) -> Iterator[Found]:
+def members(site: Site) -> Iterator[LintFinding]:
     """Every name is a node, a node set or ALL."""
+    texts = (part.text("Nodes") for part in site.partitions)
+    used = {name for text in texts for name in _named(text) if name in site.node_sets}
     for entry in site.node_sets.values():
-        yield from _node_set(site, entry)
+        yield from _node_set(site, entry, used)
     for part in site.partitions:
         listed = part.value("Nodes")
         if listed is not None:
             yield from _list(site, listed, f"partition '{part.names}'", Severity.ERROR)
 
 
-def _node_set(site: Site, entry: Entry) -> Iterator[Found]:
+def _node_set(site: Site, entry: Entry, used: Collection[str]) -> Iterator[LintFinding]:
+    """`used`: the node sets that partitions name, as Slurm looks at the nodes of these alone."""
     if entry.names in site.hosts:
-        severity = Severity.ERROR if site.since("24.11") else Severity.WARNING
+        severity = Severity.ERROR if site.has("node-set-is-node-stops") else Severity.WARNING
         message = f"'{entry.names}' is a node too, and Slurm cannot tell them apart"
-        yield site.found("node-set-is-node", severity, entry, message, "another name")
-    listed = entry.own("Nodes")
+        yield site.finding("node-set-is-node", severity, entry, message, "another name")
+    listed = entry.own_value("Nodes")
     if listed is not None:
-        # Slurm looks at the nodes of a set where a partition has the set
-        asked_for = any(entry.names in _named(part.text("Nodes")) for part in site.partitions)
-        severity = Severity.ERROR if asked_for else Severity.WARNING
+        severity = Severity.ERROR if entry.names in used else Severity.WARNING
         yield from _list(site, listed, f"node set '{entry.names}'", severity)
 
 
-def outside(site: Site) -> Iterator[Found]:
+def outside(site: Site) -> Iterator[LintFinding]:
     """Nodes that no partition has."""
     texts = [text for part in site.partitions if (text := part.text("Nodes")) is not None]
     if not texts or not site.complete or any(text.strip().upper() == "ALL" for text in texts):
@@ -116,12 +121,12 @@ def outside(site: Site) -> Iterator[Found]:
     for node in site.nodes:
         left = [host for host in hosts_of(node) or () if host not in named]
         if left and not _has_feature(node, features) and not (node.text("State") or "").upper().startswith("FUTURE"):
-            message = f"{fold(left[:2000], suffixes=True)} {'are' if len(left) > 1 else 'is'} in no partition"
+            message = f"{compress(left[:2000], suffixes=True)} {'are' if len(left) > 1 else 'is'} in no partition"
             # a line without hardware is often that of a login node, which runs no jobs
-            no_hardware = all(node.own(key) is None for key in _HARDWARE)
+            no_hardware = all(node.own_value(key) is None for key in _HARDWARE)
             severity = Severity.INFO if no_hardware else Severity.WARNING
             message += ", so no job gets there"
-            yield site.found("node-in-no-partition", severity, node, message, "name it in Nodes of a partition")
+            yield site.finding("node-in-no-partition", severity, node, message, "name it in Nodes of a partition")
 
 
 def _has_feature(node: Entry, features: Collection[str | None]) -> bool:
@@ -137,37 +142,37 @@ def _with_commas(text: str) -> str:
     return ",".join(re.split(r"[\s,]+", text.strip()))
 
 
-def _list(site: Site, found: Setting, of: str, severity: Severity) -> Iterator[Found]:
-    text = _with_commas(found.text).strip(",")
+def _list(site: Site, setting: Setting, of: str, severity: Severity) -> Iterator[LintFinding]:
+    text = _with_commas(setting.text).strip(",")
     if not text or text.upper() == "ALL":
         return
-    wanted = expanded(text)
-    if wanted is None:
-        yield unreadable(site, found, f"the nodes of {of} are no host list", severity)
+    names = expanded(text)
+    if names is None:
+        yield unreadable(site, setting, f"the nodes of {of} are no host list", severity)
         return
-    missing = [name for name in wanted if name not in site.hosts and name not in site.node_sets]
+    missing = [name for name in names if name not in site.hosts and name not in site.node_sets]
     if missing and site.complete:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         does = "; slurmctld does not start" if severity is Severity.ERROR else ""
         message = f"{of}: no node is called '{missing[0]}'{more}{does}"
         hint = "ALL stands alone, or not at all" if missing[0].upper() == "ALL" else near_node(site, missing[0])
-        yield site.found("node-unknown", severity, spot_of(site, found, missing[0]), message, hint)
+        yield site.finding("node-unknown", severity, spot_of(site, setting, missing[0]), message, hint)
 
 
-def values(site: Site) -> Iterator[Found]:
+def values(site: Site) -> Iterator[LintFinding]:
     for part in site.partitions:
         yield from _times(site, part)
         yield from _sizes(site, part)
         yield from _exclusions(site, part)
-        shared = part.own("OverSubscribe", "Shared")
+        shared = part.own_value("OverSubscribe", "Shared")
         word, _, number = shared.text.partition(":") if shared else ("", "", "")
         least = {"yes": 2, "force": 1}.get(word.lower(), 0)
         if shared and ":" in shared.text and least and (integer(number) or 0) < least:
             yield site.warning(
                 "slurm-value-wrong", shared, f"{shared.key}={shared.text}: Slurm takes NO, and logs an error"
             )
-        mode = part.own("PreemptMode")
-        if mode and "gang" in mode.text.lower() and site.since("24.11"):
+        mode = part.own_value("PreemptMode")
+        if mode and "gang" in mode.text.lower() and site.has("preempt-mode-of-partition-logged"):
             yield site.warning(
                 "slurm-value-wrong",
                 mode,
@@ -176,11 +181,11 @@ def values(site: Site) -> Iterator[Found]:
             )
 
 
-def _times(site: Site, part: Entry) -> Iterator[Found]:
+def _times(site: Site, part: Entry) -> Iterator[LintFinding]:
     longest, usual = part.value("MaxTime"), part.value("DefaultTime")
     most = seconds_of(longest.text) if longest else None
     normal = seconds_of(usual.text) if usual else None
-    if usual and most is not None and most >= 0 and normal is not None and (normal < 0 or normal > most):
+    if usual and most is not None and most > 0 and normal is not None and (normal < 0 or normal > most):
         yield site.warning(
             "partition-times",
             usual,
@@ -188,7 +193,7 @@ def _times(site: Site, part: Entry) -> Iterator[Found]:
         )
 
 
-def _sizes(site: Site, part: Entry) -> Iterator[Found]:
+def _sizes(site: Site, part: Entry) -> Iterator[LintFinding]:
     least, most = part.value("MinNodes"), part.value("MaxNodes")
     low, high = integer(least.text if least else None), integer(most.text if most else None)
     if least and low is not None and high is not None and low > high:
@@ -197,20 +202,21 @@ def _sizes(site: Site, part: Entry) -> Iterator[Found]:
         )
         return
     nodes = part.value("Nodes")
-    there = None
-    if nodes is not None and site.complete:
-        there = len(site.hosts) if nodes.text.upper() == "ALL" else len(expanded(nodes.text) or ()) or None
-        if there is not None and any(name in site.node_sets for name in expanded(nodes.text) or ()):
-            there = None
-    if least and low is not None and there is not None and low > there > 0:
+    if least is None or low is None or nodes is None or not site.complete:
+        return
+    listed = expanded(nodes.text) or ()
+    available = 0 if any(name in site.node_sets for name in listed) else len(listed)
+    if nodes.text.upper() == "ALL":
+        available = len(site.hosts)
+    if low > available > 0:
         yield site.warning(
             "partition-sizes",
             least,
-            f"a job must ask for {low} nodes, but '{part.names}' has {there}, so none ever starts",
+            f"a job must ask for {low} nodes, but '{part.names}' has {available}, so none ever starts",
         )
 
 
-def _exclusions(site: Site, part: Entry) -> Iterator[Found]:
+def _exclusions(site: Site, part: Entry) -> Iterator[LintFinding]:
     """Keys of which Slurm ignores one."""
     for kept, ignored in (
         ("DefMemPerNode", "DefMemPerCPU"),
@@ -228,41 +234,41 @@ def _exclusions(site: Site, part: Entry) -> Iterator[Found]:
                 "one of them",
                 key=True,
             )
-    topo, user = part.own("ExclusiveTopo"), part.own("ExclusiveUser")
-    if topo and user and topo.text.lower() in TRUE and user.text.lower() in TRUE and site.since("26.05"):
+    topo, user = part.own_value("ExclusiveTopo"), part.own_value("ExclusiveUser")
+    if topo and user and topo.text.lower() in TRUE and user.text.lower() in TRUE and site.has("exclusive-topo-first"):
         yield site.warning(
             "slurm-key-ignored", user, "ExclusiveUser is ignored, since ExclusiveTopo is there", "one of them", key=True
         )
 
 
 def _lines(part: Entry, *settings: Setting) -> list[object]:
-    own = set(part.line.pairs)
-    return [part.line for setting in settings if setting.pair in own]
+    line_keys = set(part.line.pairs)
+    return [part.line for setting in settings if setting.pair in line_keys]
 
 
-def weights(site: Site) -> Iterator[Found]:
+def weights(site: Site) -> Iterator[LintFinding]:
     """Weights of resources that the cluster does not count stop slurmctld."""
     counted = {*BASIC, *site.words("AccountingStorageTRES")}
-    if any(word.startswith("gres/gpu") for word in counted) and site.since("23.02"):
+    if any(word.startswith("gres/gpu") for word in counted) and site.has("gpu-use-counted"):
         counted.update(_ADDED)
-    settings = [found for part in site.partitions if (found := part.own("TRESBillingWeights"))]
-    settings += [found for node in site.nodes if (found := node.own("TRESWeights"))]
+    settings = [setting for part in site.partitions if (setting := part.own_value("TRESBillingWeights"))]
+    settings += [setting for node in site.nodes if (setting := node.own_value("TRESWeights"))]
     total = site.setting("PriorityWeightTRES")
     if total and site.plugin("PriorityType") == "multifactor":
         settings.append(total)
-    for found in settings:
+    for setting in settings:
         start = 0
-        for item in found.text.split(","):
+        for item in setting.text.split(","):
             name = item.partition("=")[0].strip()
             if name and "=" in item and name.lower() not in counted and not name.lower().startswith("license/"):
                 hint = f"AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BASIC)
                 yield site.error(
                     "tres-unknown",
-                    site.part(found, start + item.find(name), len(name)),
+                    site.part(setting, start + item.find(name), len(name)),
                     f"'{name}' is counted nowhere, and slurmctld does not start with its weight",
                     hint,
                 )
             start += len(item) + 1
 
 
-CHECKS = (there, names, members, outside, values, weights)
+CHECKS = (exist, names, members, outside, values, weights)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.slurm_values import token
-from clustergen.lint.found import Found
-from clustergen.lint.site import TRUE, Site, bare
+from clustergen.lint.finding import LintFinding
+from clustergen.lint.site import Site, bare
+from clustergen.slurmconf.scalars import TRUE
 from clustergen.slurmrules.combinations import UNITS
 
 _CONTAIN = "PrologFlags=Contain"
@@ -15,9 +16,9 @@ _PROFILES = {"hdf5": "ProfileHDF5Dir", "influxdb": "ProfileInfluxDBHost"}
 """What keeps profiles of jobs → the key of acct_gather.conf without which it stops."""
 
 
-def select(site: Site) -> Iterator[Found]:
+def select(site: Site) -> Iterator[LintFinding]:
     """What is handed out, and what goes with it."""
-    given, parameters = site.setting("SelectType"), site.setting("SelectTypeParameters")
+    plugin, parameters = site.setting("SelectType"), site.setting("SelectTypeParameters")
     kind = site.plugin("SelectType")
     parts = [word for word in site.words("SelectTypeParameters") if word in UNITS and word != "cr_memory"]
     if parameters and kind == "linear" and parts:
@@ -25,17 +26,17 @@ def select(site: Site) -> Iterator[Found]:
             "slurm-value-wrong",
             parameters,
             "select/linear hands out whole nodes, and slurmctld does not start with CPUs, cores or sockets",
-            "SelectType=select/cons_tres" + ("" if given else ", the default from 23.11 on"),
+            "SelectType=select/cons_tres" + ("" if plugin else ", the default from 23.11 on"),
         )
     words = [word for word in parameters.text.split(",") if word] if parameters else []
-    readable = words or site.since("23.11")
+    readable = words or site.has("empty-select-parameters")
     if parameters and kind.startswith("cons") and not parts and readable and all(map(_is_parameter, words)):
         message = f"select/{kind} hands out CPUs, cores or sockets, and slurmctld does not start without one"
         yield site.error("slurm-value-wrong", parameters, message, "CR_Core_Memory")
-    if given and kind == "linear" and site.plugin("TopologyPlugin") == "tree" and site.since("24.05"):
+    if plugin and kind == "linear" and site.plugin("TopologyPlugin") == "tree" and site.has("linear-without-tree"):
         message = "select/linear does not go with topology/tree, and no daemon starts"
-        yield site.error("slurm-value-wrong", given, message, "select/cons_tres")
-    if kind != "cons_tres" and (most := site.setting("MaxNodeCount")) and site.since("24.05"):
+        yield site.error("slurm-value-wrong", plugin, message, "select/cons_tres")
+    if kind != "cons_tres" and (most := site.setting("MaxNodeCount")) and site.has("max-node-count-with-cons-tres"):
         message = "MaxNodeCount goes with select/cons_tres only, and no daemon starts"
         yield site.error("slurm-value-wrong", most, message, key=True)
 
@@ -44,48 +45,61 @@ def _is_parameter(word: str) -> bool:
     return token("SelectTypeParameters", word) is not None
 
 
-def shared_gpus(site: Site) -> Iterator[Found]:
+def route(site: Site) -> Iterator[LintFinding]:
+    """Messages along the tree of switches need one; later releases route them so by TopologyParam."""
+    setting = site.setting("RoutePlugin")
+    by_tree = site.plugin("RoutePlugin") == "topology" and site.has("route-topology")
+    if setting and by_tree and site.plugin("TopologyPlugin") != "tree":
+        message = "route/topology requires TopologyPlugin=topology/tree, and slurmctld does not start without it"
+        yield site.error("slurm-value-wrong", setting, message, "delete it, or write topology.conf")
+
+
+def shared_gpus(site: Site) -> Iterator[LintFinding]:
     """What shares GPUs needs them, and a selection that knows them."""
-    types, given = site.words("GresTypes"), site.setting("GresTypes")
-    if given is None or not {"mps", "shard"} & set(types):
+    types, setting = site.words("GresTypes"), site.setting("GresTypes")
+    if setting is None or not {"mps", "shard"} & set(types):
         return
     if "gpu" not in types:
         yield site.error(
             "slurm-value-wrong",
-            given,
+            setting,
             "what shares GPUs needs gpu among the types, and slurmctld does not start without",
             f"GresTypes=gpu,{','.join(types)}",
         )
     elif site.plugin("SelectType") != "cons_tres":
         message = "mps and shard need select/cons_tres, and slurmctld does not start without"
-        yield site.error("slurm-value-wrong", given, message, "SelectType=select/cons_tres")
+        yield site.error("slurm-value-wrong", setting, message, "SelectType=select/cons_tres")
 
 
-def containment(site: Site) -> Iterator[Found]:
+def containment(site: Site) -> Iterator[LintFinding]:
     """What keeps a job's processes together from its start."""
-    flags, given = site.words("PrologFlags"), site.setting("PrologFlags")
+    flags, setting = site.words("PrologFlags"), site.setting("PrologFlags")
     contains = bool({"contain", "x11"} & set(flags))
     track = site.plugin("ProctrackType")
-    if given and "x11" in flags and track == "linuxproc":
+    if setting and "x11" in flags and track == "linuxproc":
         message = "X11 does not go with proctrack/linuxproc, and no daemon starts"
-        yield site.error("slurm-value-wrong", given, message, "proctrack/cgroup")
-    elif given and contains and track != "cgroup":
+        yield site.error("slurm-value-wrong", setting, message, "proctrack/cgroup")
+    elif setting and contains and track != "cgroup":
         message = "pam_slurm_adopt needs proctrack/cgroup for what Contain does; Slurm logs an error"
-        yield site.warning("slurm-value-harmful", given, message, "ProctrackType=proctrack/cgroup")
+        yield site.warning("slurm-value-harmful", setting, message, "ProctrackType=proctrack/cgroup")
     if contains:
         return
     for key in ("JobContainerType", "NamespaceType"):
         spaces = site.setting(key)
-        if spaces and bare(spaces.text).lower() != "none" and (spaces.text or site.since("25.11")):
+        if (
+            spaces
+            and bare(spaces.text).lower() != "none"
+            and (spaces.text or site.has("empty-namespace-needs-contain"))
+        ):
             message = f"{key} needs PrologFlags=Contain, and no daemon starts without"
             yield site.error("slurm-value-wrong", spaces, message, _CONTAIN)
     manager = site.setting("SlurmctldParameters")
-    if manager and "enable_stepmgr" in site.words("SlurmctldParameters") and site.since("24.05"):
+    if manager and "enable_stepmgr" in site.words("SlurmctldParameters") and site.has("stepmgr-needs-contain"):
         message = "enable_stepmgr needs PrologFlags=Contain, and slurmctld does not start without"
         yield site.error("slurm-value-wrong", manager, message, _CONTAIN)
 
 
-def memory_twice(site: Site) -> Iterator[Found]:
+def memory_twice(site: Site) -> Iterator[LintFinding]:
     """One watch over the memory of jobs: the kernel's, or Slurm's own."""
     gather, cgroup = site.setting("JobAcctGatherParams"), site.folder.config("cgroup.conf")
     held = cgroup.value("ConstrainRAMSpace", "ConstrainSwapSpace") if cgroup else None
@@ -95,7 +109,7 @@ def memory_twice(site: Site) -> Iterator[Found]:
         yield site.error("slurm-value-wrong", gather, message, "delete OverMemoryKill")
 
 
-def gathering(site: Site) -> Iterator[Found]:
+def gathering(site: Site) -> Iterator[LintFinding]:
     """What measures jobs."""
     gather = site.setting("JobAcctGatherType")
     if gather and site.plugin("JobAcctGatherType") == "linux" and site.plugin("ProctrackType") == "pgid":
@@ -109,7 +123,7 @@ def gathering(site: Site) -> Iterator[Found]:
         yield site.error("slurm-key-lacking", profile, message, f"{key}=… in acct_gather.conf")
 
 
-def parameters(site: Site) -> Iterator[Found]:
+def parameters(site: Site) -> Iterator[LintFinding]:
     """Plugins and words that stop without what they need."""
     groups = site.setting("MCSPlugin")
     if groups and site.plugin("MCSPlugin") == "group" and site.setting("MCSParameters") is None:
@@ -117,33 +131,33 @@ def parameters(site: Site) -> Iterator[Found]:
         yield site.error("slurm-value-wrong", groups, message, "MCSParameters=enforced:group1|group2")
     params = site.setting("TaskPluginParam")
     for word in ("oomkillstep", "slurmdspecoverride"):
-        without = "cgroup" not in map(bare, site.words("TaskPlugin")) and site.since("23.11")
+        without = "cgroup" not in map(bare, site.words("TaskPlugin")) and site.has("task-words-need-cgroup")
         if params and without and word in site.words("TaskPluginParam"):
             message = f"{word} needs task/cgroup, and no daemon starts without"
             yield site.error("slurm-value-wrong", params, message, _BOTH_TASKS)
     certificates = site.setting("CertmgrType")
-    script = site.plugin("CertmgrType") == "script" and site.since("25.05")
+    script = site.plugin("CertmgrType") == "script" and site.has("certmgr-script-checked")
     if certificates and script and "sign_csr_script" not in site.words("CertmgrParameters"):
         message = "certmgr/script needs sign_csr_script in CertmgrParameters, and slurmctld does not start without"
         yield site.error("slurm-value-wrong", certificates, message, "CertmgrParameters=sign_csr_script=…")
 
 
-def scripts(site: Site) -> Iterator[Found]:
+def scripts(site: Site) -> Iterator[LintFinding]:
     """What is looked for beside slurm.conf."""
     submit = site.setting("JobSubmitPlugins")
     if submit and "lua" in map(bare, site.words("JobSubmitPlugins")) and not site.folder.has("job_submit.lua"):
         message = "no job_submit.lua beside slurm.conf; where it is missing on the node too, slurmctld does not start"
         yield site.warning("slurm-key-lacking", submit, message)
     for key in ("PrologSlurmctld", "EpilogSlurmctld"):
-        for program in site.slurm.settings(key) if site.slurm and site.since("23.11") else ():
+        for program in site.slurm.settings(key) if site.slurm and site.has("programs-by-name") else ():
             if program.text and not program.text.startswith("/") and not site.folder.has(program.text):
                 message = f"no '{program.text}' beside slurm.conf; where it is missing on the node too, slurmctld stops"
                 yield site.warning("slurm-key-lacking", program, message, "a whole path, or the file beside slurm.conf")
 
 
-def power_actions(site: Site) -> Iterator[Found]:
+def power_actions(site: Site) -> Iterator[LintFinding]:
     for action in site.slurm.entries("PowerAction") if site.slurm else ():
-        place = action.own("Location")
+        place = action.own_value("Location")
         if place is None or place.text.lower() not in ("slurmctld", "slurmd"):
             message = f"PowerAction '{action.names}' says not where it runs, and no daemon starts"
             yield site.error("slurm-value-wrong", place or action, message, "Location=slurmctld or Location=slurmd")
@@ -152,4 +166,4 @@ def power_actions(site: Site) -> Iterator[Found]:
             yield site.error("slurm-value-wrong", action, message, "Program=/path")
 
 
-CHECKS = (select, shared_gpus, containment, memory_twice, gathering, parameters, scripts, power_actions)
+CHECKS = (route, select, shared_gpus, containment, memory_twice, gathering, parameters, scripts, power_actions)

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot
 from clustergen.slurmconf.grammar import Span
 
 _WORD = re.compile(r"\S+")
-_DEEPEST = 20
+_MOST_FILES = 500
 
 
-def stack(site: Site) -> Iterator[Found]:
+def stack(site: Site) -> Iterator[LintFinding]:
     named = site.setting("PlugStackConfig")
     name = named.text.rpartition("/")[2] if named else "plugstack.conf"
-    yield from _file(site, name, ())
+    yield from _file(site, name, set())
     if named and site.folder.text(name) is None:
         yield site.note("conf-include", named, f"'{name}' is not in this folder: what it says is not looked at")
 
 
-def _file(site: Site, name: str, above: tuple[str, ...]) -> Iterator[Found]:
-    text = site.folder.text(name)
+def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
+    """The lines of one file and of those that it includes; a file that was `read` before is not read again."""
+    read.add(name)
+    try:
+        text = site.folder.text(name)
+    except OSError as err:
+        yield site.warning("conf-include", name, f"it cannot be read: {err.strerror or err}")
+        return
     if text is None:
         return
     for number, raw in enumerate(text.split("\n"), 1):
@@ -32,7 +39,7 @@ def _file(site: Site, name: str, above: tuple[str, ...]) -> Iterator[Found]:
         verb, column = words[0]
         spot = Spot(name, Span(number, column, column + len(verb)))
         if verb.lower() == "include":
-            yield from _include(site, name, number, words, above)
+            yield from _include(site, name, number, words, read)
         elif verb.lower() not in ("required", "optional"):
             yield site.warning(
                 "plugstack-line",
@@ -56,9 +63,7 @@ def _file(site: Site, name: str, above: tuple[str, ...]) -> Iterator[Found]:
             )
 
 
-def _include(
-    site: Site, name: str, number: int, words: list[tuple[str, int]], above: tuple[str, ...]
-) -> Iterator[Found]:
+def _include(site: Site, name: str, number: int, words: list[tuple[str, int]], read: set[str]) -> Iterator[LintFinding]:
     verb, column = words[0]
     if len(words) < 2:
         yield site.warning(
@@ -69,18 +74,17 @@ def _include(
     spot = Spot(name, Span(number, at, at + len(pattern)))
     inside = re.sub(r"^/etc/slurm/", "", pattern)
     if inside.startswith("/") or ".." in inside:
-        yield site.note("conf-include", spot, f"'{pattern}' lies outside the folder: what it says is not looked at")
+        yield site.note("conf-include", spot, f"'{pattern}' is outside the directory and was not read")
         return
-    files = [
-        str(path.relative_to(site.folder.path)) for path in sorted(site.folder.path.glob(inside)) if path.is_file()
-    ]
+    matches = islice(site.folder.path.glob(inside.replace("**", "*")), _MOST_FILES)
+    files = [str(path.relative_to(site.folder.path)) for path in sorted(matches) if path.is_file()]
     if not files and "*" not in pattern:
         yield site.warning("conf-include", spot, f"'{pattern}' is not there; Slurm logs an error")
     for file in files:
-        if file in (*above, name) or len(above) > _DEEPEST:
+        if file == name:
             yield site.warning("conf-include", spot, f"'{file}' includes itself")
-        else:
-            yield from _file(site, file, (*above, name))
+        elif file not in read and len(read) < _MOST_FILES:
+            yield from _file(site, file, read)
 
 
 CHECKS = (stack,)

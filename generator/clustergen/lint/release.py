@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from clustergen.catalogue import slurm, slurm_values
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.slurmconf.folder import Config, Folder
 
-_OLDEST = SlurmRelease("22.05")
+_OLDEST = since("cgroup-v2")
 
 
 def guess(folder: Folder) -> SlurmRelease:
     """The newest release that reads the most of their keys, plugins and words."""
-    known = [release for release in slurm.releases() if release >= _OLDEST]
-    refused = dict.fromkeys(known, 0)
+    releases = [release for release in slurm.read_releases() if release >= _OLDEST]
+    refused = dict.fromkeys(releases, 0)
     for file in slurm.files():
         config = folder.config(file)
         if config is not None:
             _count(file, config, refused)
-    return max(known, key=lambda release: (-refused[release], release))
+    return max(releases, key=lambda release: (-refused[release], release))
+
+
+def newest() -> SlurmRelease:
+    return max(slurm.read_releases())
 
 
 def _count(file: str, config: Config, refused: dict[SlurmRelease, int]) -> None:
@@ -43,19 +47,19 @@ def _count_words(key: str, text: str, refused: dict[SlurmRelease, int]) -> None:
     for word in text.split(","):
         plugin = slurm_values.plugin(key, word) if word and slurm_values.has_plugins(key) else None
         token = slurm_values.token(key, word) if word.strip() else None
-        for found in (plugin, token):
-            for release in refused if found else ():
-                refused[release] += found is not None and found.state(release) in ("too-new", "removed")
+        for entry in (plugin, token):
+            for release in refused if entry else ():
+                refused[release] += entry is not None and entry.state(release) in ("too-new", "removed")
 
 
 def named(text: str) -> SlurmRelease:
     """The release that a user names. ValueError for none that is known here, with those that are."""
-    known = [release for release in slurm.releases() if release >= _OLDEST]
-    choices = ", ".join(map(str, known))
+    releases = [release for release in slurm.releases() if release >= _OLDEST]
+    choices = ", ".join(str(release) for release in releases if release in slurm.read_releases())
     try:
         release = SlurmRelease(text)
     except ValueError:
         raise ValueError(f"'{text}' is no release of Slurm; it is one of {choices}") from None
-    if release not in known:
+    if release not in releases:
         raise ValueError(f"Slurm {release} is not known here; it is one of {choices}")
     return release

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -26,14 +28,15 @@ from clustergen.lint import (
     topology,
     topology_yaml,
 )
-from clustergen.lint.found import Found
-from clustergen.lint.release import guess
+from clustergen.lint.finding import LintFinding
+from clustergen.lint.release import guess, newest
 from clustergen.lint.site import SECRET, Site
 from clustergen.records import record
 from clustergen.slurmconf.folder import Folder, open_folder
+from clustergen.slurmconf.reading import is_there
 
 _OTHERS = ("topology.yaml", "plugstack.conf")
-_BESIDE_INCLUDER = SlurmRelease("23.02")  # before it Include was relative to the including file
+_MOST_ALIKE = 5000
 _SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
 _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack)
 
@@ -45,7 +48,7 @@ class Report:
     path: Path
     release: SlurmRelease
     guessed: bool
-    found: tuple[Found, ...]
+    findings: tuple[LintFinding, ...]
     read: tuple[str, ...]
     """The files that were looked at."""
     unread: tuple[str, ...]
@@ -54,7 +57,7 @@ class Report:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(one.diagnostic for one in self.found)
+        return tuple(one.diagnostic for one in self.findings)
 
     @property
     def sources(self) -> Mapping[str, str]:
@@ -64,7 +67,7 @@ class Report:
 
 def _quotable(text: str) -> str:
     """A text without passwords; a lone CR is part of its line for Slurm, and stays in it."""
-    return SECRET.sub(lambda found: found[1] + "*" * len(found[2]), text.replace("\r\n", "\n").replace("\r", "\u240d"))
+    return SECRET.sub(lambda match: match[1] + "*" * len(match[2]), text.replace("\r\n", "\n").replace("\r", "\u240d"))
 
 
 def lint(path: Path, release: SlurmRelease | None = None) -> Report:
@@ -74,23 +77,30 @@ def lint(path: Path, release: SlurmRelease | None = None) -> Report:
     """
     place, main = _located(path)
     folder = _open(place, main, release)
-    judged = release or guess(folder)
-    if release is None and judged < _BESIDE_INCLUDER:
-        folder = _open(place, main, judged)
-    found = list(dict.fromkeys(_all(folder, judged)))
-    found.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
+    findings = list(_unreadable(folder))
+    judged = release or (newest() if findings else guess(folder))
+    if not findings:
+        if release is None and judged.has("include-beside-includer"):
+            folder = _open(place, main, judged)
+        findings = list(dict.fromkeys(_bounded(_all(folder, judged))))
+    findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if folder.has(name))
-    return Report(path, judged, release is None, tuple(found), read, tuple(_unread(folder, read)), folder)
+    return Report(path, judged, release is None, tuple(findings), read, tuple(_unread(folder, read)), folder)
 
 
 def _located(path: Path) -> tuple[Path, str]:
     """The folder, and what its slurm.conf is called."""
     if path.is_dir():
         below = path / "etc/slurm"
-        place = below if not (path / "slurm.conf").is_file() and (below / "slurm.conf").is_file() else path
-        if not any((place / name).is_file() for name in (*files(), *_OTHERS)):
+        inside = Path(os.path.realpath(below)).is_relative_to(os.path.realpath(path))
+        place = below if inside and not is_there(path / "slurm.conf") and is_there(below / "slurm.conf") else path
+        if not any(is_there(place / name) for name in (*files(), *_OTHERS)):
             raise ClustergenError(f"{path}: no slurm.conf in this folder, nor another file of Slurm's")
         return place, "slurm.conf"
+    if path.is_symlink():  # named by the user, so it may lead anywhere
+        path = Path(os.path.realpath(path))
+        if path.is_symlink():
+            raise ClustergenError(f"{path}: its links lead in a circle")
     if not path.exists():
         raise ClustergenError(f"{path}: there is no such file or folder")
     if not path.is_file():
@@ -101,26 +111,26 @@ def _located(path: Path) -> tuple[Path, str]:
 
 
 def _open(place: Path, main: str, release: SlurmRelease | None) -> Folder:
-    beside = release is not None and release < _BESIDE_INCLUDER
+    beside = release is not None and release.has("include-beside-includer")
     return open_folder(place, key_tables, main=main, beside_includer=beside)
 
 
-def _all(folder: Folder, release: SlurmRelease) -> Iterator[Found]:
-    unreadable = False
-    for name in files():
+def _unreadable(folder: Folder) -> Iterator[LintFinding]:
+    """Files that are there and cannot be read, or are too large: nothing is said of the others then."""
+    for name in (*files(), *_OTHERS):
         try:
-            folder.config(name)
+            folder.text(name) if name in _OTHERS else folder.config(name)
         except OSError as err:
-            unreadable = True
             place = Place(folder.shown(name))
-            yield Found(
+            yield LintFinding(
                 Diagnostic("file-unreadable", Severity.ERROR, place, f"it cannot be read: {err.strerror or err}")
             )
-    if unreadable:
-        return
+
+
+def _all(folder: Folder, release: SlurmRelease) -> Iterator[LintFinding]:
     site = Site(folder, release)
     if site.slurm is None:
-        yield Found(
+        yield LintFinding(
             Diagnostic(
                 "slurm-key-lacking",
                 Severity.INFO,
@@ -131,10 +141,26 @@ def _all(folder: Folder, release: SlurmRelease) -> Iterator[Found]:
     for name in files():
         yield from grammar.problems(site, name)
         yield from keys.keys(site, name)
+    if many := nodes.too_many(site):
+        yield many
+        return
     for topic in _TOPICS:
-        checks: tuple[Callable[[Site], Iterator[Found]], ...] = topic.CHECKS
+        checks: tuple[Callable[[Site], Iterator[LintFinding]], ...] = topic.CHECKS
         for check in checks:
             yield from check(site)
+
+
+def _bounded(findings: Iterator[LintFinding]) -> Iterator[LintFinding]:
+    """The first findings of each code, with all that have a fix; how many more there are is a finding too."""
+    seen: Counter[tuple[str, Severity]] = Counter()
+    for finding in findings:
+        kind = finding.diagnostic.code, finding.diagnostic.severity
+        seen[kind] += 1
+        if seen[kind] <= _MOST_ALIKE or finding.fix is not None:
+            yield finding
+    for (code, severity), number in seen.items():
+        if number > _MOST_ALIKE:
+            yield LintFinding(Diagnostic(code, severity, None, f"and {number - _MOST_ALIKE:,} more like these"))
 
 
 def _unread(folder: Folder, read: tuple[str, ...]) -> Iterator[str]:

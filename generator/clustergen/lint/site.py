@@ -11,19 +11,19 @@ from clustergen.catalogue import slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Diagnostic, Place, Severity, printable
 from clustergen.hostlist import HostlistError, expand
-from clustergen.lint.found import Fix, Found
+from clustergen.lint.finding import Fix, LintFinding
 from clustergen.slurmconf.folder import Config, Entry, Folder, Setting
 from clustergen.slurmconf.grammar import Line, Span
+from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark
-from clustergen.slurmrules.values import HIGHEST, NO_LIMIT, number
+from clustergen.slurmrules.values import HIGHEST
 
 _LONGEST = 600
 SECRET = re.compile(
     r"(?im)^([ \t]*(?:Default|Accounting)?(?:Storage|JobComp|ProfileInfluxDB)Pass[ \t]*=[ \t]*)([^\n]*)"
 )
 """A line with a password: what stands before it, and the password."""
-_EXTRA_COMMAS = re.compile(r",{2,}(?![^\[]*\])")
-TRUE = ("yes", "up", "true", "1")
+_OUTSIDE_BRACKETS = re.compile(r"[^\[\]]*+\]?")
 SEVERITY = {
     Outcome.STOPS: Severity.ERROR,
     Outcome.LOGS: Severity.WARNING,
@@ -54,9 +54,9 @@ class Site:
             self._lines[file] = self.folder.texts.get(file, "").split("\n")
         return self._lines[file]
 
-    def since(self, release: str) -> bool:
-        """Whether the release is that one or a later one."""
-        return self.release >= SlurmRelease(release)
+    def has(self, behaviour: str) -> bool:
+        """Whether the release does what a row of slurm_behaviour.tsv describes."""
+        return self.release.has(behaviour)
 
     # what slurm.conf says
 
@@ -65,17 +65,17 @@ class Site:
 
     def text(self, key: str) -> str:
         """The value of slurm.conf, or the release's default; empty where there is neither."""
-        found = self.setting(key)
-        return found.text if found else slurm_values.default(key, self.release) or ""
+        setting = self.setting(key)
+        return setting.text if setting else slurm_values.default(key, self.release) or ""
 
     def words(self, key: str) -> list[str]:
         """The words of a list, in lower case, without their values and without the plugin's family before a slash."""
         return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",") if part.strip()]
 
     @cached_property
-    def gres_types(self) -> list[str]:
-        """The names among GresTypes; their case counts."""
-        return [word.strip() for word in self.text("GresTypes").split(",") if word.strip()]
+    def gres_types(self) -> dict[str, None]:
+        """The names among GresTypes, in order; their case counts."""
+        return dict.fromkeys(word.strip() for word in self.text("GresTypes").split(",") if word.strip())
 
     def plugin(self, key: str) -> str:
         """The bare name of a plugin, in lower case: `cons_tres`."""
@@ -92,11 +92,11 @@ class Site:
     @cached_property
     def hosts(self) -> dict[str, Entry]:
         """Every node → its line, the first one where it stands twice."""
-        found: dict[str, Entry] = {}
+        nodes: dict[str, Entry] = {}
         for node in self.nodes:
             for host in hosts_of(node) or ():
-                found.setdefault(host, node)
-        return found
+                nodes.setdefault(host, node)
+        return nodes
 
     @cached_property
     def node_sets(self) -> dict[str, Entry]:
@@ -127,7 +127,7 @@ class Site:
             at = spot.key_at if key else spot.value_at
         return Place(self.folder.shown(spot.file), at.line, at.column, at.end_column)
 
-    def found(
+    def finding(
         self,
         code: str,
         severity: Severity,
@@ -137,26 +137,28 @@ class Site:
         *,
         key: bool = False,
         fix: Fix | None = None,
-    ) -> Found:
+    ) -> LintFinding:
         short, shown = _short(message), _short(hint) if hint else None
-        return Found(Diagnostic(code, severity, self.place(spot, key=key), short, shown), fix)
+        return LintFinding(Diagnostic(code, severity, self.place(spot, key=key), short, shown), fix)
 
     def error(
         self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
-    ) -> Found:
-        return self.found(code, Severity.ERROR, spot, message, hint, key=more.get("key", False))
+    ) -> LintFinding:
+        return self.finding(code, Severity.ERROR, spot, message, hint, key=more.get("key", False))
 
     def warning(
         self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
-    ) -> Found:
-        return self.found(code, Severity.WARNING, spot, message, hint, key=more.get("key", False))
+    ) -> LintFinding:
+        return self.finding(code, Severity.WARNING, spot, message, hint, key=more.get("key", False))
 
     def note(
         self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
-    ) -> Found:
-        return self.found(code, Severity.INFO, spot, message, hint, key=more.get("key", False))
+    ) -> LintFinding:
+        return self.finding(code, Severity.INFO, spot, message, hint, key=more.get("key", False))
 
-    def remarks(self, setting: Setting, remarks: Iterable[Remark], *, most: Severity | None = None) -> Iterator[Found]:
+    def remarks(
+        self, setting: Setting, remarks: Iterable[Remark], *, most: Severity | None = None
+    ) -> Iterator[LintFinding]:
         """Remarks about one setting as findings at it. `most`: what an error about the value is lowered to."""
         for remark in remarks:
             severity = SEVERITY[remark.outcome]
@@ -167,7 +169,7 @@ class Site:
                 spot = self.part(setting, *remark.at)
             fix = fix_of(setting, remark)
             hint = remark.hint or (f"write {fix.text}" if fix and fix.text else None)
-            yield self.found(remark.code, severity, spot, remark.message, hint, key=remark.on_key, fix=fix)
+            yield self.finding(remark.code, severity, spot, remark.message, hint, key=remark.on_key, fix=fix)
 
     def part(self, setting: Setting, offset: int, length: int) -> Spot:
         """A part of a value; all of it where escapes or a line's end stand between."""
@@ -185,16 +187,16 @@ def _short(text: str) -> str:
 
 def fix_of(setting: Setting, remark: Remark) -> Fix | None:
     """The edit that a remark's `instead` stands for."""
-    wanted = remark.instead
-    if wanted is None:
+    replacement = remark.instead
+    if replacement is None:
         return None
-    if wanted == "delete":
+    if replacement == "delete":
         return delete_line(setting)
-    if wanted.startswith("key:"):
-        return Fix(setting.file, *setting.key_at, wanted.removeprefix("key:"))
+    if replacement.startswith("key:"):
+        return Fix(setting.file, *setting.key_at, replacement.removeprefix("key:"))
     if setting.value_at.end_column - setting.value_at.column != len(setting.text):
         return None
-    return Fix(setting.file, *setting.value_at, wanted)
+    return Fix(setting.file, *setting.value_at, replacement)
 
 
 def delete_line(setting: Setting) -> Fix:
@@ -219,7 +221,23 @@ def expanded(text: str) -> list[str] | None:
 
 def without_extra_commas(text: str) -> str:
     """A host list as Slurm reads it: commas with nothing between them, or at an end, count for nothing."""
-    return _EXTRA_COMMAS.sub(",", text).strip(",")
+    if ",," in text:
+        text = _OUTSIDE_BRACKETS.sub(_without_doubles, text)
+    return text.strip(",")
+
+
+def _without_doubles(part: re.Match[str]) -> str:
+    """The text up to the next bracket; what stands inside brackets stays."""
+    return part[0] if part[0].endswith("]") else re.sub(",{2,}", ",", part[0])
+
+
+def split_outside(text: str, brackets: str) -> list[str]:
+    """The parts between the commas that stand outside of brackets, `()` or `[]`."""
+    starts = [0]
+    for part in re.finditer(f"[^{re.escape(brackets)}]*+.?", text, re.DOTALL):
+        if not part[0].endswith(brackets[1]):
+            starts += [part.start() + at for at, char in enumerate(part[0], 1) if char == ","]
+    return [text[start : end - 1] for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True)]
 
 
 def bare(word: str) -> str:
@@ -231,4 +249,4 @@ def integer(text: str | None) -> int | None:
     """A whole number as Slurm reads it, the highest for INFINITE; None for what is none."""
     if text is not None and text.lower() in NO_LIMIT:
         return HIGHEST["uint64"]
-    return number(text, "uint64") if text is not None else None
+    return unsigned(text) if text is not None else None

@@ -6,10 +6,11 @@ import stat
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.slurmrules import values
 
+_HASH = "hash/k12"
 _STORAGE = "accounting_storage/mysql"
 _REQUIRED = {
     "StorageType": (
@@ -40,16 +41,16 @@ _SAME = (
 """Key of slurmdbd.conf, the key of slurm.conf that means the same, and the default of both."""
 
 
-def required(site: Site) -> Iterator[Found]:
+def required(site: Site) -> Iterator[LintFinding]:
     config = site.folder.config("slurmdbd.conf")
     if config is None:
         return
     for key, (code, severity, message, hint) in _REQUIRED.items():
         if config.value(key) is None:
-            yield site.found(code, severity, config.name, message, hint)
+            yield site.finding(code, severity, config.name, message, hint)
 
 
-def plugins(site: Site) -> Iterator[Found]:
+def plugins(site: Site) -> Iterator[LintFinding]:
     """The plugins that slurmdbd starts with."""
     config = site.folder.config("slurmdbd.conf")
     if config is None:
@@ -62,27 +63,40 @@ def plugins(site: Site) -> Iterator[Found]:
         yield site.error("slurm-plugin-unknown", storage, message, f"StorageType={_STORAGE}")
 
 
-def agreement(site: Site) -> Iterator[Found]:
+def agreement(site: Site) -> Iterator[LintFinding]:
     config = site.folder.config("slurmdbd.conf")
     if config is None or site.slurm is None:
         return
     for theirs, ours, default in _SAME:
         one, other = config.value(theirs), site.setting(ours)
-        here, there = one.text if one else default, other.text if other else default
+        value, other_value = one.text if one else default, other.text if other else default
         spot = one or other
-        if spot is not None and here != there:
-            said = there if other else f"{default} by default"
-            message = f"{theirs} is {here} in slurmdbd.conf, but {ours} is {said} in slurm.conf"
+        if spot is not None and value != other_value:
+            other_text = other_value if other else f"{default} by default"
+            message = f"{theirs} is {value} in slurmdbd.conf, but {ours} is {other_text} in slurm.conf"
             yield site.warning("slurm-value-harmful", spot, message)
 
 
-def secrets(site: Site) -> Iterator[Found]:
+def hashes(site: Site) -> Iterator[LintFinding]:
+    """slurmdbd reads no message that is hashed by a plugin which it has not loaded; hash/k12 it always has."""
+    config, ours = site.folder.config("slurmdbd.conf"), site.setting("HashPlugin")
+    theirs = config.value("HashPlugin") if config else None
+    if config and ours and ours.text != _HASH and ours.text != (theirs.text if theirs else _HASH):
+        yield site.warning(
+            "slurm-value-harmful",
+            ours,
+            f"slurmdbd has not loaded {ours.text}, so slurmctld and sacctmgr get no connection to it",
+            f"write HashPlugin={ours.text} in slurmdbd.conf too",
+        )
+
+
+def secrets(site: Site) -> Iterator[LintFinding]:
     """The file holds a password: slurmdbd wants it closed."""
     config = site.folder.config("slurmdbd.conf")
     if config is None:
         return
     mode = stat.S_IMODE(site.folder.where(config.name).stat().st_mode)
-    allowed = (0o600, 0o640) if site.since("25.11") else (0o600,)
+    allowed = (0o600, 0o640) if site.has("password-for-group") else (0o600,)
     secret = config.value("StoragePass")
     if mode not in allowed and secret is not None:
         words = " or ".join(f"{one:o}" for one in allowed)
@@ -95,4 +109,4 @@ def secrets(site: Site) -> Iterator[Found]:
         )
 
 
-CHECKS = (required, plugins, agreement, secrets)
+CHECKS = (required, plugins, agreement, hashes, secrets)

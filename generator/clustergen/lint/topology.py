@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
-from clustergen.lint.found import Found
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.lint.topology_blocks import Block, Size, blocks
 from clustergen.lint.topology_tree import Switch, tree
@@ -16,7 +16,7 @@ _OTHER_LINES = ("ring", "torus3d")
 """Plugins that read a topology.conf of lines of their own."""
 
 
-def conf(site: Site) -> Iterator[Found]:
+def conf(site: Site) -> Iterator[LintFinding]:
     """What the file says, where Slurm reads it."""
     config = site.folder.config("topology.conf")
     plugin = site.plugin("TopologyPlugin") if site.slurm else ""
@@ -33,17 +33,17 @@ def conf(site: Site) -> Iterator[Found]:
 
 
 def _yaml_instead(site: Site) -> bool:
-    return site.folder.has("topology.yaml") and site.since("25.05")
+    return site.folder.has("topology.yaml") and site.has("topology-yaml")
 
 
-def _no_file(site: Site, plugin: str) -> Iterator[Found]:
+def _no_file(site: Site, plugin: str) -> Iterator[LintFinding]:
     setting = site.setting("TopologyPlugin")
     if setting and plugin in _NEEDS_FILE and not _yaml_instead(site):
         message = f"topology/{plugin} needs a topology.conf, and slurmctld does not start without"
         yield site.error("slurm-key-lacking", setting, message, "topology.conf beside slurm.conf")
 
 
-def _not_read(site: Site, config: Config, plugin: str) -> Found | None:
+def _not_read(site: Site, config: Config, plugin: str) -> LintFinding | None:
     """Why Slurm makes nothing of the file; None where it does."""
     if _yaml_instead(site):
         message = f"topology.yaml is there, so Slurm {site.release} does not read this file"
@@ -59,23 +59,23 @@ def _not_read(site: Site, config: Config, plugin: str) -> Found | None:
     return None
 
 
-def _tree(site: Site, config: Config) -> Iterator[Found]:
+def _tree(site: Site, config: Config) -> Iterator[LintFinding]:
     entries = config.entries("SwitchName")
     listed = config.entries("BlockName")
     if entries:
-        switches = [Switch(entry.name, entry.own("Nodes"), entry.own("Switches")) for entry in entries]
+        switches = [Switch(entry.name, entry.own_value("Nodes"), entry.own_value("Switches")) for entry in entries]
         yield from tree(site, switches, config.name)
     elif listed:
         message = "these are blocks, and TopologyPlugin is topology/tree; slurmctld does not start"
         yield site.error("topology-without-switches", listed[0], message, "TopologyPlugin=topology/block", key=True)
     else:
-        severity = Severity.ERROR if site.since("25.11") else Severity.WARNING
+        severity = Severity.ERROR if site.has("tree-needs-switches") else Severity.WARNING
         message = "no SwitchName: there is no tree"
-        yield site.found("topology-without-switches", severity, config.name, message, "SwitchName=s1 Nodes=…")
+        yield site.finding("topology-without-switches", severity, config.name, message, "SwitchName=s1 Nodes=…")
 
 
-def _blocks(site: Site, config: Config) -> Iterator[Found]:
-    listed = [Block(entry.name, entry.own("Nodes")) for entry in config.entries("BlockName")]
+def _blocks(site: Site, config: Config) -> Iterator[LintFinding]:
+    listed = [Block(entry.name, entry.own_value("Nodes")) for entry in config.entries("BlockName")]
     yield from blocks(site, listed, _sizes(site, config))
     if not listed:
         message = "no BlockName: slurmctld does not start"

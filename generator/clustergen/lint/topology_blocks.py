@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clustergen.hostlist import fold
-from clustergen.lint.found import Found
+from clustergen.hostlist import compress
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import members
 from clustergen.lint.site import Site, Spot, expanded, integer
 from clustergen.slurmconf.folder import Setting
@@ -30,7 +30,7 @@ class Size(NamedTuple):
     spot: Spot
 
 
-def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[Found]:
+def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintFinding]:
     """Everything about the blocks of one topology."""
     seen: dict[str, Block] = {}
     owner: dict[str, str] = {}
@@ -46,20 +46,20 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[Found
     readable = all(block.nodes is None or expanded(block.nodes.text) is not None for block in listed)
     outside = [host for host in site.hosts if host not in owner]
     if outside and listed and readable and site.complete:
-        shown = fold(outside[:2000], suffixes=True)
+        shown = compress(outside[:2000], suffixes=True)
         message = f"{shown} are in no block, and Slurm starts jobs on nodes of blocks only"
         yield site.warning("node-without-block", site.hosts[outside[0]], message, "put every node into a block")
 
 
-def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[Found]:
+def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[LintFinding]:
     base = integer(sizes[0].text) if sizes else None
     hosts = expanded(nodes.text)
-    if base and hosts is not None and len(hosts) < base and not site.since("25.05"):
+    if base and hosts is not None and len(hosts) < base and not site.has("block-gaps"):
         message = f"{len(hosts)} nodes, fewer than the base size {base}; slurmctld does not start"
         yield site.error("block-too-small", nodes, message)
 
 
-def _sizes(site: Site, sizes: list[Size]) -> Iterator[Found]:
+def _sizes(site: Site, sizes: list[Size]) -> Iterator[LintFinding]:
     base = integer(sizes[0].text) if sizes else None
     for size in sizes:
         number = integer(size.text)

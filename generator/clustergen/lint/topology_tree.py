@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from clustergen.diagnostics import Severity, did_you_mean
-from clustergen.hostlist import fold
-from clustergen.lint.found import Found
+from clustergen.hostlist import compress
+from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import members, spot_of, unreadable
 from clustergen.lint.site import Site, expanded
 from clustergen.slurmconf.folder import Setting
@@ -31,7 +32,7 @@ class Switch(NamedTuple):
 Switches = Mapping[str, Switch]
 
 
-def tree(site: Site, listed: list[Switch], file: str) -> Iterator[Found]:
+def tree(site: Site, listed: list[Switch], file: str) -> Iterator[LintFinding]:
     """Everything about the switches of one tree; `file` is where they stand."""
     switches: dict[str, Switch] = {}
     for switch in listed:
@@ -48,7 +49,7 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[Found]:
             yield from members(site, switch.nodes, name, leaf, _UNKNOWN, _TWICE)
     parent: dict[str, str] = {}
     yield from _twice_below(site, switches, parent)
-    circle = next((name for name in switches if _above_itself(name, parent)), None)
+    circle = _above_itself(switches, parent)
     if circle is not None:
         message = f"'{circle}' is above itself: this is no tree, and slurmctld does not start"
         yield site.error("switch-cycle", switches[circle].name, message)
@@ -56,7 +57,7 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[Found]:
         yield from _reach(site, [switch for name, switch in switches.items() if name not in parent], leaf, file)
 
 
-def _ports(site: Site, name: str, switch: Switch) -> Iterator[Found]:
+def _ports(site: Site, name: str, switch: Switch) -> Iterator[LintFinding]:
     """A name that is short enough, and either nodes or switches."""
     if len(name) >= _LONGEST:
         message = f"a switch's name has fewer than {_LONGEST} characters, and slurmctld does not start"
@@ -65,24 +66,26 @@ def _ports(site: Site, name: str, switch: Switch) -> Iterator[Found]:
         message = f"'{name}' has both nodes and switches, and slurmctld does not start"
         yield site.error("switch-node-unknown", switch.children, message, "nodes hang on leaves", key=True)
     elif not switch.nodes and not switch.children:
-        severity = Severity.WARNING if site.since("25.05") else Severity.ERROR
+        severity = Severity.WARNING if site.has("empty-switches") else Severity.ERROR
         message = f"'{name}' has neither nodes nor switches"
-        yield site.found("switch-node-unknown", severity, switch.name, message, "nodes, or the switches below it")
+        yield site.finding("switch-node-unknown", severity, switch.name, message, "nodes, or the switches below it")
 
 
-def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iterator[Found]:
+def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iterator[LintFinding]:
     children = switch.children
     if children is None:
         return
     if expanded(children.text) is None:
         yield unreadable(site, children, f"the switches below '{name}' are no host list")
-    for child in switch.below():
-        if child not in switches:
-            message = f"no switch is called '{child}', and slurmctld does not start"
-            yield site.error("switch-unknown", spot_of(site, children, child), message, did_you_mean(child, switches))
+    missing = [child for child in switch.below() if child not in switches]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        message = f"no switch is called '{missing[0]}'{more}, and slurmctld does not start"
+        hint = did_you_mean(missing[0], islice(switches, 2000))
+        yield site.error("switch-unknown", spot_of(site, children, missing[0]), message, hint)
 
 
-def _twice_below(site: Site, switches: Switches, parent: dict[str, str]) -> Iterator[Found]:
+def _twice_below(site: Site, switches: Switches, parent: dict[str, str]) -> Iterator[LintFinding]:
     """Switches with two above them. `parent`: child → the first one above it, which this fills."""
     for name, switch in switches.items():
         for child in switch.below():
@@ -95,19 +98,24 @@ def _readable(switch: Switch) -> bool:
     return all(text is None or expanded(text.text) is not None for text in (switch.nodes, switch.children))
 
 
-def _above_itself(name: str, parent: Mapping[str, str]) -> bool:
-    at, seen = name, {name}
-    while at in parent and parent[at] not in seen:
-        at = parent[at]
-        seen.add(at)
-    return at in parent
+def _above_itself(names: Iterable[str], parent: Mapping[str, str]) -> str | None:
+    """The first switch that leads to itself or to a circle above it; None where all lead to a root."""
+    good: set[str] = set()
+    for name in names:
+        way = [name]
+        while way[-1] in parent and way[-1] not in good:
+            way.append(parent[way[-1]])
+            if len(way) > len(parent) + 1:
+                return name
+        good.update(way)
+    return None
 
 
-def _reach(site: Site, roots: list[Switch], leaf: Mapping[str, str], file: str) -> Iterator[Found]:
+def _reach(site: Site, roots: list[Switch], leaf: Mapping[str, str], file: str) -> Iterator[LintFinding]:
     """Whether a job can have any nodes together."""
     outside = [host for host in site.hosts if host not in leaf]
     if outside and len(outside) < len(site.hosts):
-        message = f"{fold(outside[:2000], suffixes=True)} hang on no switch; jobs cannot span them and others"
+        message = f"{compress(outside[:2000], suffixes=True)} hang on no switch; jobs cannot span them and others"
         yield site.warning("node-without-switch", site.hosts[outside[0]], message, f"name them on a leaf of {file}")
     if len(roots) > 1 or outside:
         names = ", ".join(sorted(root.name.text for root in roots)[:6])

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from clustergen.catalogue.versions import since
 from clustergen.diagnostics import did_you_mean
-from clustergen.lint.found import Found
-from clustergen.lint.site import TRUE, Site, Spot
+from clustergen.lint.finding import LintFinding
+from clustergen.lint.site import Site, Spot
 from clustergen.lint.topology_blocks import Block, Size, blocks
 from clustergen.lint.topology_tree import Switch, tree
 from clustergen.slurmconf.folder import Setting
 from clustergen.slurmconf.grammar import Pair, Span
+from clustergen.slurmconf.scalars import TRUE
+from clustergen.slurmconf.yaml_nodes import YamlNodesError, compose
 
 _FILE = "topology.yaml"
-_SINCE = {"tree": "25.05", "block": "25.05", "flat": "25.05", "ring": "26.05", "torus3d": "26.05"}
-"""Kind of topology → the first release that has it."""
+_KINDS = {"tree": "yaml", "block": "yaml", "flat": "yaml", "ring": "ring", "torus3d": "torus3d"}
+"""Kind of topology → the behaviour of releases that have it."""
 _KEYS = {
-    "topology": ("topology", "cluster_default", *_SINCE),
+    "topology": ("topology", "cluster_default", *_KINDS),
     "tree": ("switches",),
     "block": ("blocks", "block_sizes"),
     "switch": ("switch", "nodes", "children"),
@@ -33,16 +35,16 @@ Fields = dict[str, tuple[Node, Node]]
 """Key → the node of the key and that of its value."""
 
 
-def conf(site: Site) -> Iterator[Found]:
+def conf(site: Site) -> Iterator[LintFinding]:
     text = site.folder.text(_FILE)
     if text is None:
         return
-    if not site.since("25.05"):
-        message = f"Slurm reads topology.yaml from 25.05 on; {site.release} does not know it"
+    if not site.has("topology-yaml"):
+        message = f"Slurm reads topology.yaml from {since('topology-yaml')} on; {site.release} does not know it"
         yield site.warning("topology-ignored", _FILE, message, "topology.conf")
         return
     root = _composed(site, text)
-    if isinstance(root, Found):
+    if isinstance(root, LintFinding):
         yield root
     elif not isinstance(root, SequenceNode):
         message = "a list of topologies is wanted; slurmctld does not start"
@@ -54,30 +56,27 @@ def conf(site: Site) -> Iterator[Found]:
         yield from _asked_for(site, names)
 
 
-def _composed(site: Site, text: str) -> Node | Found | None:
+def _composed(site: Site, text: str) -> Node | LintFinding | None:
     """The nodes of the text, or why it has none."""
     try:
-        return yaml.compose(text.encode("utf-8", "replace").decode(), Loader=yaml.SafeLoader)
-    except yaml.YAMLError as err:
-        mark = getattr(err, "problem_mark", None)
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        words = getattr(err, "problem", None) or "this is no YAML"
-        return site.error(
-            "yaml-syntax", Spot(_FILE, Span(line, column, column + 1)), f"{words}; slurmctld does not start"
-        )
-    except RecursionError:
-        return site.error("yaml-too-deep", _FILE, "too many levels inside one another")
+        return compose(text)
+    except YamlNodesError as err:
+        spot = Spot(_FILE, Span(err.line, err.column, err.column + 1))
+        if err.is_bound:
+            return site.error("file-unreadable", spot, f"it cannot be read: {err.message}")
+        code = "yaml-too-deep" if err.is_depth else "yaml-syntax"
+        return site.error(code, spot, f"{err.message}; slurmctld does not start")
 
 
-def _asked_for(site: Site, names: set[str]) -> Iterator[Found]:
+def _asked_for(site: Site, names: set[str]) -> Iterator[LintFinding]:
     for part in site.partitions:
-        found = part.own("Topology")
-        if found and found.text not in names:
-            message = f"no topology is called '{found.text}', and slurmctld does not start"
-            yield site.error("topology-unknown", found, message, did_you_mean(found.text, names))
+        setting = part.own_value("Topology")
+        if setting and setting.text not in names:
+            message = f"no topology is called '{setting.text}', and slurmctld does not start"
+            yield site.error("topology-unknown", setting, message, did_you_mean(setting.text, names))
 
 
-def _topology(site: Site, item: Node, names: set[str]) -> Iterator[Found]:
+def _topology(site: Site, item: Node, names: set[str]) -> Iterator[LintFinding]:
     fields = _fields(item)
     if fields is None:
         message = "a topology is a mapping; slurmctld does not start"
@@ -85,10 +84,11 @@ def _topology(site: Site, item: Node, names: set[str]) -> Iterator[Found]:
         return
     yield from _keys(site, fields, "topology")
     yield from _named(site, item, fields, names)
-    kinds = [key for key in fields if key in _SINCE and not _is_no(fields[key][1])]
+    kinds = [key for key in fields if key in _KINDS and not _is_no(fields[key][1])]
     for kind in kinds:
-        if not site.since(_SINCE[kind]):
-            message = f"'{kind}' exists from Slurm {_SINCE[kind]} on; this is {site.release}"
+        behaviour = f"topology-{_KINDS[kind]}"
+        if not site.has(behaviour):
+            message = f"'{kind}' exists from Slurm {since(behaviour)} on; this is {site.release}"
             yield site.error("topology-too-new", _spot(fields[kind][1]), message)
     if len(kinds) != 1:
         message = "a topology is one of tree, block and flat; slurmctld does not start"
@@ -99,7 +99,7 @@ def _topology(site: Site, item: Node, names: set[str]) -> Iterator[Found]:
         yield from _blocks(site, fields["block"][1])
 
 
-def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[Found]:
+def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[LintFinding]:
     """The name, and whether the topology is that of the cluster."""
     name = _setting(fields, "topology")
     if name is None:
@@ -114,7 +114,7 @@ def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[
         yield site.warning("type-wrong", default, "cluster_default is true or false; Slurm takes it without a word")
 
 
-def _tree(site: Site, body: Node) -> Iterator[Found]:
+def _tree(site: Site, body: Node) -> Iterator[LintFinding]:
     fields = _fields(body) or {}
     yield from _keys(site, fields, "tree")
     switches = []
@@ -137,7 +137,7 @@ def _tree(site: Site, body: Node) -> Iterator[Found]:
         yield site.error("topology-without-switches", _spot(body), message, "switches: [{switch: s1, nodes: …}]")
 
 
-def _blocks(site: Site, body: Node) -> Iterator[Found]:
+def _blocks(site: Site, body: Node) -> Iterator[LintFinding]:
     fields = _fields(body) or {}
     yield from _keys(site, fields, "block")
     listed = []
@@ -159,7 +159,7 @@ def _blocks(site: Site, body: Node) -> Iterator[Found]:
         yield site.error("topology-blocks-missing", _spot(body), message, "blocks: [{block: b1, nodes: …}]")
 
 
-def _keys(site: Site, fields: Mapping[str, tuple[Node, Node]], of: str) -> Iterator[Found]:
+def _keys(site: Site, fields: Mapping[str, tuple[Node, Node]], of: str) -> Iterator[LintFinding]:
     """Keys that nobody reads, and lists where Slurm reads a text."""
     for key, (at, value) in fields.items():
         if key not in _KEYS[of]:

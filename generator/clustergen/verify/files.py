@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -12,9 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import HostlistError, expand
-from clustergen.render.tree import LOCK, LOCK_FORMAT
+from clustergen.render.access import reading
+from clustergen.render.lock_file import Entry as LockEntry
+from clustergen.render.lock_file import read_lock
+from clustergen.render.tree import FILE_LIMIT, LOCK
 
 INVENTORY = "inventory/hosts.ini"
 VARIABLES = "inventory/group_vars/all.yml"
@@ -49,11 +52,11 @@ class Inventory:
 
     def by_host(self) -> dict[str, frozenset[str]]:
         """The groups of every host, `all` and its own name among them."""
-        found: dict[str, list[str]] = {host: ["all", host] for host in self.hosts}
+        groups_of_hosts: dict[str, list[str]] = {host: ["all", host] for host in self.hosts}
         for group, hosts in self.groups.items():
             for host in hosts:
-                found.setdefault(host, ["all", host]).append(group)
-        return {host: frozenset(groups) for host, groups in found.items()}
+                groups_of_hosts.setdefault(host, ["all", host]).append(group)
+        return {host: frozenset(groups) for host, groups in groups_of_hosts.items()}
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,10 @@ class TreeFolder:
 
         entry = self.entries.get(VARIABLES)
         try:
-            found = yaml.safe_load(entry.text) if entry else {}
+            document = yaml.safe_load(entry.text) if entry else {}
         except yaml.YAMLError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     @property
     def slurm_release(self) -> str:
@@ -87,29 +90,37 @@ class TreeFolder:
 
     @property
     def controllers(self) -> tuple[str, ...]:
-        found = self.variables.get("slurm_controllers")
-        return tuple(map(str, found)) if isinstance(found, list) else ()
+        controllers_value = self.variables.get("slurm_controllers")
+        return tuple(map(str, controllers_value)) if isinstance(controllers_value, list) else ()
 
 
 def read_tree(folder: Path) -> TreeFolder:
     """Raises ClustergenError where there is no lock file, or one that this version cannot read."""
     if not folder.is_dir():
         raise ClustergenError(f"{folder} is not a folder", hint="name the folder of a rendered tree")
-    listed = _listed(folder / LOCK)
+    with reading(folder):
+        return _read_tree(folder)
+
+
+def _read_tree(folder: Path) -> TreeFolder:
+    lock = read_lock(folder)
+    if lock is None:
+        message = f"{folder} has no {LOCK}, so it is no tree that clustergen rendered"
+        raise ClustergenError(message, hint=f"clustergen render MANIFEST -o {folder}")
+    listed = lock["files"]
     entries: dict[str, Entry] = {}
     differences: list[str] = []
     for path, facts in listed.items():
-        place = folder / path
         try:
-            content = place.read_bytes()
-            executable = bool(place.stat().st_mode & 0o100)
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            content, executable = _read(folder / path)
+        except (FileNotFoundError, NotADirectoryError):
             differences.append(f"{path}: the lock file names it, and it is not there")
             continue
-        except OSError as err:
-            raise ClustergenError(f"{place}: {err.strerror}") from None
-        entry = _entry(folder, path, content, facts)
-        if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
+        except regular_file.NotRegularError as err:
+            differences.append(f"{path}: {err.strerror}")
+            continue
+        entry = _entry(path, content, facts)
+        if hashlib.sha256(content).hexdigest() != facts["sha256"]:
             differences.append(f"{path}: not as rendered; it was changed by hand, or the lock file was")
         elif executable != bool(entry.mode & 0o100):
             differences.append(f"{path}: {'' if executable else 'not '}executable, unlike as rendered")
@@ -118,43 +129,35 @@ def read_tree(folder: Path) -> TreeFolder:
         if path not in listed:
             differences.append(f"{path}: lies among the files of the tree, and the lock file does not name it")
             if match := _OVERLAY.fullmatch(path):
-                content, mode = (folder / path).read_bytes(), (folder / path).stat().st_mode & 0o777
-                entries[path] = Entry(path, content, path.split("/")[1], match[1], mode)
+                try:
+                    content, executable = _read(folder / path)
+                except regular_file.NotRegularError:
+                    continue
+                entries[path] = Entry(path, content, path.split("/")[1], match[1], 0o755 if executable else 0o644)
     return TreeFolder(folder, entries, tuple(differences))
 
 
-def _listed(lock: Path) -> dict[str, dict[str, Any]]:
+def _read(place: Path) -> tuple[bytes, bool]:
+    """The content of a regular file, and whether it can be executed."""
     try:
-        document = json.loads(lock.read_bytes())
-        if document["format"] != LOCK_FORMAT:
-            raise ClustergenError(f"{lock} has format {document['format']}, this version reads {LOCK_FORMAT}")
-        files: dict[str, dict[str, Any]] = document["files"]
-        for path, facts in files.items():
-            for part in (path, str(facts.get("target", "")).lstrip("/")):
-                if part.startswith("/") or ".." in part.split("/"):
-                    raise ClustergenError(f"{lock} names {part}, which lies outside of the tree")
-    except FileNotFoundError:
-        raise ClustergenError(
-            f"{lock.parent} has no {LOCK}, so it is no tree that clustergen rendered",
-            hint=f"clustergen render MANIFEST -o {lock.parent}",
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as err:
-        raise ClustergenError(f"{lock} cannot be read: {err}", hint="render the tree again") from None
-    return files
+        with regular_file.opened(place) as (descriptor, status):
+            return regular_file.content_of(descriptor, FILE_LIMIT, place), bool(status.st_mode & 0o100)
+    except (FileNotFoundError, NotADirectoryError, regular_file.NotRegularError):
+        raise
+    except OSError as err:
+        raise ClustergenError(f"{place}: {err.strerror}") from None
 
 
-def _entry(folder: Path, path: str, content: bytes, facts: Mapping[str, Any]) -> Entry:
-    try:
-        mode = int(facts.get("mode", "0644"), 8)
-    except (TypeError, ValueError):
-        raise ClustergenError(f"{folder / LOCK}: {path} has the mode {facts.get('mode')!r}") from None
-    return Entry(path, content, facts.get("group"), facts.get("target"), mode, str(facts.get("source", "")))
+def _entry(path: str, content: bytes, facts: LockEntry) -> Entry:
+    mode = int(facts.get("mode", "0644"), 8)
+    return Entry(path, content, facts.get("group"), facts.get("target"), mode, facts.get("source", ""))
 
 
 def _overlay_files(folder: Path) -> Iterator[str]:
     for parent, folders, names in os.walk(folder / "overlays"):
         folders.sort()
-        for name in sorted(names):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118
+        for name in sorted([*names, *links]):
             yield os.path.relpath(os.path.join(parent, name), folder)  # noqa: PTH118 - plain strings
 
 

@@ -40,12 +40,12 @@ class NcclNames:
 
 def nccl_names() -> list[NcclNames]:
     """Every list that is here, the library that the user named first."""
-    found = [_of_library(path) for path in _libraries()]
-    found += [
+    libraries = [_of_library(path) for path in _libraries()]
+    libraries += [
         NcclNames(path.stem, frozenset(path.read_text(encoding="utf-8").split()))
         for path in sorted((parsers_folder() / FOLDER).glob("*.names"))
     ]
-    return found
+    return libraries
 
 
 def _libraries() -> Iterator[Path]:

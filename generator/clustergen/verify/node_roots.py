@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from clustergen.catalogue.operating_systems import X86_64, architectures
 from clustergen.verify.files import Entry, TreeFolder
 
 _SYSTEM = "os_"
@@ -35,12 +36,19 @@ class NodeRoot:
         return entry.text if entry else ""
 
 
+def system_and_arch(group: str) -> tuple[str, str]:
+    """What the inventory's group of an operating system names: `os_debian_12_aarch64` → debian_12, aarch64."""
+    name = group.removeprefix(_SYSTEM)
+    arch = next((arch for arch in architectures() if name.endswith(f"_{arch}")), X86_64)
+    return name.removesuffix(f"_{arch}"), arch
+
+
 def node_roots(tree: TreeFolder, folder: Path) -> tuple[NodeRoot, ...]:
     """Every distinct node of a tree, below `folder`; a group that no host is in counts as a node of its own."""
     filled = {entry.group for entry in tree.entries.values() if entry.target} - {None}
     kinds: dict[tuple[frozenset[str], str], list[str]] = {}
     for host, groups in tree.inventory.by_host().items():
-        system = next((name.removeprefix(_SYSTEM) for name in sorted(groups) if name.startswith(_SYSTEM)), "")
+        system = next((system_and_arch(name)[0] for name in sorted(groups) if name.startswith(_SYSTEM)), "")
         kinds.setdefault((groups & filled, system), []).append(host)
     used = frozenset().union(*(groups for groups, _ in kinds))
     for group in sorted(filter(None, filled - used)):

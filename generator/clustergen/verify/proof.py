@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from clustergen.catalogue.operating_systems import X86_64
 from clustergen.render.registry import files
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check
 from clustergen.verify.files import TreeFolder, read_tree
+from clustergen.verify.node_roots import system_and_arch
 from clustergen.verify.rows import Row
 
 _ITEM = re.compile(r"\\\{\w+\\\}")  # as re.escape leaves it
@@ -95,21 +97,23 @@ Readers = Mapping[str, Mapping[str, set[str]]]
 
 
 def _readers(clusters: Sequence[Cluster]) -> Readers:
-    found: dict[str, dict[str, set[str]]] = {}
+    readers: dict[str, dict[str, set[str]]] = {}
     for cluster in clusters:
         for row in cluster.rows:
             for kind in cluster.kinds(row):
-                parsers = found.setdefault(kind, {})
+                parsers = readers.setdefault(kind, {})
                 if row.status == "passed":
                     parsers.setdefault(row.parser, set()).add(row.version)
-    return found
+    return readers
 
 
 def _by_file(readers: Readers) -> str:
     lines = ["| made from | read by |\n|---|---|\n"]
     for kind, parsers in sorted(readers.items()):
-        said = [f"{parser} {', '.join(sorted(versions, key=_numbers))}" for parser, versions in parsers.items()]
-        lines.append(f"| `{kind}` | {'; '.join(said) or '**nobody**'} |\n")
+        parser_versions = [
+            f"{parser} {', '.join(sorted(versions, key=_numbers))}" for parser, versions in parsers.items()
+        ]
+        lines.append(f"| `{kind}` | {'; '.join(parser_versions) or '**nobody**'} |\n")
     return "".join(lines)
 
 
@@ -125,15 +129,17 @@ def _clusters(clusters: Sequence[Cluster]) -> str:
     lines = ["| cluster | nodes | systems | Slurm |\n|---|---|---|---|\n"]
     for cluster in clusters:
         tree = cluster.tree
-        systems = sorted(
-            name.removeprefix(_OS).replace("_", " ", 1).replace("_", ".")
-            for name in tree.inventory.groups
-            if name.startswith(_OS)
-        )
+        systems = sorted(_system(name) for name in tree.inventory.groups if name.startswith(_OS))
         name = tree.variables.get("cluster_name", tree.folder.name)
         cells = (name, len(tree.inventory.hosts), ", ".join(systems), tree.slurm_release)
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     return "".join(lines)
+
+
+def _system(group: str) -> str:
+    system, arch = system_and_arch(group)
+    shown = system.replace("_", " ", 1).replace("_", ".")
+    return shown if arch == X86_64 else f"{shown} {arch}"
 
 
 def _numbers(version: str) -> list[int]:

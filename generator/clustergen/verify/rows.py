@@ -9,6 +9,7 @@ from typing import Literal
 
 Status = Literal["passed", "failed", "not run", "no parser"]
 
+FORMATS = ("text", "json", "github")
 STATUSES: tuple[Status, ...] = ("passed", "failed", "not run", "no parser")
 
 
@@ -43,19 +44,19 @@ class Row:
 
 def exit_code(rows: Iterable[Row]) -> int:
     """0: everything that has a parser passed; 1: something failed; 3: nothing failed, but a parser was not asked."""
-    found = {row.status for row in rows}
-    return 1 if "failed" in found else 3 if "not run" in found else 0
+    statuses = {row.status for row in rows}
+    return 1 if "failed" in statuses else 3 if "not run" in statuses else 0
 
 
 def merged(rows: Sequence[Row]) -> list[Row]:
     """One row where the same version of a parser said the same kind of thing about several nodes."""
-    found: dict[tuple[str, ...], Row] = {}
+    by_check: dict[tuple[str, ...], Row] = {}
     for row in rows:
         key = (row.check, row.what, row.parser, row.version, row.status)
-        if known := found.get(key):
-            row = replace(known, files=_union(known.files, row.files), words=_union(known.words, row.words))
-        found[key] = row
-    return list(found.values())
+        if previous := by_check.get(key):
+            row = replace(previous, files=_union(previous.files, row.files), words=_union(previous.words, row.words))
+        by_check[key] = row
+    return list(by_check.values())
 
 
 def _union(one: tuple[str, ...], two: tuple[str, ...]) -> tuple[str, ...]:
@@ -64,5 +65,5 @@ def _union(one: tuple[str, ...], two: tuple[str, ...]) -> tuple[str, ...]:
 
 def counts(rows: Iterable[Row]) -> dict[Status, int]:
     """How many rows there are of each status, those of none left out."""
-    found = Counter(row.status for row in rows)
-    return {status: found[status] for status in STATUSES if found[status]}
+    by_status = Counter(row.status for row in rows)
+    return {status: by_status[status] for status in STATUSES if by_status[status]}

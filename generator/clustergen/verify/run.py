@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from clustergen import log
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
 from clustergen.verify.files import Entry, TreeFolder, read_tree
@@ -18,22 +19,31 @@ from clustergen.verify.sandbox import SandboxError
 _HEAD = 200
 
 
-def verify(folder: Path, checks: Sequence[Check] = CHECKS) -> list[Row]:
-    """All rows of a tree, in the order of the checks.
+def verify(
+    folder: Path, checks: Sequence[Check] = CHECKS, report: Callable[[list[Row]], None] = lambda _rows: None
+) -> list[Row]:
+    """All rows of a tree, in the order of the checks, which run side by side; `report` gets the rows of each check as
+    soon as it and those before it are done.
 
     Raises ClustergenError where the folder is no tree.
     """
     tree = read_tree(folder)
-    claimed = {check.name: claims(check, tree.entries.values()) for check in checks}
     with tempfile.TemporaryDirectory(prefix="clustergen-verify-") as scratch, ThreadPoolExecutor(_threads()) as pool:
         trial = Trial(tree, node_roots(tree, Path(scratch) / "nodes"), Path(scratch))
-        answers = {
-            check.name: pool.submit(_ask, check, trial, claimed[check.name])
+        answers = [
+            pool.submit(_ask, check, trial, entries)
             for check in checks
-            if claimed[check.name] or check.reads(LOCK, "")
-        }
-        rows = merged([row for answer in answers.values() for row in answer.result()])
-    return rows + unclaimed(tree) if checks is CHECKS else rows
+            if (entries := claims(check, tree.entries.values())) or check.reads(LOCK, "")
+        ]
+        rows = []
+        for answer in answers:  # in the order of the checks, so that two runs print the same
+            report(answer.result())
+            rows += answer.result()
+    if checks is CHECKS:
+        left = unclaimed(tree)
+        report(left)
+        rows += left
+    return rows
 
 
 def claims(check: Check, entries: Iterable[Entry]) -> list[Entry]:
@@ -46,14 +56,16 @@ def _threads() -> int:
 
 
 def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
+    log.info(__name__, "%s: %d files to %s", check.name, len(entries), check.parser)
     try:
         rows = list(check.ask(check, trial, entries))
     except (SandboxError, OSError) as error:  # a machine without name spaces, a library that cannot be read
         rows = [check.row("not run", entries, [str(error)])]
-    told = {path for row in rows for path in row.files}
-    left = [entry for entry in entries if entry.path not in told]
-    # Fail closed: a file that a check claims and then says nothing of was not read.
-    return [*rows, check.row("failed", left, ["the check said nothing of this file"])] if left else rows
+    judged = {path for row in rows for path in row.files}
+    left = [entry for entry in entries if entry.path not in judged]
+    if left:  # fail closed: a file that a check claims and gives no row to was not read
+        rows.append(check.row("failed", left, ["the check said nothing of this file"]))
+    return merged(rows)
 
 
 def unclaimed(tree: TreeFolder) -> list[Row]:
@@ -62,10 +74,10 @@ def unclaimed(tree: TreeFolder) -> list[Row]:
     left = [entry for entry in tree.entries.values() if entry.path not in claimed]
     ours = tuple(entry.path for entry in left if not entry.source.startswith("site/"))
     theirs = tuple(entry.path for entry in left if entry.source.startswith("site/"))
-    found = []
+    entries = []
     if theirs:
         words = ("files of the site's own, of a kind that no check knows",)
-        found.append(Row("site", "the site's own files", "unknown", "no parser", theirs, "", words))
+        entries.append(Row("site", "the site's own files", "unknown", "no parser", theirs, "", words))
     if ours:
-        found.append(Row("unclaimed", "files that no check knows", "none", "failed", ours, "", ours))
-    return found
+        entries.append(Row("unclaimed", "files that no check knows", "none", "failed", ours, "", ours))
+    return entries

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from clustergen import log
+
 NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -103,6 +105,7 @@ def run(
         script = Path(__file__).with_name("sandbox.sh")
         argv = [*command, "/bin/bash", str(script), str(work), str(sandbox.root), *program]
         environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/root", **(env or {})}
+        log.debug(__name__, "run in %s: %s", sandbox.root, " ".join(program))
         try:
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, env=environment, check=False
@@ -118,7 +121,10 @@ def _describe(sandbox: Sandbox, work: Path) -> None:
     def put(name: str, lines: Sequence[str]) -> None:
         (work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
-    put("copy", [f"{here.absolute()}\t{there}\t{'P' if there.endswith('/') else 'L'}" for here, there in sandbox.files])
+    put(
+        "copy",
+        [f"{source.absolute()}\t{target}\t{'P' if target.endswith('/') else 'L'}" for source, target in sandbox.files],
+    )
     put("empty", sandbox.empty)
     put("devices", sandbox.devices)
     put("addresses", [f"{address}/{128 if ':' in address else 32}" for address in sandbox.addresses])

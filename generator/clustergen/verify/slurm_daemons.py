@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
@@ -56,12 +57,14 @@ class SlurmReport:
 
     `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
     words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing.
+    `nodes`: by node, what `scontrol show node` prints of it on one line.
     `omitted`: what could not be asked, and why. `seconds` of wall time, `version` of the Slurm that was asked.
     """
 
     started: bool
     complaints: tuple[str, ...]
     gres: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
     omitted: tuple[str, ...] = ()
     seconds: float = 0.0
     version: str = ""
@@ -141,23 +144,33 @@ def read_config(
         started=started,
         complaints=_cut(complaints),
         gres={node: _gres(outcome.files, node) for node in nodes_for_gres} if started else {},
+        nodes=dict(_nodes(outcome.files.get("nodes.txt", ""))),
         omitted=tuple(omitted),
         seconds=round(time.monotonic() - began, 2),
         version=install.version,
     )
 
 
+def _nodes(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        if line.startswith("NodeName="):
+            yield line.split(maxsplit=1)[0].partition("=")[2], line
+
+
 def _environment(install: SlurmInstall, around: Surroundings, database: bool) -> dict[str, str]:
-    year, month = (int(part) for part in install.release.split("."))
     return {
         "ACCOUNTING": ("yes" if database else "left out") if around.accounting else "no",
         "DBD_HOST": around.dbd_host,
         "DBD_USER": around.dbd_user,
         "DATABASE": around.database,
         "DB_PORT": around.database_port,
-        # Up to 23.02 there is no 'disabled'; v1 looks at nothing until a job starts.
-        "CGROUP": "disabled" if (year, month) >= (23, 11) else "cgroup/v1",
+        "CGROUP": cgroup_plugin(install.release),
     }
+
+
+def cgroup_plugin(release: str) -> str:
+    """The plugin for a daemon that starts no job; v1 looks at nothing until then."""
+    return "disabled" if SlurmRelease(release).has("cgroup-disabled") else "cgroup/v1"
 
 
 def _spare_slurmdbd_conf(around: Surroundings) -> str:
@@ -179,18 +192,18 @@ def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) 
 
 
 def _complaints(logs: Mapping[str, str]) -> list[str]:
-    found: dict[str, None] = {}
+    complaints: dict[str, None] = {}
     for log in ("slurmdbd.log", "accounts.log", "slurmctld.log", "scontrol.log"):
-        found |= dict.fromkeys(_said(log.partition(".")[0], logs.get(log, "")))
+        complaints |= dict.fromkeys(_messages(log.partition(".")[0], logs.get(log, "")))
     for log, text in logs.items():
         if log.startswith("slurmd."):
-            found |= dict.fromkeys(_said("slurmd", text))
-            if log.endswith(".log") and "slurmd started on" not in text and not any(_said("slurmd", text)):
-                found[f"slurmd: fatal: did not start as {log[7:-4]}"] = None
-    return list(found)
+            complaints |= dict.fromkeys(_messages("slurmd", text))
+            if log.endswith(".log") and "slurmd started on" not in text and not any(_messages("slurmd", text)):
+                complaints[f"slurmd: fatal: did not start as {log[7:-4]}"] = None
+    return list(complaints)
 
 
-def _said(daemon: str, log: str) -> Iterator[str]:
+def _messages(daemon: str, log: str) -> Iterator[str]:
     for line in log.splitlines():
         match = _COMPLAINT.search(line)
         if match is None or _OF_THE_SANDBOX.search(line):

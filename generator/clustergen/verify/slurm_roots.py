@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.verify import sandbox
 
 Kind = Literal["installed", "root", "image"]
@@ -70,13 +71,23 @@ def system_of(root: Path) -> tuple[str, tuple[int, ...]]:
 
 def installs() -> list[SlurmInstall]:
     """All Slurm installations here, newest release first, roots before what the machine itself has."""
-    found = list(_installs())
-    return sorted(found, key=lambda one: ([int(part) for part in one.release.split(".")], one.kind), reverse=True)
+    roots = list(_installs())
+    return sorted(roots, key=lambda one: ([int(part) for part in one.release.split(".")], one.kind), reverse=True)
 
 
 def for_release(release: str) -> SlurmInstall | None:
     """An installation of exactly this release; another one would judge other keys."""
     return next((one for one in installs() if one.release == release), None)
+
+
+def next_newer(release: str) -> SlurmInstall | None:
+    """The installation of the oldest release above this one; None where there is none, or no such release."""
+    try:
+        base = SlurmRelease(release)
+    except ValueError:
+        return None
+    newer = [one for one in installs() if SlurmRelease(one.release) > base]
+    return min(newer, key=lambda one: (SlurmRelease(one.release), one.kind != "root"), default=None)
 
 
 def from_image(image: str) -> SlurmInstall:
@@ -140,8 +151,8 @@ def _version(root: Path) -> str | None:
     program = _find(root, "slurmctld")
     if program is None or sandbox.unavailable(root) is not None:
         return None
-    said = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=60).stdout
-    match = _VERSION.search(said)
+    output = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=60).stdout
+    match = _VERSION.search(output)
     return match.group(0) if match else None
 
 

@@ -19,6 +19,7 @@ _SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
 _COMMENT = re.compile(r"(?<!\\)#")
 _JWT_KEY = re.compile(r"jwt_key=([^,]+)", re.IGNORECASE)
 _DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
+_INCLUDE = re.compile(r"(?mi)^\s*include\s+(/\S+)")
 _SPANK = re.compile(r"(?m)^\s*(?:required|optional)\s+(/\S+)")
 _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
 _MOST_HOSTS = 65_536  # as many nodes as Slurm takes
@@ -70,13 +71,14 @@ def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
     """`folder` is what will be /etc/slurm, `nodes` will run a slurmd. Raises OSError where a file cannot be read."""
     texts = sorted(file for file in folder.rglob("*.conf") if file.is_file())
     slurm = Settings.read(file for file in texts if file.name not in ("slurmdbd.conf", "gres.conf"))
-    dbd = Settings.read([file] if (file := folder / "slurmdbd.conf").is_file() else [])
+    dbd_text = _text(file) if (file := folder / "slurmdbd.conf").is_file() else None
+    dbd = Settings.read([file] if dbd_text is not None else [])
     gres = Settings.read(file for file in texts if file.name == "gres.conf")
     controller = slurm.get("slurmctldhost", "controlmachine", default="localhost").split(",")[0]
     name, _, address = controller.partition("(")
     dbd_host = dbd.get("dbdhost", default=slurm.get("accountingstoragehost", default="localhost"))
-    own = [name, address.rstrip(")"), slurm.get("controladdr"), slurm.get("accountingstoragehost")]
-    own += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
+    names = [name, address.rstrip(")"), slurm.get("controladdr"), slurm.get("accountingstoragehost")]
+    names += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
     return Surroundings(
         controller=name,
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
@@ -85,13 +87,13 @@ def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
         dbd_port=slurm.get("accountingstorageport", default="6819"),
         database=dbd.get("storageloc", default="slurm_acct_db"),
         database_port=dbd.get("storageport", default="3306"),
-        lines=tuple(dict.fromkeys(_orders(slurm, dbd, (folder / "slurmdbd.conf").is_file(), nodes))),
+        lines=tuple(dict.fromkeys(_orders(slurm, dbd, dbd_text, nodes))),
         qos=tuple(_named_qos(slurm)),
         devices=tuple(sorted({path for value in gres.all("file", "multiplefiles") for path in _device_files(value)})),
         autodetect=any(value.lower() != "off" for value in gres.all("autodetect")),
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
-        names=tuple(dict.fromkeys(_names(slurm, [*own, *slurm.all("slurmctldhost")]))),
-        own_names=tuple(dict.fromkeys(filter(None, own))),
+        names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
+        own_names=tuple(dict.fromkeys(filter(None, names))),
     )
 
 
@@ -110,15 +112,15 @@ def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
         address, *aliases = line.partition("#")[0].split() or [""]
         for alias in aliases:
             table.setdefault(alias, address)
-    found = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
-    return tuple(text for text in found if (number := address_of(text)) and not is_loopback(number))
+    addresses = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
+    return tuple(text for text in addresses if (number := address_of(text)) and not is_loopback(number))
 
 
 def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _orders(slurm: Settings, dbd: Settings, has_dbd: bool, nodes: Sequence[str]) -> Iterator[str]:
+def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequence[str]) -> Iterator[str]:
     users = [user.partition("(")[0] for user in (*slurm.all("slurmuser"), *dbd.all("slurmuser"))]
     for number, user in enumerate(dict.fromkeys(users)):
         yield f"account {user} {64100 + number}"
@@ -140,8 +142,9 @@ def _orders(slurm: Settings, dbd: Settings, has_dbd: bool, nodes: Sequence[str])
             yield f"secret {path} {owner}"
     if "auth/slurm" in slurm.all("authtype"):
         yield f"secret /etc/slurm/slurm.key {owner}"
-    if has_dbd:
-        yield f"private /etc/slurm/slurmdbd.conf {users[-1] if users else 'root'}"
+    if dbd_text is not None:
+        for path in ("/etc/slurm/slurmdbd.conf", *_INCLUDE.findall(dbd_text)):
+            yield f"private {path} {users[-1] if users else 'root'}"
     for path in ":".join(slurm.all("plugindir")).split(":"):
         if path:
             yield f"plugins {path}"

@@ -51,10 +51,10 @@ class Check:
 
 
 def _cut(words: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(words))
-    if len(found) <= _MOST_WORDS:
-        return found
-    return (*found[:_MOST_WORDS], f"and {len(found) - _MOST_WORDS} more lines")
+    lines = tuple(dict.fromkeys(words))
+    if len(lines) <= _MOST_WORDS:
+        return lines
+    return (*lines[:_MOST_WORDS], f"and {len(lines) - _MOST_WORDS} more lines")
 
 
 def place_of(entry: Entry) -> str:

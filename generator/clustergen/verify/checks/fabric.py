@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.verify.checks.base import Check, Question, Reader, Trial, failure, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.libnccl import NcclNames, nccl_names
@@ -22,13 +23,18 @@ export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=Hca1
 sleep 150 | ibsim -s /tmp/net >/tmp/ibsim.log 2>&1 &
 until grep -q 'simulator ready' /tmp/ibsim.log || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
 log=/run/clustergen/log
-timeout -k 2 120 ibsim-run "$program" -F /etc/opensm/opensm.conf -o -f $log -D 0x7 >/run/clustergen/said 2>&1
+timeout -k 2 120 ibsim-run "$program" -F "$1" -o -f $log -D 0x7 >/run/clustergen/said 2>&1
 status=$?
 kill %1
 exit $status
 """
 _OPENSM_WRONG = re.compile(r"Unrecognized token|Parsing error|PARSE (?:ERROR|WARN)", re.IGNORECASE)
 _SETTING = re.compile(r"^(\w+)\s*=+\s*(.*?)\s*$")
+
+
+def _opensm_paths(*fields: str) -> tuple[str, ...]:
+    """Where the operating systems of the catalogue have these files."""
+    return tuple(dict.fromkeys(os.fact(field) for os in operating_systems().values() for field in fields))
 
 
 def _opensm(answer: Answer, _question: Question) -> Iterator[str]:
@@ -72,27 +78,27 @@ def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
 
 
 def _nccl(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    wanted = str(trial.tree.variables.get("nccl_release", ""))
+    release = str(trial.tree.variables.get("nccl_release", ""))
     lists = nccl_names()
     if not lists:
         why = "no libnccl here: tools/setup-parsers nccl, or name it by CLUSTERGEN_LIBNCCL"
         yield check.row("not run", entries, [why])
         return
-    exact = [one for one in lists if one.release == wanted]
-    chosen = exact[0] if exact else _nearest(lists, wanted)
+    exact = [one for one in lists if one.release == release]
+    chosen = exact[0] if exact else _nearest(lists, release)
     unknown = sorted({name for entry in entries for name in _names(entry) if name not in chosen.names})
     words = [f"{name}: libnccl {chosen.version} does not have this name" for name in unknown]
     if words and not exact:
-        note = f"the tree is for NCCL {wanted}, which is not here"
+        note = f"the tree is for NCCL {release}, which is not here"
         yield check.row("not run", entries, [note, *words], version=chosen.version)
     else:
-        note = f"the tree is for NCCL {wanted}; read by the nearest that is here"
+        note = f"the tree is for NCCL {release}; read by the nearest that is here"
         yield check.judged(entries, words, () if exact else [note], chosen.version)
 
 
-def _nearest(lists: Sequence[NcclNames], wanted: str) -> NcclNames:
+def _nearest(lists: Sequence[NcclNames], release: str) -> NcclNames:
     """The first release from the wanted one on, else the newest."""
-    target = tuple(map(int, re.findall(r"\d+", wanted)))
+    target = tuple(map(int, re.findall(r"\d+", release)))
     later = [one for one in lists if one.key >= target]
     return min(later, key=lambda one: one.key) if later else max(lists, key=lambda one: one.key)
 
@@ -110,8 +116,15 @@ CHECKS = (
         "opensm",
         "opensm knows every key and every line of the partitions, and brings up a simulated fabric (ibsim) of one "
         "switch with them.",
-        paths("/etc/opensm/*"),
-        Reader("opensm", "$program --version | grep -i opensm", _OPENSM, _opensm, newest=True),
+        paths(*_opensm_paths("opensm_conf", "opensm_partitions")),
+        Reader(
+            "opensm",
+            "$program --version | grep -i opensm",
+            _OPENSM,
+            _opensm,
+            arguments=lambda question: sorted(question.targets, key=_opensm_paths("opensm_conf").__contains__)[-1:],
+            newest=True,
+        ),
     ),
     Check(
         "ucx",

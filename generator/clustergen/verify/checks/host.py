@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clustergen.verify.checks.base import Check, Question, Reader, any_word, failure, paths
-from clustergen.verify.programs import Answer
+from clustergen.verify.programs import Answer, NotHere
 
 _VERSION = "$program --version | head -1"
 _MOST_SIXES = 500
@@ -31,9 +31,9 @@ def _hosts(answer: Answer, question: Question) -> Iterator[str]:
     yield from failure(answer)
     read = [line.split() for line in answer.out.splitlines()]
     sixes = [words for words in read if ":" in words[0]]
-    written = list(_effective(question))
+    effective = list(_effective(question))
     # The sandbox has a line of its own, and glibc lists the loopback of IPv6 as that of IPv4.
-    fours = sum(":" not in line or line.startswith("::1 ") for line in written) + 1
+    fours = sum(":" not in line or line.startswith("::1 ") for line in effective) + 1
     if len(read) - len(sixes) != fours:
         yield f"{fours - 1} lines name hosts, glibc reads {len(read) - len(sixes) - 1} of them"
     if len(sixes) < len(_sixes(question)):
@@ -44,9 +44,10 @@ def _hosts(answer: Answer, question: Question) -> Iterator[str]:
             of_name.setdefault(name, set()).add(address)
     # Another address would send Slurm and Ansible to different machines.
     for host, variables in question.trial.tree.inventory.hosts.items():
-        wanted = variables.get("ansible_host")
-        if wanted and ":" not in wanted and wanted not in of_name.get(host, ()):
-            yield f"{host}: Ansible has {wanted}, /etc/hosts has {' '.join(sorted(of_name.get(host, {'nothing'})))}"
+        expected_address = variables.get("ansible_host")
+        if expected_address and ":" not in expected_address and expected_address not in of_name.get(host, ()):
+            has = " ".join(sorted(of_name.get(host, {"nothing"})))
+            yield f"{host}: Ansible has {expected_address}, /etc/hosts has {has}"
 
 
 def _sysctl(answer: Answer, _question: Question) -> Iterator[str]:
@@ -64,16 +65,16 @@ def _not_in_kernel(_answer: Answer, question: Question) -> Iterator[str]:
 
 
 def _modprobe(answer: Answer, question: Question) -> Iterator[str]:
-    if said := any_word(answer):
-        yield from said
+    if word := any_word(answer):
+        yield from word
         return
     shown = {" ".join(line.split()) for line in answer.out.splitlines()}
     yield from (f"not in modprobe --showconfig: {line}" for line in _effective(question) if line not in shown)
 
 
 def _logrotate(answer: Answer, _question: Question) -> list[str]:
-    said = [line for line in answer.err.splitlines() if line.startswith(("error:", "warning:"))]
-    return [line for line in said if "in debug mode" not in line and "No such file or directory" not in line]
+    complaints = [line for line in answer.err.splitlines() if line.startswith(("error:", "warning:"))]
+    return [line for line in complaints if "in debug mode" not in line and "No such file or directory" not in line]
 
 
 def _network_manager(answer: Answer, question: Question) -> Iterator[str]:
@@ -85,6 +86,29 @@ def _network_manager(answer: Answer, question: Question) -> Iterator[str]:
 
 def _mariadb(answer: Answer, _question: Question) -> list[str]:
     return [line for line in answer.err.splitlines() if "[ERROR]" in line] or failure(answer)
+
+
+_FIREWALLD = r"""
+"$program" - "$@" <<'END'
+import sys
+from firewall.core.io.zone import zone_reader
+for path in sys.argv[1:]:
+    folder, _, name = path.rpartition("/")
+    print(*zone_reader(name, folder).sources, sep="\n")
+END
+"""
+
+
+def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
+    if "No module named 'firewall'" in answer.err:
+        raise NotHere("python3-firewall is not installed beside that Python: tools/setup-parsers")
+    if answer.code != 0:
+        yield answer.lines[-1] if answer.code is None or not answer.err else answer.err.splitlines()[-1]
+    sources = answer.out.split()
+    for entry in question.entries:
+        for source in re.findall(r'<source address="([^"]+)"', entry.text):
+            if answer.code == 0 and source not in sources:
+                yield f"{entry.path}: firewalld does not list {source}"
 
 
 CHECKS = (
@@ -146,6 +170,20 @@ CHECKS = (
         "logrotate knows every directive. No log was turned.",
         paths("/etc/logrotate.d/*"),
         Reader("logrotate", _VERSION, 'for file; do "$program" -d "$file"; done', _logrotate, newest=True),
+    ),
+    Check(
+        "firewalld",
+        "firewalld: zones",
+        "firewalld's zone reader",
+        "firewalld's own reader of zones knows every element, and every network is a source. Nothing was filtered.",
+        paths("/etc/firewalld/zones/*"),
+        Reader(
+            "python3",
+            "$program -c 'import firewall.config as c; print(c.VERSION)'",
+            _FIREWALLD,
+            _firewalld,
+            newest=True,
+        ),
     ),
     Check(
         "NetworkManager",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clustergen.filesystems import file_systems
 from clustergen.verify.checks.base import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.rows import Row
@@ -18,20 +19,10 @@ def _unreadable(name: str, what: str, parser: str, why: str, *patterns: str) -> 
 
 
 CHECKS = (
-    _unreadable(
-        "lustre",
-        "Lustre: networks of LNet",
-        "lnetctl",
-        "Lustre's programs are in no distribution, and lnetctl talks to the kernel module that a node has.",
-        "/etc/lnet.conf",
-    ),
-    _unreadable(
-        "beegfs",
-        "BeeGFS client",
-        "beegfs-client",
-        "BeeGFS is in no distribution, and its client's files are read by the kernel module. Keys are checked "
-        "against the catalogue.",
-        "/etc/beegfs/*",
+    *(
+        _unreadable(files.name, files.what, files.parser, files.why, *files.patterns)
+        for kind in file_systems()
+        for files in kind.unread
     ),
     _unreadable(
         "mig",
@@ -74,13 +65,6 @@ CHECKS = (
         "cloud-init",
         "cloud-init reads it at the first boot of an image.",
         "/etc/cloud/*",
-    ),
-    _unreadable(
-        "weka agent",
-        "Weka agent",
-        "weka",
-        "Weka's agent comes from the storage cluster itself.",
-        "/etc/wekaio/*",
     ),
     _unreadable(
         "arguments",

@@ -45,8 +45,8 @@ def _run(program: str, script: str, folder: Path) -> Answer:
             timeout=TIMEOUT,
             check=False,
         )
-        found = _VERSION.search(version.stdout)
-        return Answer(found.group() if found else "", done.returncode, done.stdout, done.stderr, {})
+        match = _VERSION.search(version.stdout)
+        return Answer(match.group() if match else "", done.returncode, done.stdout, done.stderr, {})
     return ask(
         find(program),
         f"cd /scripts && {{ {script}\n}}",
@@ -74,10 +74,12 @@ class _Scripts:
         except NotHere as reason:
             yield check.row("not run", entries, [str(reason)])
             return
-        said = answer.lines if answer.code != 0 else []
-        if answer.code != 0 and not said:
-            said = [f"{self.program} ended with status {answer.code} and said nothing"]
-        yield check.judged(entries, said, [f"{len({place_of(entry) for entry in entries})} scripts"], answer.version)
+        complaints = answer.lines if answer.code != 0 else []
+        if answer.code != 0 and not complaints:
+            complaints = [f"{self.program} ended with status {answer.code} and said nothing"]
+        yield check.judged(
+            entries, complaints, [f"{len({place_of(entry) for entry in entries})} scripts"], answer.version
+        )
 
 
 CHECKS = (

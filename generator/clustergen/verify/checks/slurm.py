@@ -8,14 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, contains
+from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.verify.checks.base import Check, Trial, paths, place_of
 from clustergen.verify.files import Entry
+from clustergen.verify.newer_slurm import Prepared, prepare
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.rows import Row
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
-from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, parsers_folder
+from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, next_newer, parsers_folder
 
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
@@ -47,10 +50,10 @@ _OF_SLURMD = ("gres.conf", "plugstack", "oci.conf", "job_container.conf", "helpe
 
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     release = trial.tree.slurm_release
-    install = for_release(release)
+    install = for_release(release) or next_newer(release)
     if install is None:
-        here = ", ".join(one.version for one in installs()) or "none"
-        why = f"the tree is for Slurm {release or 'of no release'}; in {parsers_folder()} or installed is {here}"
+        installed = ", ".join(one.version for one in installs()) or "none"
+        why = f"the tree is for Slurm {release or 'of no release'}; in {parsers_folder()} or installed is {installed}"
         yield check.row("not run", entries, [why])
         return
     node = _controller(trial)
@@ -58,13 +61,28 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         yield check.row("failed", entries, [f"no node of the tree has {_CONF}"])
         return
     folder = _merged(trial, node)
+    other = None if install.release == release else release
+    prepared = prepare(folder, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
     asked, detected = _nodes_with_gres(trial, folder)
     try:
         report = read_config(install, folder, node.hosts_text or None, asked, timeout=_TIMEOUT)
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
-    yield from _rows(check, entries, install, report, detected)
+    report = replace(report, complaints=(*prepared.complaints, *report.complaints))
+    rows = _rows(check, entries, install, report, detected)
+    yield from (_remarked(row, install, other, prepared.left_out) for row in rows) if other else rows
+
+
+def _remarked(row: Row, install: SlurmInstall, release: str, left_out: Sequence[str]) -> Row:
+    """A row of a newer Slurm than the tree's says so, in its line and in its words."""
+    remark = (
+        f"the tree is for Slurm {release}: read by {install.version}, the next newer release available;"
+        f" keys and values of {release} are checked by the catalogue's table"
+    )
+    names = {path.rpartition("/")[2] for path in row.files}
+    about_files = [note for note in left_out if note.partition(":")[0] in names]
+    return replace(row, what=f"{row.what} (for {release})", words=(remark, *about_files, *row.words))
 
 
 def _controller(trial: Trial) -> NodeRoot | None:
@@ -84,7 +102,15 @@ def _merged(trial: Trial, node: NodeRoot) -> Path:
             if target.startswith("/etc/slurm/") and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(other.folder / target.lstrip("/"), place)
+    _with_password(folder)
     return folder
+
+
+def _with_password(folder: Path) -> None:
+    """Adds the file that brings the database's password, which is made when the tree is applied."""
+    file, secret = folder / "etc/slurm/slurmdbd.conf", folder / SECRET.lstrip("/")
+    if file.is_file() and not secret.exists() and f"Include {SECRET}\n" in file.read_text(encoding="utf-8"):
+        secret.write_text("StoragePass=verify\n", encoding="utf-8")
 
 
 def _nodes_with_gres(trial: Trial, folder: Path) -> tuple[list[str], list[str]]:
@@ -101,9 +127,9 @@ def _nodes_with_gres(trial: Trial, folder: Path) -> tuple[list[str], list[str]]:
 def _detected(text: str) -> Iterator[str]:
     """The host lists of lines with AutoDetect; "" for one that is about every node."""
     for line in text.splitlines():
-        found = {key.lower(): value for key, value in _PAIR.findall(line.partition("#")[0])}
-        if found.get("autodetect", "off").lower() != "off":
-            yield found.get("nodename", "")
+        values = {key.lower(): value for key, value in _PAIR.findall(line.partition("#")[0])}
+        if values.get("autodetect", "off").lower() != "off":
+            yield values.get("nodename", "")
 
 
 def _stands_in(host: str, hosts: str) -> bool:
@@ -116,37 +142,39 @@ def _stands_in(host: str, hosts: str) -> bool:
 def _rows(
     check: Check, entries: Sequence[Entry], install: SlurmInstall, report: SlurmReport, detected: Sequence[str]
 ) -> Iterator[Row]:
-    said: dict[str, list[str]] = {daemon: [] for daemon in _WHAT}
+    complaints: dict[str, list[str]] = {daemon: [] for daemon in _WHAT}
     for complaint in report.complaints:
         daemon = complaint.partition(":")[0].replace("accounts", "sacctmgr")
-        said[daemon if daemon in said else "slurmctld"].append(complaint)
-    if not report.started and not said["slurmctld"]:
-        said["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
-    said["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
+        complaints[daemon if daemon in complaints else "slurmctld"].append(complaint)
+    if not report.started and not complaints["slurmctld"]:
+        complaints["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
+    complaints["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
     mpi = [entry for entry in entries if entry.target == _MPI] if not _has_pmix(install) else []
     if mpi:
         row = check.row("no parser", mpi, ["the Slurm that was asked is built without PMIx, whose keys these are"])
         yield replace(row, parser="slurmctld with PMIx", what=_PLUGINS)
-    absent = [found[1] for note in report.omitted if (found := _ABSENT.match(note))]
+    absent = [match[1] for note in report.omitted if (match := _ABSENT.match(note))]
     unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
     if unread:
         words = [f"{plugin} is in no distribution: slurmd was asked without it" for plugin in absent]
         yield replace(check.row("no parser", unread, words), parser="slurmd with these plugins", what=_PLUGINS)
     read = [entry for entry in entries if entry not in (*mpi, *unread)]
-    files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in said}
-    for daemon, own in files.items():
-        if not own:
+    files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in complaints}
+    for daemon, daemon_files in files.items():
+        if not daemon_files:
             continue
         parser = f"{daemon} {install.kind}" if install.kind != "root" else daemon
         about = [note for note in report.omitted if _daemon_of(note.partition(":")[0]) == daemon]
         if daemon in ("slurmd", "sacctmgr") and not report.started:
-            row = check.row("not run", own, ["slurmctld did not start, see its row"], version=report.version)
+            row = check.row("not run", daemon_files, ["slurmctld did not start, see its row"], version=report.version)
             yield replace(row, parser=parser, what=_WHAT[daemon])
             continue
         if daemon == "slurmd":
             about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
             about += [f"{node}: not asked, AutoDetect needs the GPU driver" for node in detected]
-        yield replace(check.judged(own, said[daemon], about, report.version), parser=parser, what=_WHAT[daemon])
+        yield replace(
+            check.judged(daemon_files, complaints[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
+        )
 
 
 def _has_pmix(install: SlurmInstall) -> bool:
@@ -167,7 +195,9 @@ CHECKS = (
         "slurm",
         "Slurm",
         "slurmctld, slurmdbd, slurmd, sacctmgr",
-        "The daemons of this very release start with the files as they are, and complain of nothing: slurmdbd "
+        "The daemons of this very release start with the files as they are, and complain of nothing (where none of "
+        "it can be had: those of the next newer release, and the row says so; keys and values are then checked by the "
+        "catalogue's table, and what only the newer release refuses is left out and named): slurmdbd "
         "with a database, slurmctld until it runs as primary controller and answers, slurmd for one node of every "
         "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
         "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "

@@ -37,11 +37,13 @@ def _packaged(question: Question, unit: str) -> bool:
 
 def _missing(question: Question) -> list[str]:
     """Units that those of the tree extend or cannot do without, and that neither the tree nor the root has."""
-    own = {_unit_of(place_of(entry)) for entry in question.entries if "/" not in place_of(entry).removeprefix(_UNITS)}
+    tree_units = {
+        _unit_of(place_of(entry)) for entry in question.entries if "/" not in place_of(entry).removeprefix(_UNITS)
+    }
     named = {_unit_of(target) for target in question.targets}
     named |= {unit for entry in question.entries for line in _NEEDS.findall(entry.text) for unit in line.split()}
     plain = {unit for unit in named if unit.endswith((".service", ".target", ".socket", ".timer")) and "%" not in unit}
-    return sorted(unit for unit in plain - own if not _packaged(question, unit))
+    return sorted(unit for unit in plain - tree_units if not _packaged(question, unit))
 
 
 def _stand_ins(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
@@ -62,8 +64,8 @@ def _unit_complaints(answer: Answer, question: Question) -> Iterator[str]:
         yield "no answer in time"
     excused = 0
     for line in answer.err.splitlines():
-        found = _NOT_EXECUTABLE.search(line)
-        if (found and not _of_the_tree(question, found[1])) or _PACKAGED.match(line):
+        match = _NOT_EXECUTABLE.search(line)
+        if (match and not _of_the_tree(question, match[1])) or _PACKAGED.match(line):
             excused += 1
         elif line.strip():
             yield line.strip()
@@ -73,7 +75,7 @@ def _unit_complaints(answer: Answer, question: Question) -> Iterator[str]:
 
 def _unit_notes(answer: Answer, question: Question) -> Iterator[str]:
     yield from (f"of a package that is not here, stood in for: {unit}" for unit in _missing(question))
-    programs = sorted({found[1] for found in _NOT_EXECUTABLE.finditer(answer.err)})
+    programs = sorted({match[1] for match in _NOT_EXECUTABLE.finditer(answer.err)})
     yield from (f"of a package that is not here, not looked at: {program}" for program in programs)
 
 
@@ -105,10 +107,10 @@ def _settings(section: str, prepare: str, daemon: str, read_as: str, written_as:
 def _modules(answer: Answer, question: Question) -> Iterator[str]:
     """There are no modules in the root: the program must miss every one that a file names, and nothing else."""
     lines = [line.split() for entry in question.entries for line in entry.text.splitlines()]
-    wanted = {words[0].replace("-", "_") for words in lines if words and words[0][0] not in "#;"}
+    requested = {words[0].replace("-", "_") for words in lines if words and words[0][0] not in "#;"}
     missed = {name.replace("-", "_") for name in re.findall(r"Failed to find module '([^']*)'", answer.err)}
-    yield from (f"{name}: not read as a module's name" for name in sorted(wanted - missed))
-    yield from (f"{name}: not what the file means" for name in sorted(missed - wanted))
+    yield from (f"{name}: not read as a module's name" for name in sorted(requested - missed))
+    yield from (f"{name}: not what the file means" for name in sorted(missed - requested))
 
 
 def _udev(answer: Answer, _question: Question) -> list[str]:

@@ -27,24 +27,30 @@ def _as_rendered(check: Check, trial: Trial, _entries: Sequence[Entry]) -> Itera
 
 
 def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs one of Ansible's programs in a copy of the tree. Raises NotHere."""
+    """Runs one of Ansible's programs in a copy of the files that were read. Raises NotHere."""
     beside = Path(sys.executable).parent / program
     path = str(beside) if beside.is_file() else shutil.which(program)
     if path is None:
         raise NotHere(f"{program} is not installed: install ansible-core")
-    own = trial.scratch / program
+    folder = trial.scratch / program
+    copy = folder / "tree"
+    for entry in trial.tree.entries.values():
+        if entry.group is None:
+            place = copy / entry.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(entry.content)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
-        "ANSIBLE_CONFIG": str(trial.tree.folder.absolute() / "ansible.cfg"),
-        "ANSIBLE_HOME": str(own),
-        "ANSIBLE_LOCAL_TEMP": str(own / "tmp"),
+        "ANSIBLE_CONFIG": str(copy / "ansible.cfg"),
+        "ANSIBLE_HOME": str(folder),
+        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
         "ANSIBLE_NOCOLOR": "1",
         "LC_ALL": "C.UTF-8",
     }
     try:
         return subprocess.run(
             [path, *arguments],
-            cwd=trial.tree.folder,
+            cwd=copy,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -80,34 +86,34 @@ def _inventory(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
     yield check.judged(entries, complaints, [f"{hosts} hosts, {groups} groups"], _ansible_version())
 
 
-def _otherwise(trial: Trial, said: dict[str, dict[str, list[str]]]) -> Iterator[str]:
+def _otherwise(trial: Trial, listing: dict[str, dict[str, list[str]]]) -> Iterator[str]:
     """Where Ansible's groups are not what this program took them for."""
     for group, hosts in trial.tree.inventory.groups.items():
         if group == "all":
             continue
-        theirs = set(_members(said, group, ()))
+        theirs = set(_members(listing, group, ()))
         if theirs != set(hosts):
             yield f"group {group}: Ansible has {sorted(theirs)} in it, read here were {sorted(hosts)}"
 
 
-def _members(said: dict[str, dict[str, list[str]]], group: str, above: tuple[str, ...]) -> Iterable[str]:
-    yield from said.get(group, {}).get("hosts", ())
-    for child in said.get(group, {}).get("children", ()):
+def _members(listing: dict[str, dict[str, list[str]]], group: str, above: tuple[str, ...]) -> Iterable[str]:
+    yield from listing.get(group, {}).get("hosts", ())
+    for child in listing.get(group, {}).get("children", ()):
         if child not in above:
-            yield from _members(said, child, (*above, group))
+            yield from _members(listing, child, (*above, group))
 
 
 def _playbook(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    books = [entry.path for entry in entries if "/" not in entry.path]
+    playbooks = [entry.path for entry in entries if "/" not in entry.path]
     try:
-        done = _ansible(trial, "ansible-playbook", "--syntax-check", *books)
+        done = _ansible(trial, "ansible-playbook", "--syntax-check", *playbooks)
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
-    said = [line for line in done.stderr.splitlines() if line.strip()]
-    if done.returncode != 0 and not said:
-        said = [f"ansible-playbook ended with status {done.returncode}"]
-    yield check.judged(entries, said, (), _ansible_version())
+    messages = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode != 0 and not messages:
+        messages = [f"ansible-playbook ended with status {done.returncode}"]
+    yield check.judged(entries, messages, (), _ansible_version())
 
 
 def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -116,8 +122,8 @@ def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
-    said = [line for line in (*done.stderr.splitlines(), *done.stdout.splitlines()) if line.strip()]
-    yield check.judged(entries, said if done.returncode else (), (), _ansible_version())
+    messages = [line for line in (*done.stderr.splitlines(), *done.stdout.splitlines()) if line.strip()]
+    yield check.judged(entries, messages if done.returncode else (), (), _ansible_version())
 
 
 CHECKS = (

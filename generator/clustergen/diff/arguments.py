@@ -1,0 +1,156 @@
+"""What the two arguments of a diff name: a manifest, a rendered tree, a folder of clusters, or one of these in git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.diff import git
+from clustergen.diff.snapshot import Snapshot, is_fresh, manifest_name, of_folder
+from clustergen.diff.snapshot import of_tree as snapshot_of_tree
+from clustergen.records import record
+from clustergen.render.tree import LOCK
+
+MANIFEST, TREE = "manifest.yaml", "rendered"
+
+
+@record
+class Side:
+    """One cluster of one argument, not yet read. `name` is how the user would call it."""
+
+    name: str
+    key: str
+    """By which it finds its like on the other side: the cluster's folder in a folder of clusters."""
+    path: Path
+
+    @property
+    def manifest_name(self) -> str | None:
+        """As the headers of the files call the manifest."""
+        return manifest_name(self.path) if self.path.is_dir() else self.path.name
+
+
+@record
+class Read:
+    """A side that was read; `snapshot` is None where its manifest is invalid."""
+
+    snapshot: Snapshot | None
+    diagnostics: tuple[Diagnostic, ...]
+    text: str
+    """Of the manifest, for excerpts."""
+
+
+class Argument(AbstractContextManager["Argument"]):
+    """One argument; what was unpacked for it is removed at the end."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._stack = ExitStack()
+        self.revision, self.path = self._resolve()
+        self.sides = tuple(self._clusters())
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a folder of clusters."""
+        return any(side.key for side in self.sides)
+
+    def _resolve(self) -> tuple[str | None, Path]:
+        if not self.text:
+            raise ClustergenError("OLD and NEW may not be empty", "a manifest, a folder, or REV:path; . is this folder")
+        inside = git.split(self.text)
+        if inside is None:
+            path = Path(self.text)
+            if not path.exists():
+                hint = "main:path names one of a commit or branch of git"
+                if git.is_commit(self.text):
+                    hint = f"it is a commit, and wants a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
+                raise ClustergenError(f"{self.text}: there is no such file or folder", hint)
+            return None, path
+        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
+        try:
+            return inside[0], git.unpack(*inside, folder)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _clusters(self) -> Iterator[Side]:
+        if not self.path.is_dir():
+            yield Side(self.text, "", self.path)
+            return
+        cluster = self._cluster_in(self.path)
+        if cluster is not None:
+            yield Side(self._called(cluster), "", cluster)
+            return
+        has_cluster = False
+        for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
+            inside = self._cluster_in(folder)
+            if inside is not None:
+                has_cluster = True
+                yield Side(self._called(inside), folder.name, inside)
+        if not has_cluster:
+            hint = self._deeper() or f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}"
+            self._stack.close()
+            raise ClustergenError(
+                f"{self.text}: neither a manifest, nor a rendered tree, nor a folder of clusters", hint
+            )
+
+    def _deeper(self) -> str | None:
+        """Where there is one, not far below."""
+        for pattern in (f"*/*/{MANIFEST}", f"*/*/*/{MANIFEST}"):
+            if manifest := next(iter(sorted(self.path.glob(pattern))), None):
+                inside = manifest.parent.parent.relative_to(self.path).as_posix()
+                return f"did you mean {self.text.rstrip('/')}{'' if self.text.endswith(':') else '/'}{inside}?"
+        return None
+
+    def _cluster_in(self, folder: Path) -> Path | None:
+        """A tree, or a cluster's own: what is applied is the tree, as long as it is the manifest's."""
+        if (folder / LOCK).is_file():
+            return folder
+        if not (folder / MANIFEST).is_file():
+            return None
+        return folder / TREE if is_fresh(folder / TREE, folder / MANIFEST) else folder / MANIFEST
+
+    def _called(self, path: Path) -> str:
+        inside = path.relative_to(self.path).as_posix()
+        return self.text if inside == "." else f"{self.text.rstrip('/')}/{inside}"
+
+
+def read(side: Side, called: str | None = None) -> Read:
+    """Renders a manifest, or reads a tree. ClustergenError where the environment fails.
+
+    `called`: the name of the manifest that the files' headers shall tell, so that another name is no difference.
+    """
+    if side.path.is_dir():
+        return Read(of_folder(side.name, side.path), (), "")
+    from clustergen import compile as compiler
+
+    compiled = compiler.validate(side.path, side.name)
+    if not compiled.ok or compiled.cluster is None:
+        return Read(None, compiled.diagnostics, compiled.source.text)
+    tree, render_diagnostics = compiler.render(compiled, side.path.with_name(called or side.path.name))
+    diagnostics = (*compiled.diagnostics, *render_diagnostics)
+    if tree is None:
+        return Read(None, diagnostics, compiled.source.text)
+    snapshot = snapshot_of_tree(side.name, tree, compiled.cluster, compiled.source)
+    return Read(snapshot, diagnostics, compiled.source.text)
+
+
+def pairs(old: Argument, new: Argument) -> Iterator[tuple[str, Side | None, Side | None]]:
+    """The clusters of both arguments side by side, with what they are called; None where one side lacks it."""
+    if not old.many and not new.many:
+        yield "", old.sides[0], new.sides[0]
+        return
+    if old.many != new.many:
+        one, other = (old, new) if old.many else (new, old)
+        raise ClustergenError(
+            f"{one.text} is a folder of clusters, {other.text} is one cluster: they are not of a kind",
+            f"name one of its clusters, as {one.text.rstrip('/')}/{one.sides[0].key}",
+        )
+    before, after = ({side.key: side for side in argument.sides} for argument in (old, new))
+    for key in sorted({*before, *after}):
+        yield key, before.get(key), after.get(key)

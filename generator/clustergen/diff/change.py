@@ -1,0 +1,123 @@
+"""One change of a file: what it was, what it is, and what that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustergen.catalogue import slurm, slurm_values
+from clustergen.catalogue.slurm_values import SlurmWaiting
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.hostlist import HostlistError, compress, contains
+from clustergen.records import record
+from clustergen.render.effects import NONE, Effect, read
+
+KINDS = {
+    "NodeName": "node",
+    "PartitionName": "partition",
+    "SwitchName": "switch",
+    "BlockName": "block",
+    "NodeSet": "node set",
+    "DownNodes": "down nodes",
+}
+"""Key that opens a line → what the line is about."""
+
+
+@record
+class Change:
+    """One difference of meaning between two files of the same path on a node."""
+
+    file: str
+    """The path on the node; an included file counts as the one that includes it."""
+    kind: str
+    """`key` for a line of its own, `node`, `partition`, `gres`, `switch`, `plugin` …, `file` for a whole file."""
+    name: str
+    """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
+    key: str
+    """As the catalogue writes it; empty where the whole of `name` came or went."""
+    old: str | None
+    """None where there was nothing; else the text, or the default that counted in its place."""
+    new: str | None
+    nodes: str | None
+    """The nodes that it is about, folded; None for all."""
+    effects: tuple[Effect, ...]
+    """All that it takes; the first is what the change is called by."""
+    everywhere: bool
+    """Whether every slurmd takes part in a restart, not only those of `nodes`."""
+    reason: str
+    source: str
+    row: str = ""
+    """The row of slurm_effects.tsv that decides; empty where none does."""
+    waiting: tuple[SlurmWaiting, ...] = ()
+    """Pending jobs that it leaves waiting."""
+
+    @property
+    def effect(self) -> Effect:
+        return self.effects[0]
+
+    @property
+    def severity(self) -> int:
+        """Larger is worse for running jobs."""
+        return max(effect.severity for effect in self.effects)
+
+    def touches(self, host: str) -> bool:
+        """Whether it is about that node."""
+        if self.nodes is None:
+            return True
+        try:
+            return contains(self.nodes, host)
+        except HostlistError:  # a name that is no host's in a file that Slurm refuses
+            return self.nodes == host
+
+
+def changed(
+    release: SlurmRelease,
+    file: str,
+    block: str,
+    key: str,
+    old: str | None,
+    new: str | None,
+    *,
+    kind: str = "",
+    name: str = "",
+    nodes: str | None = None,
+    what: Iterable[str] = (),
+) -> Change:
+    """The change with what the catalogue says about it. Of several words in `what` the worst counts."""
+    base = file.rpartition("/")[2]
+    kind = kind or KINDS.get(block, "key")
+    row = slurm.key(base, key, block) if key else None
+    if row is not None and row.state(release) == "defunct":
+        reason = f"the key has had no effect since Slurm {row.defunct}"
+        return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
+    what = tuple(what)
+    effects_of_words = [slurm_values.effect(base, key, release, block, word) for word in what or ("",)]
+    worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in (effect.effect, *effect.also)))
+    effects = tuple(read(word) for word in (worst.effect, *worst.also))
+    waiting = tuple(
+        SlurmWaiting(pending.text.format(name=name, old=old or "none", new=new or "none"), pending.reason)
+        for pending in slurm_values.waiting(base, key, release, block, what)
+    )
+    return Change(
+        file,
+        kind,
+        name,
+        key,
+        old,
+        new,
+        nodes,
+        effects,
+        worst.everywhere,
+        worst.note,
+        worst.page,
+        worst.row,
+        waiting,
+    )
+
+
+def folded(names: Iterable[str]) -> str:
+    """The names, each once and in natural order, as one host list; joined as they are where they are no hosts'."""
+    listed = list(dict.fromkeys(names))
+    try:
+        return compress(listed, sort=True, suffixes=True)
+    except HostlistError:
+        return ",".join(listed)

@@ -1,0 +1,223 @@
+"""Two snapshots of one cluster → what changes on its nodes, each change with the hosts that it is about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.change import Change, folded
+from clustergen.diff.comments import same_but_for_comments
+from clustergen.diff.policy import SCRIPT, policy_changes
+from clustergen.diff.slurm import slurm_changes
+from clustergen.diff.snapshot import NodeFile, Snapshot
+from clustergen.records import replace
+from clustergen.render.effects import NONE, Effect
+
+Groups = tuple[str, ...]
+Files = dict[str, NodeFile]
+
+_SLURM = "/etc/slurm/"
+_ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
+_POLICY = "slurmctld applies it at once; running jobs live on, pending jobs beyond a limit or without their QOS wait"
+_SAME = "means the same to Slurm for the nodes that stay"
+
+
+def is_slurms(target: str) -> bool:
+    """Whether Slurm's daemons read the file as configuration: what changes in it tells, not that it changes."""
+    return target.startswith(_SLURM) and target.endswith((".conf", ".yaml"))
+
+
+class Comparison:
+    """What differs. Hosts with the same groups before and after are looked at once."""
+
+    def __init__(self, old: Snapshot, new: Snapshot) -> None:
+        self.old = old
+        self.new = new
+        self.added = tuple(host for host in new.hosts if host not in old.hosts)
+        self.removed = tuple(host for host in old.hosts if host not in new.hosts)
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[Groups, Groups], list[str]]:
+        """Groups before and after → the hosts that have them."""
+        hosts_of_groups: dict[tuple[Groups, Groups], list[str]] = {}
+        for host, groups in self.new.hosts.items():
+            before = self.old.hosts.get(host)
+            if before is not None:
+                hosts_of_groups.setdefault((before, groups), []).append(host)
+        return hosts_of_groups
+
+    def groups(self) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        """Groups with other hosts: name, those that joined, those that left."""
+        for group in sorted({*self.old.groups, *self.new.groups} - {"all"}):
+            if "__" in group:  # a part of a group, split where texts differ
+                continue
+            before, after = (dict.fromkeys(side.groups.get(group, ())) for side in (self.old, self.new))
+            joined = tuple(host for host in after if host not in before)
+            left = tuple(host for host in before if host not in after)
+            if joined or left:
+                yield group, joined, left
+
+    def changes(self) -> list[Change]:
+        """The worst first; of equals Slurm's own first, then by file."""
+        changes = [*self._systems(), *self._slurm(), *self._files()]
+        return sorted(changes, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
+
+    def _systems(self) -> Iterator[Change]:
+        """Other operating systems, of which the tree's files may show nothing."""
+        hosts_of_systems: dict[tuple[str, str], list[str]] = {}
+        for host, current in self.new.systems.items():
+            previous = self.old.systems.get(host, current)
+            if previous != current:
+                hosts_of_systems.setdefault((previous, current), []).append(host)
+        for (previous, current), hosts in hosts_of_systems.items():
+            nodes = folded(hosts)
+            yield Change("", "system", "", "", previous, current, nodes, (Effect("drain"),), False, _ANEW, "")
+
+    # -- Slurm's files ----------------------------------------------------------------------------------------------
+
+    def _slurm(self) -> Iterator[Change]:
+        by_files: dict[tuple[tuple[str, ...], ...], tuple[Files, Files, list[str]]] = {}
+        before: dict[str, list[str]] = {}
+        after: dict[str, list[str]] = {}
+        for old, new, hosts in self._slurms_files():
+            for target in old:
+                before.setdefault(target, []).extend(hosts)
+            for target in new:
+                after.setdefault(target, []).extend(hosts)
+            key = _fingerprint(old), _fingerprint(new)
+            if key[0] != key[1] or self.old.release != self.new.release:
+                by_files.setdefault(key, (old, new, []))[2].extend(hosts)
+        merged: dict[Change, tuple[int, ...]] = {}
+        """→ the places in `by_files` of those that have it."""
+        for index, (old, new, _) in enumerate(by_files.values()):
+            old_texts, new_texts = ({target: file.text for target, file in side.items()} for side in (old, new))
+            changes = slurm_changes(old_texts, new_texts, self.new.release, old_release=self.old.release)
+            reported = {change.file for change in changes}
+            unreported = [
+                name
+                for name in {**old_texts, **new_texts}
+                if name not in reported and old_texts.get(name) != new_texts.get(name)
+            ]
+            same = [
+                _same(name) if name in old_texts and name in new_texts else _file_of_slurm(name, old, new)
+                for name in unreported
+            ]
+            for change in (*changes, *same):
+                merged[change] = (*merged.get(change, ()), index)
+        meaningful = {change.file for change in merged if change.reason != _SAME}
+        listed = [hosts for _, _, hosts in by_files.values()]
+        hosts_of_change: dict[tuple[str, tuple[int, ...]], str | None] = {}
+        """File and places → its hosts; None for all that have the file."""
+        for change, places in merged.items():
+            if change.reason == _SAME and change.file in meaningful:
+                continue
+            if change.nodes is None:
+                file_and_places = change.file, places
+                if file_and_places not in hosts_of_change:
+                    having = {host for place in places for host in listed[place]}
+                    everywhere = having.issuperset(after.get(change.file) or before[change.file])
+                    hosts_of_change[file_and_places] = None if everywhere else folded(having)
+                change = replace(change, nodes=hosts_of_change[file_and_places])
+            yield change
+
+    def _slurms_files(self) -> Iterator[tuple[Files, Files, list[str]]]:
+        """Slurm's files before and after, of hosts alike. Where no controller stays, the first ones stand for each
+        other, with the files that both have.
+        """
+        for (before, after), hosts in self._pairs.items():
+            yield _slurms(self.old.of_groups(before)), _slurms(self.new.of_groups(after)), hosts
+        controllers = [side.groups.get("slurm_controller", ()) for side in (self.old, self.new)]
+        if all(controllers) and not set(controllers[0]) & set(controllers[1]):
+            first_old, first_new = controllers[0][0], controllers[1][0]
+            old = _slurms(self.old.of_groups(self.old.hosts[first_old]))
+            new = _slurms(self.new.of_groups(self.new.hosts[first_new]))
+            both = old.keys() & new.keys()
+            yield {name: old[name] for name in both}, {name: new[name] for name in both}, [first_new]
+
+    # -- all other files --------------------------------------------------------------------------------------------
+
+    def _files(self) -> Iterator[Change]:
+        hosts_of_files: dict[tuple[str, NodeFile | None, NodeFile | None], list[str]] = {}
+        for (before, after), hosts in self._pairs.items():
+            old, new = self.old.of_groups(before), self.new.of_groups(after)
+            for target in {**old, **new}:
+                old_file, new_file = old.get(target), new.get(target)
+                if (old_file and old_file.same_as) != (new_file and new_file.same_as):
+                    if is_slurms(target) and (old_file and old_file.sha256) != (new_file and new_file.sha256):
+                        continue
+                    hosts_of_files.setdefault((target, old_file, new_file), []).extend(hosts)
+        merged: dict[Change, list[str]] = {}
+        for (target, old_file, new_file), hosts in hosts_of_files.items():
+            for change in _of_policy(target, old_file, new_file, self.new.release) or (
+                _file_change(target, old_file, new_file),
+            ):
+                merged.setdefault(change, []).extend(hosts)
+        for change, hosts in merged.items():
+            yield replace(change, nodes=folded(hosts))
+
+
+def _of_policy(target: str, old: NodeFile | None, new: NodeFile | None, release: SlurmRelease) -> tuple[Change, ...]:
+    """Settings of accounts and QOS; empty where another file changes, or the script in other ways."""
+    if target != SCRIPT or old is None or new is None:
+        return ()
+    effects = (new.effect,)
+    return tuple(
+        Change(
+            target,
+            each.kind,
+            each.name,
+            each.key,
+            each.old,
+            each.new,
+            None,
+            effects,
+            False,
+            _POLICY,
+            "sacctmgr(1)",
+            waiting=each.waiting,
+        )
+        for each in policy_changes(old.text, new.text, release)
+    )
+
+
+def _slurms(files: Files) -> Files:
+    return {target: file for target, file in files.items() if is_slurms(target)}
+
+
+def _fingerprint(files: Files) -> tuple[str, ...]:
+    return tuple(f"{target} {file.sha256}" for target, file in sorted(files.items()))
+
+
+def _same(target: str) -> Change:
+    return Change(target, "file", "", "", None, None, None, (NONE,), False, _SAME, "")
+
+
+def _file_of_slurm(target: str, old: Files, new: Files) -> Change:
+    """A file that comes or goes with the slurm.conf beside it."""
+    return replace(
+        _file_change(target, old.get(target), new.get(target)), effects=(NONE,), reason="as slurm.conf beside it"
+    )
+
+
+def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Change:
+    either = new or old
+    assert either is not None
+    effects: tuple[Effect, ...] = (either.effect,)
+    if old is None or new is None:
+        texts: tuple[str | None, str | None] = (_lines(old), _lines(new))
+    elif old.sha256 == new.sha256:
+        effects = (NONE,)
+        texts = f"{old.mode} {old.owner}", f"{new.mode} {new.owner}"
+    else:
+        before, after = (Counter(file.text.splitlines()) for file in (old, new))
+        removed, added = (before - after).total(), (after - before).total()
+        texts = _lines(old), f"+{added} -{removed} lines"
+        if same_but_for_comments(old.text, new.text):
+            return Change(target, "file", "", "", *texts, None, (NONE,), False, "only comments differ", "")
+    return Change(target, "file", "", "", *texts, None, effects, False, "", "clustergen.lock.json")
+
+
+def _lines(file: NodeFile | None) -> str | None:
+    return None if file is None else f"{len(file.text.splitlines())} lines"

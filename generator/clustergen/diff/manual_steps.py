@@ -1,0 +1,130 @@
+"""What stays with people, or with a playbook of its own, before and after `site.yml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.change import Change, folded
+from clustergen.diff.release import path_between
+from clustergen.diff.scratch import EPILOG
+from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
+from clustergen.diff.values import hosts_of
+from clustergen.filesystems import file_systems
+from clustergen.render.effects import Effect
+
+_KEEPS = "so that no job is lost: stop slurmctld,"
+_GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
+
+
+def before(work: Work) -> Iterable[Step]:
+    """What has to be done before the tree is applied."""
+    removed = set(work.removed)
+    for change in work.changes:
+        yield from _of_the_controllers(work, change)
+    yield from _numbers(work)
+    yield from _addresses(work)
+    yield from _file_systems(work)
+    for change in work.systems:
+        yield from _anew(work, change)
+    if work.release:
+        yield from _upgrade(work, work.release)
+    drained = [
+        change for change in work.with_kind("drain") if change.kind == "node" and not change.key and change.new is None
+    ]
+    if drained and removed:
+        text = "drain and stop the nodes that leave, while the old tree still has them"
+        yield Step(text, work.hosts(drained), REMOVE)
+
+
+def after(work: Work) -> Iterable[Step]:
+    """What the tree leaves as it is."""
+    if work.kept:
+        text = f"take away what is gone from the manifest: {'; '.join(work.kept)}"
+        yield Step(text, folded(work.controllers[:1]), "")
+    if work.abandoned:
+        epilogs = [change for change in work.changes if change.file == EPILOG]
+        text = f"remove what is left in {', '.join(work.abandoned)} once the jobs that run now have ended"
+        yield Step(f"{text}: the new epilog leaves their directories there", work.hosts(epilogs), "")
+    for change in work.changes:
+        if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
+            text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
+            yield Step(text, folded(work.controllers[:1]), "")
+
+
+def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
+    if change.kind != "key" or not change.file.endswith("/slurm.conf"):
+        return
+    controllers = folded(work.controllers)
+    if change.key == "StateSaveLocation":
+        yield Step(f"{_KEEPS} copy {change.old} to {change.new}, {_GOES_ON}", controllers, "")
+    elif change.key == "SlurmctldHost" and Effect("refuse") in change.effects:
+        yield Step(f"{_KEEPS} bring StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
+    elif change.key == "ClusterName" and Effect("refuse") in change.effects:
+        text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
+        yield Step(text, controllers, "")
+    elif change.key == "SlurmUser":
+        text = f"stop Slurm's daemons, make the account {change.new}, and give it StateSaveLocation and /var/log/slurm"
+        yield Step(text, folded(dict.fromkeys((*work.controllers, *work.accounting))), "")
+
+
+def _numbers(work: Work) -> Iterable[Step]:
+    if work.renumbered:
+        text = f"stop Slurm's daemons, renumber {'; '.join(work.renumbered)} (usermod, groupmod), and chown the files"
+        yield Step(f"{text}: systemd-sysusers leaves accounts that exist alone", None, "")
+
+
+def _addresses(work: Work) -> Iterable[Step]:
+    """No file of the tree sets a management address; from now on the inventory looks for the machines there."""
+    moved = [change for change in work.changes if change.kind == "node" and change.key == "NodeAddr"]
+    hosts = hosts_of(work.hosts(moved) or "")
+    for change in work.changes:
+        if change.key == "SlurmctldHost" and Effect("refuse") not in change.effects:
+            previous, current = (set((side or "").split(",")) for side in (change.old, change.new))
+            before = {host.partition("(")[0] for host in previous - current}
+            hosts += [name for host in sorted(current - previous) if (name := host.partition("(")[0]) in before]
+    compute = set(work.compute)
+    hosts = list(dict.fromkeys([*hosts, *(host for host in work.moved if host in compute)]))
+    if nodes := [host for host in hosts if host in compute]:
+        text = "drain with clustergen.cluster.drain, wait for the jobs, and give the machines their new addresses"
+        yield Step(text, folded(nodes), "")
+    if others := [host for host in hosts if host not in compute]:
+        yield Step("drain all nodes, wait for their jobs, and give the machine its new address", folded(others), "")
+    if rest := set(work.moved).difference(hosts):
+        yield Step("give the machine its new address", folded(rest), "")
+
+
+def _file_systems(work: Work) -> Iterable[Step]:
+    """A new file system that its own daemon mounts: its clients have to join first, which no playbook does."""
+    added = [change for change in work.changes if change.kind == "file" and change.old is None]
+    for kind in file_systems():
+        first, name, last = kind.ready_unit.partition("{name}")
+        for change in added if name else ():
+            unit = change.file.removeprefix("/etc/systemd/system/")
+            if unit.startswith(first) and unit.endswith(last):
+                entry = unit.removeprefix(first).removesuffix(last)
+                text = f"follow the steps by hand for file system {entry} in the README.md of the tree"
+                yield Step(text, work.hosts([change]), "")
+
+
+def _anew(work: Work, change: Change) -> Iterable[Step]:
+    hosts = set(hosts_of(change.nodes or ""))
+    for kept, servers in (("StateSaveLocation", work.controllers), ("the accounting database", work.accounting)):
+        if reinstalled := hosts.intersection(servers):
+            yield Step(f"back up {kept}, and bring it to the new system", folded(reinstalled), "")
+    if nodes := hosts.intersection(work.compute):
+        yield Step(f"drain, and install {change.new}; then clustergen.cluster.replace", folded(nodes), "")
+    if others := hosts.difference(work.compute):
+        yield Step(f"install {change.new}", folded(others), "")
+
+
+def _upgrade(work: Work, change: Change) -> Iterable[Step]:
+    if change.new is not None and change.old is not None and SlurmRelease(change.new) < SlurmRelease(change.old):
+        text = "restore the accounting database and StateSaveLocation from before the upgrade"
+        yield Step(text, folded([*work.accounting, *work.controllers]), "")
+        return
+    text = f"back up {'the accounting database and ' if work.accounting else ''}StateSaveLocation"
+    yield Step(text, folded([*work.accounting, *work.controllers]) or None, "")
+    for release in path_between(SlurmRelease(change.old or ""), SlurmRelease(change.new or "")):
+        text = f"bring Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
+        yield Step(text, None, UPGRADE)

@@ -1,0 +1,216 @@
+"""Effects and plans in words: what a kind of effect does, and the one line that tells of the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clustergen.diff.change import Change, folded
+from clustergen.diff.plan import Plan
+from clustergen.diff.steps import partitions
+from clustergen.diff.values import hosts_of
+from clustergen.render.effects import Effect, Kind
+
+TITLES: dict[Kind, str] = {
+    "refuse": "not while jobs run",
+    "cancel-jobs": "cancels the jobs of a partition",
+    "reboot": "drain and reboot",
+    "drain": "drain first",
+    "vacate": "drain first, without resuming",
+    "remount": "drain, unmount and mount",
+    "restart-slurm": "restart slurmctld and slurmd",
+    "restart-slurmd": "restart slurmd",
+    "restart-slurmctld": "restart slurmctld",
+    "new-cluster-id": "remove the saved cluster ID",
+    "restart-slurmdbd": "restart slurmdbd",
+    "restart": "restart",
+    "reconfigure": "scontrol reconfigure",
+    "load-accounts": "load accounts and QOS",
+    "create": "make accounts and folders",
+    "sysctl": "sysctl --system",
+    "run": "run",
+    "reload": "reload",
+    "daemon-reload": "systemctl daemon-reload",
+    "none": "nothing to do",
+}
+"""Kind → what it is called."""
+
+REASONS: dict[Kind, str] = {
+    "refuse": "jobs would be lost",
+    "cancel-jobs": "jobs that use the partition are cancelled",
+    "reboot": "it counts when the machine starts",
+    "drain": "what runs on the node would be harmed",
+    "vacate": "jobs on the node would be lost",
+    "remount": "a file system in use cannot go",
+    "restart-slurm": "both read it when they start; running jobs live on",
+    "restart-slurmd": "slurmd reads it when it starts; running jobs live on",
+    "restart-slurmctld": "slurmctld reads it when it starts; jobs live on",
+    "new-cluster-id": "slurmdbd assigns another cluster ID",
+    "restart-slurmdbd": "slurmctld keeps what it has to tell while slurmdbd is away",
+    "restart": "the service reads it when it starts",
+    "reconfigure": "read again by scontrol reconfigure; jobs live on",
+    "load-accounts": "slurmdbd is told by sacctmgr",
+    "create": "systemd-sysusers and systemd-tmpfiles make them",
+    "sysctl": "the kernel is told",
+    "run": "the unit applies its settings to the running system",
+    "reload": "the service reads it again",
+    "daemon-reload": "systemd reads its units again",
+    "none": "read at the next use",
+}
+"""Why, where the catalogue has no more to say of a change."""
+
+
+_LONGEST_NAME = 60
+_MOST_REASONS = 3
+
+
+def title(effect: Effect) -> str:
+    text = TITLES[effect.kind]
+    if effect.unit is None:
+        return text
+    return f"drain, restart {effect.unit}" if effect.kind == "drain" else f"{text} {effect.unit}"
+
+
+def titles(effects: Iterable[Effect]) -> str:
+    """`drain first, then scontrol reconfigure`."""
+    return ", then ".join(title(effect) for effect in effects if effect.kind != "refuse") or TITLES["refuse"]
+
+
+def heading(change: Change) -> str:
+    """What the change takes, as the heading of all that take the same."""
+    if change.effect.kind == "refuse":
+        return TITLES["refuse"]
+    if change.kind == "system":
+        return "install anew"
+    text = titles(change.effects)
+    return text if change.everywhere is False or change.effect.kind != "restart-slurm" else f"{text}, on all nodes"
+
+
+def reason(change: Change) -> str:
+    return change.reason or REASONS[change.effect.kind]
+
+
+def cut(text: str, longest: int) -> str:
+    """On one line, and no longer than that."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def subject(change: Change) -> str:
+    """`partition debug MaxTime`, `node n[1-4]`, `/etc/hosts`."""
+    if change.kind == "release":
+        return "Slurm"
+    if change.kind == "system":
+        return "operating system"
+    if change.kind == "file":
+        return change.file
+    words = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
+    return " ".join(word for word in words if word)
+
+
+def count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _hosts(changes: Iterable[Change], plan: Plan) -> str:
+    names: dict[str, None] = {}
+    for change in changes:
+        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
+    return _counted(names)
+
+
+def _counted(names: Iterable[str]) -> str:
+    listed = list(names)
+    return f"{count(len(listed), 'node')} ({cut(folded(listed), _LONGEST_NAME)})"
+
+
+def verdict(plan: Plan) -> str:
+    """One line: the worst that applying the plan does, and to whom."""
+    by_kind: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        for effect in change.effects:
+            by_kind.setdefault(effect.kind, []).append(change)
+    if worst := by_kind.get("refuse"):
+        return f"not while jobs run: {subject(worst[0])}: {reason(worst[0])}"
+    phrases: list[str] = []
+    if cancelling := by_kind.get("cancel-jobs"):
+        phrases.append("cancels the jobs of " + partitions(cancelling))
+    if anew := [change for change in plan.changes if change.kind == "system"]:
+        phrases.append(f"{_hosts(anew, plan)} to be installed anew")
+    emptied = [
+        change
+        for kind in ("drain", "vacate", "remount", "reboot")
+        for change in by_kind.get(kind, ())
+        if change not in anew
+    ]
+    if emptied:
+        phrases += _emptied(emptied, plan, "drains and reboots" if "reboot" in by_kind else "drains")
+    daemons = _restarted(by_kind)
+    if daemons:
+        phrases.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
+    if "reconfigure" in by_kind and not phrases:
+        phrases.append("scontrol reconfigure")
+    accounts = f"accounts, users or QOS change{_jobs(plan)}" if "load-accounts" in by_kind else ""
+    if phrases:
+        return "; ".join(phrases) + ("" if "cancel-jobs" in by_kind or anew else _jobs(plan))
+    if accounts:
+        return accounts
+    if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
+        return f"services and settings beside Slurm; {_by_hand(plan) or 'jobs do not notice'}"
+    if plan.added or plan.removed:
+        return "only the hosts that come or go change"
+    if plan.changes:
+        return f"files only; {_by_hand(plan) or 'nothing is restarted'}"
+    if plan.groups:
+        return "only groups of the inventory change"
+    return "nothing changes on the nodes" if plan.manifest_changes else "no change"
+
+
+def _jobs(plan: Plan) -> str:
+    """What becomes of jobs where no running one is lost."""
+    if not plan.waiting:
+        return "; no job is lost"
+    reasons = dict.fromkeys(pending.reason for pending in plan.waiting if pending.reason != "None")
+    listed = f" ({', '.join(reasons)})" if 0 < len(reasons) <= _MOST_REASONS else ""
+    return f"; no running job is lost, but pending jobs may wait or fail{listed}"
+
+
+def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
+    """Who is drained, and who has nothing to drain: on a login node people lose a file system."""
+    names: dict[str, None] = {}
+    for change in changes:
+        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
+    # A node that leaves serves until it is removed; one that is in both counts as it will be.
+    others = [name for name in names if name in plan.others]
+    serving = [name for name in names if name not in plan.others]
+    phrases = [f"{verb} {_counted(serving)}"] if serving else []
+    return phrases + ([f"disturbs who works on {_counted(others)}"] if others else [])
+
+
+def _by_hand(plan: Plan) -> str:
+    """`step 1 is done by hand`; empty where there is none."""
+    numbers = [n for n, step in enumerate(plan.steps, 1) if not step.play]
+    if not numbers:
+        return ""
+    which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"
+    return f"{which} done by hand"
+
+
+def _restarted(by_kind: dict[str, list[Change]]) -> list[str]:
+    both = "restart-slurm" in by_kind
+    return [
+        daemon
+        for daemon, restarts in (
+            ("slurmdbd", "restart-slurmdbd" in by_kind),
+            ("slurmctld", both or "restart-slurmctld" in by_kind),
+            ("slurmd", both or "restart-slurmd" in by_kind),
+        )
+        if restarts
+    ]
+
+
+def grouped(changes: Sequence[Change]) -> dict[str, list[Change]]:
+    """Heading → the changes under it, in their order."""
+    by_heading: dict[str, list[Change]] = {}
+    for change in changes:
+        by_heading.setdefault(heading(change), []).append(change)
+    return by_heading

@@ -1,0 +1,77 @@
+"""PartitionName and NodeSet lines of slurm.conf, with their nodes as Slurm makes them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.diff.change import Change, changed, folded
+from clustergen.diff.lines import Settings, Sides, differences, settings, shown
+from clustergen.diff.nodes import Nodes
+from clustergen.diff.values import hosts_of
+from clustergen.slurmconf.folder import Config
+
+_BLOCK = "PartitionName"
+
+
+class Members:
+    """What a `Nodes=` of one slurm.conf stands for: hosts, ALL, names of node sets."""
+
+    def __init__(self, config: Config, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._sets = {entry.names: entry for entry in config.entries("NodeSet")}
+        self._hosts: dict[str, frozenset[str]] = {}
+
+    def of(self, text: str | None) -> frozenset[str]:
+        if not text:
+            return frozenset()
+        if text not in self._hosts:
+            self._hosts[text] = frozenset(self._expanded(text))
+        return self._hosts[text]
+
+    def _expanded(self, text: str) -> Iterator[str]:
+        for name in hosts_of(text):
+            if name.lower() == "all":
+                yield from self._nodes.line_of
+            elif name in self._sets:
+                entry = self._sets[name]
+                yield from (host for host in hosts_of(entry.text("Nodes") or "") if host not in self._sets)
+                words = frozenset(word.strip() for word in (entry.text("Feature") or "").split(",") if word.strip())
+                yield from self._nodes.with_features(words)
+            else:
+                yield name
+
+
+def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes) -> Iterator[Change]:
+    release, file = sides.release, sides.file
+    old_members, new_members = Members(sides.old, old_nodes), Members(sides.new, new_nodes)
+    old, new = (_named(config) for config in (sides.old, sides.new))
+    for name in {**old, **new}:
+        before, after = old.get(name), new.get(name)
+        previous, current = old_members.of((before or {}).get("Nodes")), new_members.of((after or {}).get("Nodes"))
+        if before is None or after is None:
+            word = "added" if before is None else "removed"
+            texts = [None if side is None else shown(side) for side in (before, after)]
+            listed = folded(previous | current)
+            yield changed(release, file, _BLOCK, "", *texts, name=name, nodes=listed, what=(word,))
+            continue
+        for difference in differences(sides, _BLOCK, before, after):
+            about, what = previous | current, difference.what
+            if difference.key == "Nodes":
+                about, what = previous ^ current, ("lost",) if previous - current else ()
+                if not about:
+                    continue
+            yield changed(
+                release,
+                file,
+                _BLOCK,
+                difference.key,
+                difference.old,
+                difference.new,
+                name=name,
+                nodes=folded(about),
+                what=what,
+            )
+
+
+def _named(config: Config) -> dict[str, Settings]:
+    return {entry.names: settings("slurm.conf", _BLOCK, entry.settings()) for entry in config.entries(_BLOCK)}

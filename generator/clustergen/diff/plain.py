@@ -1,0 +1,64 @@
+"""Lines that stand alone, and blocks that need no more than their name: most of slurm.conf and related files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue import slurm
+from clustergen.diff.change import Change, changed, folded
+from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
+from clustergen.diff.values import hosts_of
+from clustergen.slurmconf.folder import Config
+
+
+def plain(sides: Sides, *, leave: frozenset[str] = frozenset()) -> Iterator[Change]:
+    """Changes of all lines but those whose first key is in `leave` (lower case)."""
+    file = sides.base
+    old, new = (own_lines(file, config, leave=leave) for config in (sides.old, sides.new))
+    if sides.old_release != sides.release and file == "slurm.conf" and old and new:
+        # What neither side says may mean something else now.
+        for row in slurm.keys(file):
+            if row.state(sides.old_release) == row.state(sides.release) == "known":
+                old.setdefault(row.key, "")
+    for each in differences(sides, "", old, new):
+        yield changed(sides.release, sides.file, "", each.key, each.old, each.new, what=each.what)
+    for block in slurm.files().get(file, ()):
+        if block.lower() not in leave:
+            yield from entries(sides, block)
+
+
+def entries(sides: Sides, block: str) -> Iterator[Change]:
+    """Changes of the lines that one key opens, each known by what stands behind that key."""
+    old, new = (_named(sides.base, block, config) for config in (sides.old, sides.new))
+    for name in {**old, **new}:
+        nodes = name if block in ("NodeName", "DownNodes") else None
+        before, after = old.get(name), new.get(name)
+        if before is None or after is None:
+            word = "added" if before is None else "removed"
+            texts = [None if side is None else shown(side) for side in (before, after)]
+            yield changed(sides.release, sides.file, block, "", *texts, name=name, nodes=nodes, what=(word,))
+            continue
+        for each in differences(sides, block, before, after):
+            yield changed(
+                sides.release,
+                sides.file,
+                block,
+                each.key,
+                each.old,
+                each.new,
+                name=name,
+                nodes=nodes,
+                what=each.what,
+            )
+
+
+def _named(file: str, block: str, config: Config) -> dict[str, Settings]:
+    by_name: dict[str, Settings] = {}
+    for entry in config.entries(block):
+        name = folded(hosts_of(entry.names))
+        twice = 1
+        while name in by_name:  # several lines for the same nodes, as in helpers.conf
+            twice += 1
+            name = f"{folded(hosts_of(entry.names))} ({twice})"
+        by_name[name] = settings(file, block, entry.settings())
+    return by_name

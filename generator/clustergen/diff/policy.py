@@ -1,0 +1,138 @@
+"""What a changed clustergen-accounts means: settings of QOS, accounts and users, each with its old and new value."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+
+from clustergen.catalogue import slurm_values
+from clustergen.catalogue.slurm_values import SlurmWaiting
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.narrower import Entity, Narrower, Settings, limits, lower, narrower, parent_of
+from clustergen.records import record, replace
+
+SCRIPT = "/usr/local/sbin/clustergen-accounts"
+_VERBS = frozenset(
+    ("name_account", "qos", "association", "users", "coordinators", "admin_level", "defaults_to", "describe")
+)
+
+
+@record
+class PolicyChange:
+    """A setting, or an account, user or QOS as a whole."""
+
+    kind: str
+    name: str
+    key: str
+    """sacctmgr's option; empty where it is about the whole."""
+    old: str | None
+    new: str | None
+    waiting: tuple[SlurmWaiting, ...] = ()
+    """Pending jobs that wait because of it."""
+
+
+def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
+    """What differs between two texts of the script."""
+    before, after = _settings(old), _settings(new)
+    changes = list(_stated(before, after))
+    waiting: dict[PolicyChange, list[SlurmWaiting]] = {}
+    by_place = {(change.kind, change.name, change.key): change for change in changes}
+    for less in narrower(before, after):
+        kind, name = less.entity
+        rows = slurm_values.waiting("accounts", less.option, release, kind, (less.word,))
+        change = _behind(less, by_place, after) or changes[0]
+        waiting.setdefault(change, []).extend(_of(name, less.new, rows))
+    for change in changes:
+        if change.kind == "qos":
+            waiting[change] = [*_of_qos(change, release)]
+        yield replace(change, waiting=tuple(waiting.get(change, ())))
+
+
+def _stated(before: Settings, after: Settings) -> Iterator[PolicyChange]:
+    for entity in {**before, **after}:
+        old, new = before.get(entity), after.get(entity)
+        if old is None or new is None:
+            yield PolicyChange(*entity, "", None if old is None else _text(old), None if new is None else _text(new))
+            continue
+        for key in {**old, **new}:
+            if old.get(key) != new.get(key):
+                yield PolicyChange(*entity, key, old.get(key), new.get(key))
+
+
+def _behind(
+    less: Narrower, by_place: Mapping[tuple[str, str, str], PolicyChange], after: Settings
+) -> PolicyChange | None:
+    """The setting that an account or user may do less by: its own, or else that of an account above."""
+    entity: Entity | None = less.entity
+    seen: set[Entity] = set()
+    while entity and entity not in seen:
+        seen.add(entity)
+        for key in (less.option, "Parent", ""):
+            if change := by_place.get((*entity, key)):
+                return change
+        entity = parent_of(entity, after)
+    return None
+
+
+def _of_qos(change: PolicyChange, release: SlurmRelease) -> Iterator[SlurmWaiting]:
+    """Pending jobs beyond a limit of a QOS that is new or lower, or of a QOS that is gone."""
+    fallen = lower(limits(change.old or ""), limits(change.new or "")) if change.key else ""
+    word = "lowered" if fallen else "removed" if not change.key and change.new is None else ""
+    if word:
+        rows = slurm_values.waiting("accounts", change.key, release, change.kind, (word,))
+        yield from _of(change.name, fallen, rows)
+
+
+def _of(name: str, new: str, rows: Iterable[SlurmWaiting]) -> Iterator[SlurmWaiting]:
+    return (SlurmWaiting(row.text.format(name=name, new=new), _reason(row.reason, new)) for row in rows)
+
+
+def _reason(reasons: str, new: str) -> str:
+    """Those of the resources whose limits fell: `cpu=AssocGrpCpuLimit gres=AssocGrpGRES *=AssocGrpUnknown`."""
+    if "=" not in reasons:
+        return reasons
+    by_resource = dict(word.split("=") for word in reasons.split())
+    kinds = (name.lower().partition("/")[0] for name in limits(new))
+    return ", ".join(dict.fromkeys(by_resource.get(kind, by_resource["*"]) for kind in kinds))
+
+
+def _text(settings: Mapping[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items()) or "no settings of its own"
+
+
+def _settings(script: str) -> dict[Entity, dict[str, str]]:
+    by_entity: dict[Entity, dict[str, str]] = {}
+    for line in script.splitlines():
+        verb = line.strip().partition(" ")[0]
+        if verb not in _VERBS or line.startswith((f"{verb}() ", f"  {verb}()")):
+            continue
+        words = shlex.split(line, comments=True)[1:]
+        if words and words[0].startswith("$"):  # within a function of the script
+            continue
+        if verb == "name_account":
+            by_entity.setdefault(("account", words[0]), {})["Parent"] = words[1]
+        elif verb == "qos":
+            by_entity.setdefault(("qos", words[0]), {}).update(_pairs(words[1:]))
+        elif verb == "describe":
+            kind = "qos" if words[0] == "qos" else "account"
+            by_entity.setdefault((kind, words[1]), {}).update(_pairs(words[2:]))
+        elif verb == "association":
+            account, user, *rest = words
+            entity = ("user", f"{user} in {account}") if user else ("account", account)
+            by_entity.setdefault(entity, {}).update(_pairs(word for word in rest if word != "only"))
+        elif verb == "users":
+            for user in words[1:]:
+                by_entity.setdefault(("user", f"{user} in {words[0]}"), {})
+        elif verb == "coordinators" and words[1:]:
+            by_entity.setdefault(("account", words[0]), {})["Coordinators"] = ",".join(words[1:])
+        elif verb == "admin_level" and words[0] != "None":
+            for user in words[1:]:
+                by_entity.setdefault(("user", user), {})["AdminLevel"] = words[0]
+        elif verb == "defaults_to":
+            by_entity.setdefault(("user", words[1]), {})["DefaultAccount"] = words[0]
+    return by_entity
+
+
+def _pairs(words: Iterator[str] | list[str]) -> dict[str, str]:
+    pairs = (word.partition("=") for word in words)
+    return {key: value for key, _, value in pairs if value}

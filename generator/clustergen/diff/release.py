@@ -1,0 +1,41 @@
+"""Another release of Slurm: in which order its daemons follow, and through which releases the way goes."""
+
+from __future__ import annotations
+
+from clustergen.catalogue import slurm, slurm_values
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.change import Change
+from clustergen.records import replace
+from clustergen.render.effects import read
+
+
+def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
+    """The change of the release itself; None where there is none."""
+    if old == new:
+        return None
+    way = path_between(old, new)
+    what = "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
+    row = slurm_values.effect("slurm", "", new, "release", what)
+    effects = tuple(read(word) for word in (row.effect, *row.also))
+    change = Change("", "release", "", "", str(old), str(new), None, effects, True, row.note, row.page)
+    if what == "jump" and way:
+        through = ", then ".join(str(step) for step in way)
+        change = replace(change, reason=f"{change.reason}. The way goes to {through}")
+    return change
+
+
+def path_between(old: SlurmRelease, new: SlurmRelease) -> tuple[SlurmRelease, ...]:
+    """The releases to upgrade to, one after the other, the last being `new`; as few as can be. Empty where there is no
+    way, or one of them is not known.
+    """
+    if new < old:
+        return ()
+    steps: list[SlurmRelease] = []
+    last = old
+    while last != new:
+        onward = [release for release in slurm.releases() if last < release <= new and slurm.accepts(release, last)]
+        if not onward:
+            return ()
+        last = max(onward)
+        steps.append(last)
+    return tuple(steps)

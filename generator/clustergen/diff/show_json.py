@@ -1,0 +1,78 @@
+"""Plans for programs. The form is stable: fields may be added, none changes its meaning without another `version`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from clustergen.diff.change import Change
+from clustergen.diff.manifest_changes import ManifestChange
+from clustergen.diff.messages import reason, verdict
+from clustergen.diff.plan import Plan
+
+VERSION = 1
+
+
+def as_json(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str]) -> str:
+    """One document; `added` and `removed` are clusters that one side lacks."""
+    document = {
+        "version": VERSION,
+        "clusters": [_plan(plan) for plan in plans],
+        "clusters_added": list(added),
+        "clusters_removed": list(removed),
+    }
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    worst = max(
+        (effect for change in plan.changes for effect in change.effects), key=lambda e: e.severity, default=None
+    )
+    return {
+        "cluster": plan.cluster,
+        "old": {"name": plan.old, "slurm": str(plan.old_release)},
+        "new": {"name": plan.new, "slurm": str(plan.release)},
+        "verdict": verdict(plan),
+        "worst": worst.kind if worst else None,
+        "changes": [_change(change, plan.causes.get(change, ())) for change in plan.changes],
+        "manifest": [_manifest_change(value) for value in plan.manifest_changes],
+        "hosts": {"added": list(plan.added), "removed": list(plan.removed)},
+        "groups": [{"group": g.name, "joined": list(g.joined), "left": list(g.left)} for g in plan.groups],
+        "pending": [{"text": pending.text, "reason": pending.reason} for pending in plan.waiting],
+        "steps": [
+            {"text": step.text, "hosts": step.hosts, "play": step.play or None, "by": step.by or None}
+            for step in plan.steps
+        ],
+    }
+
+
+def _change(change: Change, causes: Sequence[ManifestChange]) -> dict[str, Any]:
+    return {
+        "file": change.file or None,
+        "kind": change.kind,
+        "name": change.name or None,
+        "key": change.key or None,
+        "old": change.old,
+        "new": change.new,
+        "nodes": change.nodes,
+        "effects": [{"kind": effect.kind, "unit": effect.unit} for effect in change.effects],
+        "everywhere": change.everywhere,
+        "reason": reason(change),
+        "source": change.source or None,
+        "pending": [{"text": pending.text, "reason": pending.reason} for pending in change.waiting],
+        "manifest": [_manifest_change(value) for value in causes],
+    }
+
+
+def _manifest_change(value: ManifestChange) -> dict[str, Any]:
+    place = value.place
+    return {
+        "path": list(value.path),
+        "label": value.label,
+        "old": value.old,
+        "new": value.new,
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+    }

@@ -1,0 +1,71 @@
+"""A step of a plan, and what all steps are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clustergen.diff.change import Change, folded
+from clustergen.diff.values import hosts_of
+from clustergen.records import record
+
+REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
+"""Playbooks of their own, run before site.yml."""
+
+
+@record
+class Step:
+    """One thing to do, in its turn."""
+
+    text: str
+    hosts: str | None
+    """Folded; None where it is done in one place for all."""
+    play: str
+    """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
+
+    @property
+    def by(self) -> str:
+        """Who does it, where it is not site.yml: a playbook, or `by hand`."""
+        if self.play == REMOVE:
+            return f"ansible-playbook {REMOVE} -e nodes={self.hosts}"
+        if self.play == UPGRADE:
+            return f"ansible-playbook {UPGRADE}"
+        return "" if self.play else "by hand"
+
+
+@record
+class Work:
+    """All that the steps are made from."""
+
+    changes: Sequence[Change]
+    added: Sequence[str]
+    removed: Sequence[str]
+    controllers: Sequence[str]
+    accounting: Sequence[str]
+    compute: Sequence[str]
+    systems: Sequence[Change]
+    """Hosts that get another operating system; not among `changes` either."""
+    release: Change | None
+    """That of the release of Slurm, which is not among `changes`."""
+    kept: Sequence[str] = ()
+    """Commands of sacctmgr: they take away what the manifest no longer names and the database keeps."""
+    renumbered: Sequence[str] = ()
+    """`slurm from 64030 to 64040`: accounts of the machines that exist under another number."""
+    abandoned: Sequence[str] = ()
+    """Directories with those of running jobs, which no epilog removes from then on."""
+    moved: Sequence[str] = ()
+    """Hosts that both inventories have, under different addresses."""
+
+    def with_kind(self, *kinds: str) -> list[Change]:
+        return [change for change in self.changes if any(effect.kind in kinds for effect in change.effects)]
+
+    def hosts(self, changes: Iterable[Change], among: Sequence[str] | None = None) -> str | None:
+        """The nodes that the changes are about; None for all of `among`."""
+        names: dict[str, None] = {}
+        for change in changes:
+            if change.nodes is None:
+                return folded(among) if among is not None else None
+            names.update(dict.fromkeys(hosts_of(change.nodes)))
+        if among is not None:
+            nodes = set(among)
+            return folded(name for name in names if name in nodes)
+        return folded(names)

@@ -1,0 +1,198 @@
+"""What applying a change does, step by step: the plays of site.yml, and what the effects of a plan give each to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from clustergen.catalogue.effects import order_on_a_node
+from clustergen.diff import manual_steps
+from clustergen.diff.change import Change, folded
+from clustergen.diff.policy import SCRIPT
+from clustergen.diff.step import Step, Work
+from clustergen.diff.values import hosts_of
+from clustergen.render.effects import Effect
+
+GATE = "Jobs that would be lost"
+EMPTY = "Nodes that have to be empty before anything changes"
+STOP = "Daemons that must not see a half of the change"
+PUT = "Files, and what they take"
+ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
+RESUME, AT_ONCE, TURNS = "Nodes that were emptied", "Nodes that are empty as it is", "Nodes that take turns"
+PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, AT_ONCE, TURNS)
+"""Names of plays of site.yml, in its order."""
+_MOST_PARTITIONS = 4
+
+
+def partitions(changes: Sequence[Change]) -> str:
+    """`partition a, partition b`; of many, the first of them and how many they are."""
+    names = [change.name for change in changes]
+    if len(names) <= _MOST_PARTITIONS:
+        return ", ".join(f"partition {name}" for name in names)
+    return f"{len(names):,} partitions ({', '.join(names[: _MOST_PARTITIONS - 1])} …)"
+
+
+def _gate(work: Work) -> Iterable[Step]:
+    if work.with_kind("refuse"):
+        yield Step("wait until no job is running or pending, or say cluster_jobs_may_be_lost=true", None, GATE)
+    if cancelling := work.with_kind("cancel-jobs"):
+        has = "has" if len(cancelling) == 1 else "have"
+        text = f"wait until {partitions(cancelling)} {has} no jobs, or say cluster_jobs_may_be_lost=true"
+        yield Step(text, None, GATE)
+
+
+def _drain(work: Work) -> Iterable[Step]:
+    removed = set(work.removed)
+    draining = [change for change in work.changes if {Effect("drain"), Effect("vacate")} & set(change.effects)]
+    nodes = [name for name in hosts_of(work.hosts(draining, work.compute) or "") if name not in removed]
+    if nodes:
+        yield Step("drain, and wait for their jobs", folded(nodes), EMPTY)
+
+
+def _stop(work: Work) -> Iterable[Step]:
+    if work.with_kind("refuse"):
+        hosts = folded({*work.controllers, *work.compute, *work.accounting})
+        yield Step("stop slurmd, slurmctld and slurmdbd", hosts, STOP)
+
+
+_LOCAL = {
+    "create": "make accounts and folders (systemd-sysusers, systemd-tmpfiles)",
+    "daemon-reload": "systemctl daemon-reload",
+    "sysctl": "sysctl --system",
+    "run": "run {unit}",
+    "reload": "reload {unit}",
+    "restart": "restart {unit}",
+}
+"""Effects that need no empty node."""
+
+
+def _put(work: Work) -> Iterable[Step]:
+    if work.changes or work.added:
+        # Slurm's files are everywhere, whichever nodes their lines are about.
+        everywhere = any(change.kind != "file" and change.file != SCRIPT for change in work.changes)
+        hosts = None if everywhere else work.hosts(work.changes)
+        yield Step("put the changed files in place", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
+    if work.added:
+        yield Step("install packages, put all files and start all units", folded(work.added), PUT)
+    for kind in (kind for kind in order_on_a_node() if kind in _LOCAL):
+        by_unit: dict[str | None, list[Change]] = {}
+        for change in work.changes:
+            for effect in change.effects:
+                if effect.kind == kind and effect.unit not in _LATER:
+                    by_unit.setdefault(effect.unit, []).append(change)
+        for unit, changes in by_unit.items():
+            yield Step(_LOCAL[kind].format(unit=unit), work.hosts(changes), PUT)
+
+
+def _daemon(
+    word: str, text: str, play: str, where: Callable[[Work], Sequence[str]]
+) -> Callable[[Work], Iterable[Step]]:
+    kinds = (f"restart-{word}", "restart-slurm") if word != "slurmdbd" else (f"restart-{word}",)
+    unit = f"{word}.service"
+
+    def steps(work: Work) -> Iterable[Step]:
+        restarting = work.with_kind(*kinds)
+        restarting += [change for change in work.changes if Effect("restart", unit) in change.effects]
+        if not restarting:
+            return
+        hosts: str | None = folded(where(work))
+        if word == "slurmd" and not any(change.everywhere for change in restarting):
+            hosts = work.hosts(restarting, where(work))
+        if hosts:
+            yield Step(text, hosts, play)
+
+    return steps
+
+
+def _accounts(work: Work) -> Iterable[Step]:
+    if work.with_kind("load-accounts"):
+        text = "bring accounts, users and QOS to what the manifest says (clustergen-accounts)"
+        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
+
+
+def _reconfigure(work: Work) -> Iterable[Step]:
+    everywhere = any(change.everywhere for change in work.with_kind("restart-slurm"))
+    if work.with_kind("reconfigure") and not everywhere:  # else all daemons have read all of it
+        text = "scontrol reconfigure, once"
+        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
+
+
+def _resume(work: Work) -> Iterable[Step]:
+    vacated = [change for change in work.changes if Effect("vacate") in change.effects or _is_removed_node(change)]
+    stay = set(hosts_of(work.hosts(vacated) or ""))
+    for step in _drain(work):
+        nodes = [name for name in hosts_of(step.hosts or "") if name not in stay]
+        if len(nodes) < len(hosts_of(step.hosts or "")):  # a node with another name may inherit the drain
+            nodes += [name for change in work.changes if _is_new_node(change) for name in hosts_of(change.name)]
+        if nodes:
+            yield Step("resume", folded(nodes), RESUME)
+
+
+def _is_new_node(change: Change) -> bool:
+    return change.kind == "node" and not change.key and change.old is None
+
+
+def _is_removed_node(change: Change) -> bool:
+    return change.kind == "node" and not change.key and change.new is None
+
+
+def _new_cluster_id(work: Work) -> Iterable[Step]:
+    if work.with_kind("new-cluster-id"):
+        text = "stop slurmctld, and remove clustername from StateSaveLocation"
+        yield Step(text, folded(work.controllers), CONTROLLERS)
+
+
+def _turns(work: Work) -> Iterable[Step]:
+    """Each host has one turn, for all that it takes; only those that serve jobs are drained for it."""
+    verbs: dict[str, dict[str, None]] = {}
+    for change in work.changes:
+        for effect in change.effects:
+            if effect.kind in ("remount", "reboot") or (effect.kind == "drain" and effect.unit):
+                for host in work.compute if change.nodes is None else hosts_of(change.nodes):
+                    verbs.setdefault(host, {})[_verb(change, effect)] = None
+    serving = set(work.compute)
+    alike: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    for host, host_verbs in verbs.items():
+        alike.setdefault((host in serving, tuple(sorted(host_verbs, key=_turn))), []).append(host)
+    for (drained, words), hosts in sorted(alike.items()):
+        text = ", ".join(words)
+        if drained:
+            yield Step(f"one after the other: drain, {text}, resume", folded(hosts), TURNS)
+        else:
+            yield Step(f"{text}, whoever works there", folded(hosts), AT_ONCE)
+
+
+def _turn(verb: str) -> int:
+    """What goes makes place first; a reboot ends it."""
+    return 0 if verb.startswith("unmount ") else 2 if verb == "reboot" else 1
+
+
+def _verb(change: Change, effect: Effect) -> str:
+    if effect.kind == "remount":
+        word = "mount" if change.old is None else "unmount" if change.new is None else "unmount and mount"
+        return f"{word} {effect.unit}"
+    return "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
+
+
+_LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
+
+STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
+    manual_steps.before,
+    _gate,
+    _drain,
+    _stop,
+    _put,
+    _daemon("slurmdbd", "restart slurmdbd", ACCOUNTING, lambda work: work.accounting),
+    _new_cluster_id,
+    _daemon("slurmctld", "restart slurmctld", CONTROLLERS, lambda work: work.controllers),
+    _accounts,
+    _reconfigure,
+    _daemon("slurmd", "restart slurmd; running jobs live on", NODES, lambda work: work.compute),
+    _resume,
+    _turns,
+    manual_steps.after,
+)
+
+
+def steps(work: Work) -> tuple[Step, ...]:
+    """What is to be done, in order."""
+    return tuple(step for make in STEPS for step in make(work))

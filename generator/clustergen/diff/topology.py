@@ -1,0 +1,43 @@
+"""topology.conf: switches and blocks, whatever the order of their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.diff.change import Change, changed, folded
+from clustergen.diff.lines import Settings, Sides, differences, settings, shown
+from clustergen.diff.values import hosts_of
+from clustergen.slurmconf.folder import Config
+
+_UNUSED = "LinkSpeed"  # Slurm reads it and does nothing with it
+
+
+def topology(sides: Sides) -> Iterator[Change]:
+    release, file = sides.release, sides.file
+    for block in ("SwitchName", "BlockName"):
+        old, new = (_named(block, config) for config in (sides.old, sides.new))
+        for name in {**old, **new}:
+            before, after = old.get(name), new.get(name)
+            if before is None or after is None:
+                word = "added" if before is None else "removed"
+                texts = [None if side is None else shown(side) for side in (before, after)]
+                about = hosts_of((before or after or {}).get("Nodes", ""))
+                yield changed(release, file, block, "", *texts, name=name, nodes=folded(about) or None, what=(word,))
+                continue
+            for each in differences(sides, block, before, after):
+                apart = set(hosts_of(each.old or "")) ^ set(hosts_of(each.new or ""))
+                about_nodes = folded(apart) if each.key == "Nodes" else None
+                yield changed(release, file, block, each.key, each.old, each.new, name=name, nodes=about_nodes)
+        if block == "BlockName":  # neighbours make larger blocks
+            orders = [[name for name in side if name in other] for side, other in ((old, new), (new, old))]
+            if orders[0] != orders[1]:
+                texts = [",".join(order) for order in orders]
+                yield changed(release, file, block, "order", *texts, name=",".join(orders[1]))
+
+
+def _named(block: str, config: Config) -> dict[str, Settings]:
+    by_name: dict[str, Settings] = {}
+    for entry in config.entries(block):
+        by_name[entry.names] = settings("topology.conf", block, entry.settings())
+        by_name[entry.names].pop(_UNUSED, None)
+    return by_name

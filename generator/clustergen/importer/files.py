@@ -1,0 +1,138 @@
+"""The other files beside slurm.conf: those whose keys the manifest takes, and those that go to `site/` as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from posixpath import basename, dirname
+
+from clustergen.catalogue import slurm
+from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.secrets import is_secret, secret_spans
+from clustergen.importer.comments import readable
+from clustergen.importer.draft import Draft
+from clustergen.importer.fabric import import_topology
+from clustergen.importer.gres import import_gpus
+from clustergen.importer.lines import PLACES, import_lines
+from clustergen.importer.machines import Machines
+from clustergen.importer.originals import CONFIGS, Originals
+from clustergen.importer.settings import option_value
+from clustergen.slurmconf.folder import Folder
+from clustergen.slurmconf.reading import is_there
+
+_OPTIONS: dict[str, ManifestPath] = {
+    "cgroup.conf": ("slurm", "cgroup_options"),
+    "mpi.conf": ("slurm", "mpi_options"),
+    "acct_gather.conf": ("slurm", "acct_gather_options"),
+}
+WHOLE = (
+    *("plugstack.conf", "job_container.conf", "namespace.yaml", "oci.conf", "helpers.conf"),
+    *("burst_buffer.conf", "knl.conf", "knl_cray.conf", "knl_generic.conf", "cli_filter.lua", "scrun.lua"),
+)
+"""Files for which the manifest has no keys, wanted wherever slurm.conf is."""
+_ON_CONTROLLER = ("job_submit.lua",)
+_SCRIPTS = {
+    **dict.fromkeys(("Prolog", "Epilog", "TaskProlog", "TaskEpilog", "HealthCheckProgram"), "slurm_compute"),
+    **dict.fromkeys(("PrologSlurmctld", "EpilogSlurmctld", "ResumeProgram", "SuspendProgram"), "slurm_controller"),
+    **dict.fromkeys(("ResumeFailProgram", "MailProg", "SlurmctldPrimaryOnProg"), "slurm_controller"),
+    **dict.fromkeys(("SrunProlog", "SrunEpilog"), "slurm_node"),
+}
+"""Keys that name a program → the group that runs it."""
+_PROLOGS = ("/etc/slurm/", "/etc/slurm-llnl/")
+_LARGEST = 1 << 20
+_SHOWN = 12
+_MOST_SCRIPTS = 1000
+
+
+def import_files(draft: Draft, originals: Originals, machines: Machines, account_files: Iterable[Path]) -> None:
+    """Everything in the folder but slurm.conf and slurmdbd.conf."""
+    for file, path in _OPTIONS.items():
+        conf = originals.configs.get(file)
+        for lower in conf.keys() if conf else ():
+            assert conf is not None
+            setting = conf.settings(lower)[-1]
+            key = row.key if (row := slurm.key(file, setting.key)) else setting.key
+            origin = originals.origin(setting)
+            if is_secret(key, setting.text):
+                words = f"{key} of {file} is a secret, and nothing of it is in the manifest"
+                draft.note("secret", words, origin.place, key)
+                continue
+            draft.set((*path, key), option_value(setting.text), [origin])
+    import_topology(draft, originals, machines)
+    if "gres.conf" not in originals.configs and draft.gpu_types:
+        words = "There was no gres.conf; without this line one is made of the GPUs."
+        draft.set(PLACES["gres.conf"], (), comments=[words])
+    elif "gres.conf" in originals.configs and draft.gpu_types:
+        import_gpus(draft, machines)
+    elif "gres.conf" in originals.configs:
+        import_lines(draft, originals, "gres.conf")
+    _gres_types(draft)
+    _whole_files(draft, originals, account_files)
+
+
+def _gres_types(draft: Draft) -> None:
+    """GresTypes follows from the GPUs, unless the files say another."""
+    path: ManifestPath = ("slurm", "options", "GresTypes")
+    stated = draft.items.get(path)
+    fields = {item.path[-1] for item in draft.below(("node_types",)) if item.path[2:3] == ("gpus",)}
+    derived = {"gpu", *({"shards": "shard", "mps": "mps"}[str(field)] for field in fields & {"shards", "mps"})}
+    words = {word.strip().lower() for word in str(stated.value).split(",")} if stated else set()
+    if draft.gpu_types and stated is None:
+        draft.set(path, "", comments=["slurm.conf has none, so Slurm knows no GPUs."])
+    elif draft.gpu_types and stated is not None and words == derived:
+        draft.remove(stated)
+        draft.tail += stated.comments
+
+
+def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Path]) -> None:
+    everywhere = "slurm_conf_server" if ("slurm", "configless") in draft.items else "slurm_node"
+    files: dict[str, str] = dict.fromkeys(WHOLE, everywhere) | dict.fromkeys(_ON_CONTROLLER, "slurm_controller")
+    folder = originals.folder.path
+    for name in list(files):
+        if name == "plugstack.conf" and is_there(folder / name):
+            files |= {
+                f"plugstack.conf.d/{item.name}": everywhere for item in sorted((folder / "plugstack.conf.d").glob("*"))
+            }
+    files |= dict.fromkeys(draft.whole, everywhere)
+    files |= dict(_programs(originals, folder))
+    for name, group in files.items():
+        if is_there(folder / name):
+            _one(draft, originals.folder, name, group)
+    taken = {*CONFIGS, *files, originals.folder.main, *originals.folder.texts}
+    read = {os.path.realpath(file) for file in account_files}
+    others = (item for item in folder.iterdir() if item.name not in taken and os.path.realpath(item) not in read)
+    left = sorted(item.name for item in others if is_there(item))
+    if left:
+        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        draft.note("choice", f"not looked at, as no file of Slurm's by name: {', '.join(left[:_SHOWN])}{more}")
+
+
+def _programs(originals: Originals, folder: Path) -> Iterator[tuple[str, str]]:
+    """Programs of slurm.conf that lie in the folder → the group whose nodes run them."""
+    for key, group in _SCRIPTS.items():
+        for setting in originals.conf.settings(key):
+            for text in setting.text.split(","):
+                inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
+                if inside and ".." not in inside:
+                    pattern = basename(inside)
+                    place = folder / dirname(inside)
+                    paths = sorted(islice(place.glob(pattern), _MOST_SCRIPTS)) if "*" in pattern else [place / pattern]
+                    yield from ((item.relative_to(folder).as_posix(), group) for item in paths if is_there(item))
+
+
+def _one(draft: Draft, folder: Folder, name: str, group: str) -> None:
+    place = folder.path / name
+    try:
+        content = folder.content(name, _LARGEST)
+    except OSError as err:
+        draft.note("left-out", f"{name}: {err.strerror}", str(place), name)
+        return
+    text = readable(content.decode("utf-8", "surrogateescape"))
+    if secret_spans(text):
+        draft.note("secret", f"{name} seems to hold a secret: put it on the nodes yourself", str(place), name)
+    else:
+        draft.files[f"site/{group}/etc/slurm/{name}"] = content
+        if os.access(place, os.X_OK):
+            draft.programs.add(f"site/{group}/etc/slurm/{name}")

@@ -1,0 +1,179 @@
+"""The whole way: a folder of Slurm's files → a manifest, its site files, and what is to be said of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from clustergen.catalogue.operating_systems import operating_systems
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.hostlist import MAX_HOSTS
+from clustergen.importer.accounting import import_slurmdbd
+from clustergen.importer.accounts import import_accounts
+from clustergen.importer.comparing import Comparison
+from clustergen.importer.controllers import import_accounting, import_controllers
+from clustergen.importer.draft import Draft, Note
+from clustergen.importer.files import import_files
+from clustergen.importer.fitting import fit
+from clustergen.importer.forms import fits
+from clustergen.importer.machines import Machines
+from clustergen.importer.originals import Originals, read_originals
+from clustergen.importer.partitions import import_partitions
+from clustergen.importer.refusals import Refusal
+from clustergen.importer.settings import import_settings
+from clustergen.manifest.accounts import AnyName
+from clustergen.records import record
+
+_USUAL_OS = "rocky-9"
+CHECK = "CHECK"
+"""Marks a guess in a comment of the manifest."""
+
+
+@record
+class ImportResult:
+    """What came of an import."""
+
+    text: str
+    """The manifest."""
+    files: dict[str, bytes]
+    """Files of the site by their path beside the manifest, and which of them are programs."""
+    programs: frozenset[str]
+    release: SlurmRelease
+    guessed: bool
+    """Whether the release is a guess."""
+    unread: tuple[str, ...]
+    """Places of lines that Slurm cannot read: it refuses the files as they are."""
+    notes: tuple[Note, ...]
+    errors: tuple[Diagnostic, ...]
+    """Why the manifest is not valid yet; nothing was compared then."""
+    compared: tuple[Comparison, ...]
+    refused: tuple[Refusal, ...] = ()
+    """What Slurm refuses of the rendered files."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the manifest renders to files of the same meaning."""
+        return not self.errors and all(item.meant for item in self.compared)
+
+
+def _not_too_many(originals: Originals, path: Path) -> None:
+    """Raises ClustergenError where there are more nodes than any slurmctld starts with."""
+    total = sum(entry.size() for entry in originals.conf.entries("NodeName"))
+    if total > MAX_HOSTS:
+        hint = f"clustergen lint {path} names the line"
+        raise ClustergenError(f"{path}: {total:,} nodes, and Slurm takes at most {MAX_HOSTS:,}", hint, 2)
+
+
+def import_folder(
+    path: Path,
+    *,
+    version: str | None = None,
+    os: str | None = None,
+    hosts: Path | None = None,
+    accounts: Sequence[Path] = (),
+) -> ImportResult:
+    """Reads the folder or slurm.conf at `path`. ClustergenError where it cannot be read; nothing is written.
+
+    `version` is the release of Slurm, else guessed from the keys; `os` that of the nodes; `hosts` a hosts file with the
+    addresses that slurm.conf lacks; `accounts` what sacctmgr writes of accounts and QOS.
+    """
+    originals = read_originals(path, version, hosts)
+    _not_too_many(originals, path)
+    draft = Draft()
+    comments = originals.comments()
+    for file, lines_of_file in comments.items():
+        draft.expect(file, dict(lines_of_file.above))
+        draft.head += lines_of_file.head
+        if lines_of_file.switched_off:
+            several = "settings" if lines_of_file.switched_off > 1 else "setting"
+            words = f"{lines_of_file.switched_off} commented-out {several}, with the comments above, not imported"
+            draft.note("choice", words, file)
+        for line in lines_of_file.secrets:
+            draft.note("secret", "a comment that looks like a secret is left behind", f"{file}:{line}")
+    for place, problem in originals.unread():
+        if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
+            draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)
+    _begin(draft, originals, path, os, accounts)
+    import_settings(draft, originals)
+    machines = Machines(draft, originals)
+    machines.take()
+    import_controllers(draft, originals, machines)
+    import_accounting(draft, originals, machines)
+    machines.write()
+    import_partitions(draft, originals, machines)
+    import_slurmdbd(draft, originals)
+    if accounts:
+        import_accounts(draft, originals, accounts)
+    import_files(draft, originals, machines, accounts)
+    for lines_of_file in comments.values():
+        draft.tail += lines_of_file.tail
+    fitted = fit(draft, originals)
+    return ImportResult(
+        fitted.text,
+        draft.files,
+        frozenset(draft.programs),
+        originals.release,
+        originals.guessed,
+        tuple(dict.fromkeys(place for place, _ in originals.unread())),
+        tuple(draft.notes),
+        fitted.errors,
+        fitted.compared,
+        fitted.refused,
+    )
+
+
+def _begin(draft: Draft, originals: Originals, path: Path, os: str | None, accounts: Sequence[Path]) -> None:
+    """What every manifest has, and what keeps this one to what Slurm's files say."""
+    release = originals.release
+    named = originals.conf.value("ClusterName")
+    origins = [originals.origin(named)] if named else []
+    cluster = named.text if named else "cluster"
+    name = re.sub(r"[^a-z0-9_-]", "-", cluster.lower()).strip("-_")[:63]
+    name = name if re.match(r"[a-z]", name) else f"cluster-{name}".strip("-")[:63]
+    files = ", ".join([*originals.configs, *map(str, accounts)])
+    head = [
+        "yaml-language-server: $schema=./clustergen.schema.json",
+        f"Made by `clustergen import {path}` from {files}: it renders to Slurm files of the same meaning.",
+        f"Lines with {CHECK} are guesses, or choices to look at.",
+    ]
+    draft.head = [*head, *dict.fromkeys(draft.head)]
+    draft.set(("name",), name, origins, needed=True)
+    draft.set(
+        ("os",), os or _os(release), needed=True, comments=[] if os else [f"{CHECK}: Slurm's files do not say it."]
+    )
+    if os is None:
+        draft.note("choice", f"os: {_os(release)} is a guess; --os says another")
+    draft.set(("networks", "management"), {}, needed=True)
+    guess = [f"{CHECK}: guessed, {originals.release_why}."] if originals.guessed else []
+    if originals.guessed:
+        draft.note("choice", f"Slurm {release} is a guess: {originals.release_why}; --slurm-version says another")
+    draft.set(("slurm", "version"), str(release), comments=guess, needed=True)
+    words = "What this section leaves out is as Slurm has it; without this line, as we recommend it."
+    draft.set(("slurm", "defaults"), "slurm", needed=True, comments=[words])
+    if cluster != name and fits(cluster, AnyName):
+        draft.set(("slurm", "cluster_name"), cluster, origins, needed=True)
+    elif named is None:
+        words = f"slurm.conf has no ClusterName, without which slurmctld does not start: {name} is written"
+        draft.note("choice", words, key="ClusterName")
+    elif cluster != name:
+        draft.note("left-out", f"ClusterName={cluster} is no name that the manifest takes", key="ClusterName")
+    if originals.conf.value("SlurmUser") is None:
+        draft.set(("slurm", "user"), "root", comments=["Slurm's default, as slurm.conf has no SlurmUser."])
+    controller = (originals.conf.text("SlurmctldParameters") or "").lower().split(",")
+    if "enable_configless" in controller:
+        draft.set(("slurm", "configless"), True)
+    off = ["Slurm's scripts, health check and ssh stay what they are; take a line away to have ours."]
+    for index, field in enumerate(("prolog", "epilog", "task_prolog")):
+        draft.set(("slurm", "scripts", field), False, comments=off if index == 0 else ())
+    draft.set(("health", "enabled"), False)
+    draft.set(("host", "ssh_adopt"), False)
+
+
+def _os(release: SlurmRelease) -> str:
+    """The system whose own packages have that release, else a usual one."""
+    return next(
+        (ident for ident, system in operating_systems().items() if SlurmRelease(system.fact("slurm")) == release),
+        _USUAL_OS,
+    )

@@ -1,0 +1,168 @@
+"""The folder that is taken over: its files, what they say, and the release of Slurm that reads them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from errno import EACCES
+from pathlib import Path
+
+from clustergen import regular_file
+from clustergen.catalogue import slurm
+from clustergen.catalogue.slurm_values import has_plugins, plugin
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import ClustergenError
+from clustergen.hostlist.addresses import address_of, is_loopback
+from clustergen.importer.comments import Comments, comments_of
+from clustergen.importer.draft import Origin
+from clustergen.records import record
+from clustergen.rules.slurm_daemons import OLDEST
+from clustergen.slurmconf import Problem, printing
+from clustergen.slurmconf.folder import Config, Entry, Folder, Setting, open_folder
+from clustergen.slurmconf.reading import MOST_BYTES, is_there
+
+CONFIGS = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.conf", "mpi.conf", "acct_gather.conf")
+"""Files whose keys the manifest has places for."""
+_RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
+
+
+@record
+class Originals:
+    """The hand-written files, read for one release."""
+
+    folder: Folder
+    release: SlurmRelease
+    release_why: str
+    """Where the release comes from, in words."""
+    guessed: bool
+    configs: dict[str, Config]
+    hosts: dict[str, str]
+    """Host name → address, from a hosts file."""
+
+    @property
+    def conf(self) -> Config:
+        return self.configs["slurm.conf"]
+
+    def comments(self) -> dict[str, Comments]:
+        """By file, of all that were read."""
+        return {file: comments_of(text) for file, text in self.folder.texts.items()}
+
+    def origin(self, setting: Setting, entry: Entry | None = None) -> Origin:
+        at = setting.key_at
+        block, name = (entry.block, entry.names) if entry is not None else ("", "")
+        line = entry.line.number if entry is not None and setting.pair in entry.line.pairs else at.line
+        return Origin(setting.file, line, block, name, setting.key, setting.text)
+
+    def unread(self) -> Iterator[tuple[str, Problem]]:
+        """Place and problem of what Slurm could not read."""
+        for config in self.configs.values():
+            for line in config.lines:
+                for problem in line.problems:
+                    if problem.kind.fatal:
+                        yield f"{line.file}:{problem.at.line}", problem
+
+    def flat(self) -> dict[str, str]:
+        """Path on the node → text without Include and without what Slurm could not read, for the comparison."""
+        return {f"/etc/slurm/{name}": _flat(config) for name, config in self.configs.items()}
+
+
+def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> Originals:
+    """Reads a folder of Slurm's files, or a slurm.conf and what lies beside it. ClustergenError where there is none."""
+    if path.is_symlink():  # named by the user, so it may lead anywhere
+        path = Path(os.path.realpath(path))
+        if path.is_symlink():
+            raise ClustergenError(f"{path}: its links lead in a circle", exit_code=3)
+    folder, main = (path, "slurm.conf") if path.is_dir() else (path.parent, path.name)
+    if not is_there(folder / main):
+        names = ", ".join(sorted(item.name for item in folder.glob("*slurm*.conf*"))) if folder.is_dir() else ""
+        hint = f"name the file: {names}" if names else "the folder that slurmctld reads, usually /etc/slurm"
+        raise ClustergenError(f"{path}: no {main} is there", hint=hint, exit_code=3)
+    try:
+        hosts = _hosts(hosts_file) if hosts_file else {}
+        opened = open_folder(folder, slurm.key_tables, main=main)
+        configs = _configs(opened)
+        opened.text("topology.yaml")
+        chosen, why, guessed = _release(version, configs, opened)
+        if chosen.has("include-beside-includer") and any(
+            line.include for config in configs.values() for line in config.lines
+        ):
+            opened = open_folder(folder, slurm.key_tables, main=main, beside_includer=True)
+            configs = _configs(opened)
+    except OSError as err:
+        advice = "slurmdbd.conf is for Slurm's user alone: read the folder as root" if err.errno == EACCES else None
+        raise ClustergenError(f"{err.filename or path}: {err.strerror or err}", hint=advice, exit_code=3) from None
+    return Originals(opened, chosen, why, guessed, configs, hosts)
+
+
+def _configs(folder: Folder) -> dict[str, Config]:
+    configs = ((name, folder.config(name)) for name in CONFIGS)
+    return {name: config for name, config in configs if config is not None}
+
+
+def _hosts(path: Path) -> dict[str, str]:
+    """Names and aliases of a hosts file; the first line that has a name counts, as for the resolver."""
+    addresses: dict[str, str] = {}
+    for line in regular_file.read(path, MOST_BYTES, follow_links=True).decode(errors="replace").splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        parsed = address_of(address)
+        for name in names if parsed and not is_loopback(parsed) else ():
+            addresses.setdefault(name.lower(), address)
+            addresses.setdefault(name.lower().partition(".")[0], address)
+    return addresses
+
+
+def _release(version: str | None, configs: dict[str, Config], folder: Folder) -> tuple[SlurmRelease, str, bool]:
+    releases = [release for release in slurm.releases() if release >= OLDEST]
+    if version is not None:
+        try:
+            stated = SlurmRelease(version)
+        except ValueError:
+            stated = None
+        if stated not in releases:
+            names = ", ".join(map(str, releases))
+            raise ClustergenError(f"Slurm {version} is not among the releases known here", f"one of {names}", 2)
+        assert stated is not None
+        return stated, "given", False
+    refused = {release: sum(_refused(configs, release)) for release in releases if release in slurm.read_releases()}
+    if folder.has("topology.yaml"):
+        refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
+    least = min(refused.values())
+    fitting = [release for release in refused if refused[release] == least]
+    for text in folder.texts.values():
+        match = _RELEASE.search(text)
+        if match and SlurmRelease(match[1]) in fitting:
+            return SlurmRelease(match[1]), "a comment names it", True
+    span = f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else str(fitting[0])
+    words = (
+        f"the newest of those that read these keys, {span}" if least == 0 else f"of all releases, {span} refuse least"
+    )
+    return fitting[-1], words, True
+
+
+def _refused(configs: dict[str, Config], release: SlurmRelease) -> Iterator[bool]:
+    """Whether the release refuses each key, and each plugin."""
+    for file, config in configs.items():
+        blocks = {name.lower(): name for name in slurm.files().get(file, ())}
+        for line in config.lines:
+            for index, pair in enumerate(line.pairs):
+                block = blocks.get(line.key, "") if index else ""
+                row = slurm.key(file, pair.key, block)
+                if row is not None:
+                    yield row.state(release) not in ("known", "defunct")
+                if file == "slurm.conf" and index == 0 and has_plugins(pair.key) and pair.value:
+                    named = [plugin(pair.key, word.strip()) for word in pair.value.split(",")]
+                    yield any(one is not None and one.state(release) != "known" for one in named)
+
+
+def _flat(config: Config) -> str:
+    lines = []
+    for line in config.lines:
+        unknown = {problem.at for problem in line.problems if problem.kind == "key-unknown"}
+        pairs = [(pair.key, pair.value) for pair in line.pairs if pair.key_at not in unknown]
+        if pairs and line.pairs[0].key == pairs[0][0]:
+            try:
+                lines.append(printing.line(pairs))
+            except ValueError:  # what the printer cannot write, as a quote inside a value
+                lines.append(" ".join(f"{key}={value}" for key, value in pairs))
+    return "".join(f"{text}\n" for text in lines)

@@ -1,0 +1,170 @@
+"""PartitionName, NodeSet and DownNodes lines."""
+
+from __future__ import annotations
+
+import re
+
+from clustergen.catalogue.slurm_meanings import spelled
+from clustergen.diagnostics import ManifestPath
+from clustergen.hostlist import HostlistError, expand
+from clustergen.importer.draft import Draft, Origin, Value
+from clustergen.importer.forms import fits, value_of
+from clustergen.importer.machines import NAME, Machines
+from clustergen.importer.originals import Originals
+from clustergen.importer.settings import option_value
+from clustergen.manifest.accounts import AnyName
+from clustergen.manifest.base import SlurmName
+from clustergen.manifest.slurm import Partition
+from clustergen.slurmconf.folder import Entry
+from clustergen.slurmconf.scalars import boolean
+from clustergen.slurmrules.fields import fields_of
+
+_ALL = ("AllowAccounts", "AllowQos", "AllowGroups", "AllocNodes")
+"""Where ALL is as good as nothing."""
+
+
+def import_partitions(draft: Draft, originals: Originals, machines: Machines) -> None:
+    """Node sets, partitions, and lines that set nodes down at the first start."""
+    _node_sets(draft, originals, machines)
+    entries = originals.conf.entries("PartitionName")
+    default = [entry for entry in entries if boolean(entry.text("Default") or "")]
+    for entry in entries:
+        names = entry.names
+        try:
+            several = expand(names)  # Slurm makes a partition of each
+        except HostlistError:
+            several = [names]
+        for one in several:
+            if not fits(one, AnyName):
+                origin = originals.origin(entry.name, entry)
+                draft.note("left-out", f"'{one}' is no name of a partition", origin.place, f"PartitionName {one}")
+                continue
+            _partition(draft, originals, entry, one)
+            if entry in default[:-1]:
+                draft.items.pop(("slurm", "partitions", one, "default"), None)
+                last = default[-1].names
+                words = f"partition {one} is not the default: two are called so, and Slurm takes the last, {last}"
+                draft.note("meant", words, originals.origin(entry.name, entry).place, f"Default {one}")
+    inside = _inside(draft, machines)
+    for index, machine in enumerate(item for item in draft.data().get("nodes", []) if "name" in item):
+        hosts = expand(machine["name"])
+        runs_jobs = "slurm-compute" in machine.get("roles", ()) or (
+            "roles" not in machine and machine["type"] != "service"
+        )
+        if runs_jobs and not inside.issuperset(hosts):
+            draft.set(("nodes", index, "in_no_partition"), True)
+    _down_nodes(draft, originals)
+
+
+def _partition(draft: Draft, originals: Originals, entry: Entry, name: str) -> None:
+    path: ManifestPath = ("slurm", "partitions", name)
+    start = originals.origin(entry.name, entry)
+    origins: dict[str, Origin] = {}
+    for setting in entry.settings():
+        for key in spelled("slurm.conf", "PartitionName", setting.key):
+            origins.setdefault(key, originals.origin(setting, entry))
+    nodes = origins.pop("Nodes", None)
+    draft.set((*path, "nodes"), _nodes(draft, nodes), [start], needed=True)
+    for key, origin in origins.items():
+        rows = fields_of("slurm.conf", "PartitionName", key)
+        field = rows[0].path if rows else ""
+        option = ((*path, "options", key), option_value(origin.text))
+        value = value_of(rows[0], origin.text, Partition) if rows else None
+        if key == "TRESBillingWeights":
+            _billing(draft, path, origin, option)
+        elif key in _ALL and origin.text.upper() == "ALL":
+            continue
+        elif value is None:
+            draft.set(*option, [origin])
+        elif value != Partition.model_fields[field].default:
+            draft.set((*path, field), value, [origin], passthrough=[option])
+
+
+def _nodes(draft: Draft, nodes: Origin | None) -> Value:
+    if nodes is None or not nodes.text:
+        return "none"
+    if nodes.text.upper() == "ALL":
+        return "all"
+    try:
+        wrong = next((host for host in expand(nodes.text) if not NAME.fullmatch(host)), None)
+    except HostlistError as err:
+        wrong = err.message
+    if wrong is not None:
+        draft.note("left-out", f"Nodes={nodes.text} of {nodes.name}: {wrong}", nodes.place, f"Nodes {nodes.name}")
+        return "none"
+    text = re.sub(r"[ \t]*,[ \t]*|[ \t]+", ",", nodes.text.strip())
+    return re.sub(r"\[([0-9]+)\](?!\[)", r"\1", text)
+
+
+def _billing(draft: Draft, path: ManifestPath, origin: Origin, option: tuple[ManifestPath, Value]) -> None:
+    """As numbers by resource where each is one; memory by the GiB."""
+    weights: dict[str, float] = {}
+    for word in origin.text.split(","):
+        key, _, text = word.strip().partition("=")
+        text = text[:-1] if key.lower() == "mem" and text[-1:] in ("G", "g") else text if key.lower() != "mem" else ""
+        try:
+            weights[key] = float(text)
+        except ValueError:
+            draft.set(*option, [origin])
+            return
+    draft.set((*path, "billing"), weights, [origin], passthrough=[option])
+
+
+def _node_sets(draft: Draft, originals: Originals, machines: Machines) -> None:
+    """Sets by feature as the hosts that have it: the manifest's sets are host lists."""
+    having: dict[str, list[int]] = {}
+    for index, machine in enumerate(machines.nodes):
+        features = machine.values.get("features", tuple(machine.options.get("Feature", "").split(",")))
+        for feature in dict.fromkeys(features if isinstance(features, tuple) else ()):
+            having.setdefault(str(feature), []).append(index)
+    for entry in originals.conf.entries("NodeSet"):
+        origin = originals.origin(entry.name, entry)
+        feature_names = set((entry.text("Feature") or "").split(",")) - {""}
+        hosts: list[str] = []
+        try:
+            hosts += expand(entry.text("Nodes") or "") if entry.text("Nodes") else []
+        except HostlistError as err:
+            draft.note("left-out", f"NodeSet={entry.names}: {err.message}", origin.place, f"NodeSet {entry.names}")
+        for index in sorted({index for feature in feature_names for index in having.get(feature, ())}):
+            hosts += machines.nodes[index].hosts
+        if not hosts or not fits(entry.names, SlurmName):
+            draft.note("left-out", f"NodeSet={entry.names} has no nodes", origin.place, f"NodeSet {entry.names}")
+            continue
+        comments = (
+            [f"Feature={','.join(sorted(feature_names))} in {origin.file}: the hosts that have it today."]
+            if feature_names
+            else []
+        )
+        listed = machines.folded(dict.fromkeys(hosts))
+        draft.set(("slurm", "node_sets", entry.names), listed, [origin], comments=comments)
+        if feature_names:
+            words = f"node set {entry.names} is the hosts that have the feature today"
+            draft.note("meant", words, origin.place, f"NodeSet {entry.names}")
+            for key in ("Feature", "Nodes"):
+                draft.note("meant", words, origin.place, f"{key} {entry.names}")
+
+
+def _inside(draft: Draft, machines: Machines) -> set[str]:
+    """The hosts of all partitions."""
+    slurm = draft.data().get("slurm", {})
+    sets = slurm.get("node_sets", {})
+    member_names: set[str] = set()
+    for spec in slurm.get("partitions", {}).values():
+        if spec["nodes"] == "all":
+            return {host for machine in machines.nodes for host in machine.hosts}
+        try:
+            names = expand(spec["nodes"]) if spec["nodes"] != "none" else []
+        except HostlistError:
+            continue
+        for one in names:
+            member_names.update(expand(sets[one]) if one in sets else [one])
+    return member_names
+
+
+def _down_nodes(draft: Draft, originals: Originals) -> None:
+    for entry in originals.conf.entries("DownNodes"):
+        index = len({path[2] for path in draft.items if path[:2] == ("slurm", "lines")})
+        origin = originals.origin(entry.name, entry)
+        draft.set(("slurm", "lines", index, "DownNodes"), entry.names, [origin])
+        for setting in entry.settings():
+            draft.set(("slurm", "lines", index, setting.key), setting.text, [originals.origin(setting, entry)])

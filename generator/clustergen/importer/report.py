@@ -1,0 +1,104 @@
+"""What came of an import, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from clustergen.diagnostics import printable
+from clustergen.importer.comments import readable
+from clustergen.importer.comparing import Comparison
+from clustergen.importer.folder import ImportResult
+
+_TITLES = {
+    "left-out": "Not in the manifest",
+    "secret": "Secrets, which are never in a manifest",
+    "meant": "Written differently, with the same meaning",
+    "choice": "Assumptions and choices to check",
+}
+_LONGEST = 160  # characters of a value
+
+
+def as_text(result: ImportResult) -> str:
+    """Notes by kind, then whether the meaning is the same."""
+    lines: list[str] = []
+    for kind, title in _TITLES.items():
+        notes = list(dict.fromkeys((note.place, note.text) for note in result.notes if note.kind == kind))
+        if notes:
+            lines.append(f"{title}:")
+            lines += [f"  {place + ': ' if place else ''}{text}" for place, text in notes]
+    if result.refused:
+        lines.append(f"Slurm {result.release} does not start with these settings, in the rendered files either:")
+        for one in result.refused:
+            lines.append(f"  {one.place}: {one.message} [{one.code}]")
+            lines += [f"    hint: {one.hint}"] if one.hint else []
+    lines += _verdict(result)
+    return "".join(f"{printable(readable(line))}\n" for line in lines)
+
+
+def _verdict(result: ImportResult) -> Iterator[str]:
+    if result.errors:
+        yield "The manifest is not valid yet, so nothing could be rendered and compared:"
+        for error in result.errors:
+            where = f"line {error.place.line}: " if error.place and error.place.line else ""
+            yield f"  {where}{error.message} [{error.code}]"
+        return
+    if result.unread:
+        yield f"Slurm refuses the files as they are ({', '.join(result.unread[:5])}); compared is what it could read."
+    open_ones = [item for item in result.compared if not item.meant]
+    if not open_ones:
+        yield f"Rendered and compared, as Slurm {result.release} reads them: the same meaning."
+        return
+    count = len(open_ones)
+    yield f"Rendered and compared, as Slurm {result.release} reads them: {count} difference{'s' if count > 1 else ''}."
+    for item in open_ones:
+        yield f"  {_what(item)}"
+        yield f"    {item.why or 'no reason is known: please tell us'}"
+
+
+def _what(item: Comparison) -> str:
+    change = item.change
+    words = [change.file.rpartition("/")[2], *([] if change.kind in ("key", "file") else [change.kind])]
+    words += [word for word in (change.name, change.key) if word]
+    return f"{' '.join(words)}: {_cut(change.old)} → {_cut(change.new)}"
+
+
+def _cut(text: str | None) -> str:
+    if text is None:
+        return "nothing"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def as_json(result: ImportResult, manifest: str | None) -> str:
+    """The same as an object. `manifest`: where it was written; None: its text is in `text`."""
+    document = {
+        "manifest": manifest,
+        **({} if manifest else {"text": result.text}),
+        "slurm_version": str(result.release),
+        "slurm_version_guessed": result.guessed,
+        "same": result.same,
+        "unread": list(result.unread),
+        "site_files": sorted(result.files),
+        "errors": [
+            {"code": error.code, "line": error.place.line if error.place else None, "message": error.message}
+            for error in result.errors
+        ],
+        "refused": [
+            {"place": one.place, "code": one.code, "message": one.message, "hint": one.hint} for one in result.refused
+        ],
+        "differences": [
+            {
+                "file": item.change.file,
+                "kind": item.change.kind,
+                "name": item.change.name,
+                "key": item.change.key,
+                "old": item.change.old,
+                "new": item.change.new,
+                "same_meaning": item.meant,
+                "why": item.why,
+            }
+            for item in result.compared
+        ],
+        "notes": [{"kind": note.kind, "place": note.place, "text": note.text} for note in result.notes],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"

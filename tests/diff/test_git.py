@@ -1,0 +1,161 @@
+"""`REV:path`: what git gives, and what is said where it cannot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from strategies.diffs import COMMAND, LONGER, diff, git, rendered, said_of, write
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "repository"
+    write(folder / "clusters/small")
+    site = folder / "clusters/small/site/all/etc/motd"
+    site.parent.mkdir(parents=True)
+    site.write_text("old\n")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        git(folder, *words)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("where", [".", "clusters", "clusters/small"])
+def test_a_commit_ofgit(repository: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository / "clusters/small", LONGER)
+    (repository / "clusters/small/site/all/etc/motd").write_text("new\n")
+    monkeypatch.chdir(repository / where)
+    for old, new in (
+        ("HEAD:clusters/small/manifest.yaml", repository / "clusters/small/manifest.yaml"),
+        ("HEAD:clusters/small", repository / "clusters/small"),
+        ("HEAD:clusters", repository / "clusters"),
+    ):
+        done = diff(old, new)
+        assert (done.exit_code, done.stderr) == (1, "")
+        assert "partition debug MaxTime" in done.stdout
+        assert "/etc/motd: +1 -1 lines" in done.stdout
+        assert "HEAD:clusters/small/manifest.yaml → " in done.stdout
+
+
+def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository / "clusters/small")
+    for path in ("HEAD:manifest.yaml", "HEAD:./manifest.yaml", "HEAD:."):
+        assert diff(path, "manifest.yaml").exit_code == 0
+
+
+def test_both_sides_ingit(repository: Path) -> None:
+    write(repository / "clusters/small", LONGER)
+    rendered(repository / "clusters/small/manifest.yaml")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "second")
+    done = diff("HEAD~1:clusters", "HEAD:clusters")
+    assert "HEAD:clusters/small/manifest.yaml:15:40 slurm.partitions.debug.max_time: 30 → 60" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [
+        ("", "OLD and NEW may not be empty"),
+        ("HEAD:nothing.yaml", "HEAD:nothing.yaml: this commit has no such file"),
+        ("nobranch:clusters", "git knows no commit 'nobranch'"),
+        ("--output=x:clusters", "No such option"),
+        ("HEAD:../..", "outside the repository"),
+        ("nothing", "nothing: there is no such file or folder"),
+        ("empty", "neither a manifest, nor a rendered tree, nor a folder of clusters"),
+        ("clusters/small", "are not of a kind"),
+    ],
+)
+def test_sides_that_cannot_be_had(repository: Path, old: str, words: str) -> None:
+    (repository / "empty").mkdir()
+    done = subprocess.run(
+        [*COMMAND, "diff", old, "clusters"], capture_output=True, text=True, timeout=60, check=False, cwd=repository
+    )
+    assert done.returncode in (2, 3)
+    assert words in done.stderr
+    assert "hint: " in done.stderr or "No such option" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.slow
+def test_a_shallow_clone_says_how_to_get_the_rest(repository: Path, tmp_path: Path) -> None:
+    write(repository / "clusters/small", LONGER)
+    git(repository, "commit", "-q", "-a", "-m", "second")
+    git(tmp_path, "clone", "-q", "--depth", "1", repository.as_uri(), "shallow")
+    assert "git fetch --unshallow" in said_of("HEAD~1:clusters", tmp_path / "shallow")
+
+
+@pytest.mark.slow
+def test_a_submodule_has_commits_of_its_own(repository: Path, tmp_path: Path) -> None:
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "-q")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", repository.as_uri(), "inner")
+    git(outer, "commit", "-q", "-m", "first")
+    assert "inner is a submodule" in said_of("HEAD:inner/clusters", outer)
+    done = subprocess.run(
+        [*COMMAND, "diff", "HEAD:clusters", "clusters"],
+        capture_output=True,
+        timeout=60,
+        cwd=outer / "inner",
+        check=False,
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_two_commits_of_a_bare_repository(repository: Path, tmp_path: Path) -> None:
+    write(repository / "clusters/small", LONGER)
+    git(repository, "commit", "-q", "-a", "-m", "second")
+    git(tmp_path, "clone", "-q", "--bare", repository.as_uri(), "bare.git")
+    done = subprocess.run(
+        [*COMMAND, "diff", "HEAD~1:clusters", "HEAD:clusters"],
+        capture_output=True, text=True, timeout=60, cwd=tmp_path / "bare.git", check=False,
+    )  # fmt: skip
+    assert "partition debug MaxTime" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_an_object_that_git_has_lost(repository: Path) -> None:
+    sha = subprocess.check_output(["git", "rev-parse", "HEAD:clusters/small/manifest.yaml"], text=True, timeout=30)
+    (repository / ".git/objects" / sha[:2] / sha[2:].strip()).unlink()
+    assert "git cannot read clusters/small/manifest.yaml" in said_of("HEAD:clusters", repository)
+
+
+@pytest.mark.slow
+def test_a_folder_too_far_up_names_the_one_that_is_meant(repository: Path) -> None:
+    assert "did you mean HEAD:clusters?" in said_of("HEAD:", repository)
+
+
+@pytest.mark.slow
+def test_outside_of_any_repository(tmp_path: Path) -> None:
+    write(tmp_path)
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    done = subprocess.run(
+        [*COMMAND, "diff", "HEAD:manifest.yaml", "manifest.yaml"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert done.returncode == 3
+    assert "not a git repository" in done.stderr
+    assert "cd into it" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_commit_alone_and_a_path_from_the_root_get_the_right_form(tmp_path: Path) -> None:
+    write(tmp_path / "inventories/a")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    assert "HEAD:inventories" in said_of("HEAD", tmp_path)
+    assert "does not begin with a slash" in said_of("HEAD:/inventories", tmp_path)
+    assert "commit" not in said_of("nowhere", tmp_path).partition("\n")[0]

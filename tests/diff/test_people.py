@@ -1,0 +1,200 @@
+"""What a diff leaves to people, and says so: a tree that is applied is not all that a change takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.diff.steps import AT_ONCE, TURNS
+from strategies.diffs import MANIFEST, diff, rendered, write
+
+ACCOUNTS = """\
+  qos:
+    normal: {priority: 1}
+    high: {priority: 5}
+  accounts:
+    vision: {users: [alice, bob]}
+    robots: {parent: vision, users: [carol]}
+"""
+HOME = """\
+storage:
+  home: {type: nfs, server: 10.0.255.9, path: /export/home, mount: /home}
+"""
+LOGIN = '  - {name: login1, type: service, address: 10.0.255.3, roles: [login]}\n  - {name: "c[1-4]"'
+NODES = '  - {name: "c[1-4]"'
+
+
+def plan_of(old: Path, new: Path) -> dict[str, Any]:
+    (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
+    found: dict[str, Any] = cluster
+    return found
+
+
+def by_hand(cluster: dict[str, Any]) -> list[str]:
+    return [step["text"] for step in cluster["steps"] if step["by"] == "by hand"]
+
+
+@pytest.mark.parametrize("of_trees", [False, True])
+def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_takes_it(
+    tmp_path: Path, of_trees: bool
+) -> None:
+    """clustergen-accounts only adds; who reads that bob is gone must not think that he is."""
+    old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
+    new = write(
+        tmp_path / "b",
+        ("[alice, bob]", "[alice]"),
+        ("    high: {priority: 5}\n", ""),
+        ("    robots: {parent: vision, users: [carol]}\n", ""),
+        text=MANIFEST + ACCOUNTS,
+    )
+    cluster = plan_of(*map(rendered, (old, new))) if of_trees else plan_of(old, new)
+    (text,) = by_hand(cluster)
+    for command in (
+        "sacctmgr delete user name=bob account=vision cluster=small",
+        "sacctmgr delete account name=robots cluster=small",
+        "sacctmgr delete qos name=high",
+    ):
+        assert command in text
+    assert "alice" not in text
+    assert "carol" not in text  # goes with the account
+    assert cluster["steps"][-1]["text"] == text  # after the partitions no longer name them
+    assert "jobs do not notice" not in cluster["verdict"]
+
+
+def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:
+    old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
+    cluster = plan_of(old, write(tmp_path / "b", ("bob]", "bob, dave]"), text=MANIFEST + ACCOUNTS))
+    assert by_hand(cluster) == []
+    assert cluster["worst"] == "load-accounts"
+
+
+@pytest.mark.parametrize(
+    ("edit", "word"),
+    [
+        (("  build:", "  state_location: /srv/state\n  build:"), "copy /var/lib/slurm/slurmctld to /srv/state"),
+        (("name: head", "name: ctl"), "bring StateSaveLocation from head"),
+    ],
+)
+def test_what_keeps_jobs_is_said(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
+    cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
+    assert word in by_hand(cluster)[0]
+    assert cluster["verdict"].startswith("not while jobs run: ")
+    assert cluster["worst"] == "refuse"
+
+
+def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
+    """systemd-sysusers looks at the name alone: without people, new nodes would have another number than the others."""
+    cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  uid: 64040\n  build:")))
+    assert "slurm from 64030 to 64040" in by_hand(cluster)[0]
+    assert "step 1 is done by hand" in cluster["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "hosts", "text"),
+    [
+        (
+            ("10.0.0.[1-4]", "10.0.1.[1-4]"),
+            "c[1-4]",
+            "drain with clustergen.cluster.drain, wait for the jobs, and give the machines their new addresses",
+        ),
+        (
+            ("10.0.255.1", "10.0.255.7"),
+            "head",
+            "drain all nodes, wait for their jobs, and give the machine its new address",
+        ),
+    ],
+)
+def test_no_file_gives_a_machine_its_address(tmp_path: Path, edit: tuple[str, str], hosts: str, text: str) -> None:
+    cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
+    (step,) = [step for step in cluster["steps"] if step["by"] == "by hand"]
+    assert (step["text"], step["hosts"]) == (text, hosts)
+    assert cluster["verdict"].startswith("drains 4 nodes (c[1-4])")
+
+
+@pytest.mark.parametrize("of_trees", [False, True])
+def test_a_login_node_gets_its_address_from_people_too(tmp_path: Path, of_trees: bool) -> None:
+    text = MANIFEST.replace(NODES, LOGIN)
+    sides = write(tmp_path / "a", text=text), write(tmp_path / "b", ("10.0.255.3", "10.0.255.33"), text=text)
+    cluster = plan_of(*map(rendered, sides)) if of_trees else plan_of(*sides)
+    steps = [(step["text"], step["hosts"]) for step in cluster["steps"] if step["by"] == "by hand"]
+    assert steps == [("give the machine its new address", "login1")]
+    assert "step 1 is done by hand" in cluster["verdict"]
+
+
+def test_a_lower_limit_of_a_qos_leaves_jobs_pending(tmp_path: Path) -> None:
+    cluster = plan_of(
+        write(tmp_path / "a", ("  build:", "  qos: {night: {max_wall: 2-0}}\n  build:")),
+        write(tmp_path / "b", ("  build:", "  qos: {night: {max_wall: 12:00:00}}\n  build:")),
+    )
+    assert cluster["pending"] == [
+        {
+            "text": "pending jobs of QOS night that ask for more than 12:00:00 wait",
+            "reason": "QOSMaxWallDurationPerJobLimit",
+        }
+    ]
+    assert cluster["verdict"].endswith("pending jobs may wait or fail (QOSMaxWallDurationPerJobLimit)")
+    raised = plan_of(
+        write(tmp_path / "c", ("  build:", "  qos: {night: {max_wall: 12:00:00}}\n  build:")),
+        write(tmp_path / "d", ("  build:", "  qos: {night: {max_wall: 2-0}}\n  build:")),
+    )
+    assert raised["pending"] == []
+
+
+def test_another_owner_of_slurm_takes_over_its_files(tmp_path: Path) -> None:
+    cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  user: batch\n  build:")))
+    assert any("the account batch" in text and "StateSaveLocation" in text for text in by_hand(cluster))
+
+
+def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) -> None:
+    text = MANIFEST.replace(NODES, LOGIN) + HOME
+    old = write(tmp_path / "a", text=text)
+    cluster = plan_of(old, write(tmp_path / "b", ("mount: /home", "mount: /nfs"), text=text))
+    turns = {
+        step["play"]: (step["text"], step["hosts"]) for step in cluster["steps"] if step["play"] in (AT_ONCE, TURNS)
+    }
+    assert turns[TURNS] == ("one after the other: drain, unmount home.mount, mount nfs.mount, resume", "c[1-4]")
+    assert turns[AT_ONCE][1] == "login1"
+    assert "drain" not in turns[AT_ONCE][0]
+    assert [step["play"] for step in cluster["steps"]].count(TURNS) == 1
+    assert cluster["verdict"].startswith("drains 4 nodes (c[1-4]); disturbs who works on 1 node (login1)")
+
+
+def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
+    """A variable of NCCL is for every job from now on, and no daemon has to be told."""
+    old, new = write(tmp_path / "a"), write(tmp_path / "b", text=MANIFEST + "nccl: {env: {NCCL_IB_TIMEOUT: 22}}\n")
+    lines = diff(old, new).stdout.splitlines()
+    where = next(number for number, line in enumerate(lines) if "/etc/nccl.conf" in line)
+    assert f"{new}:16:1 nccl: + {{env: {{NCCL_IB_TIMEOUT: 22}}}}" in lines[where + 1]
+    assert "<code>nccl:16</code>" in diff(old, new, "--format", "markdown").stdout
+
+
+def test_a_controller_that_is_called_otherwise_has_its_place(tmp_path: Path) -> None:
+    """Its name stands in other keys than those of its node."""
+    old = write(tmp_path / "a", ("max_time: 30}", "max_time: 30}\n  options: {DebugFlags: Gres}"))
+    new = write(tmp_path / "b", ("name: head", "name: ctl"))
+    changes = {change["key"]: change for change in plan_of(old, new)["changes"] if change["kind"] == "key"}
+    for key in ("SlurmctldHost", "DbdHost"):
+        assert "nodes[ctl].name" in [value["label"] for value in changes[key]["manifest"]]
+
+
+@pytest.mark.parametrize("moved", ["", "  scripts: {tmpdir: /local}\n"])
+def test_scratch_of_running_jobs_that_no_epilog_removes(tmp_path: Path, moved: str) -> None:
+    scripts = "  scripts: {tmpdir: /scratch/jobs}\n"
+    old = write(tmp_path / "a", text=MANIFEST + scripts)
+    new = write(tmp_path / "b", (scripts, moved), text=MANIFEST + scripts)
+    (text,) = by_hand(plan_of(old, new))
+    assert text.startswith("remove what is left in /scratch/jobs once the jobs that run now have ended")
+    assert by_hand(plan_of(new, old)) == ([text.replace("/scratch/jobs", "/local")] if moved else [])
+
+
+def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: Path) -> None:
+    scale = "  work: {type: storage_scale, mount: /work, filesystem: work, contacts: [10.0.255.9]}\n"
+    old, new = write(tmp_path / "a", text=MANIFEST + HOME), write(tmp_path / "b", text=MANIFEST + HOME + scale)
+    assert [text for text in by_hand(plan_of(old, new)) if "work" in text] == [
+        "follow the steps by hand for file system work in the README.md of the tree"
+    ]
+    changed = write(tmp_path / "c", text=MANIFEST + HOME + scale.replace("/work", "/elsewhere"))
+    assert not [text for text in by_hand(plan_of(new, changed)) if "follow" in text]

@@ -1,0 +1,142 @@
+"""Hundreds of changes on few screens, and in one comment."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.diff.arguments import Side, read
+from clustergen.diff.plan import plan
+from clustergen.diff.show_json import as_json
+from clustergen.diff.show_markdown import LIMIT, code, markdown, plain
+from clustergen.diff.show_text import text
+from clustergen.diff.snapshot import Snapshot
+from strategies.diffs import MANIFEST, diff, write
+
+
+def snapshot(path: Path, document: Any) -> Snapshot:
+    """One side of a diff, of a manifest written to `path`."""
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    side = read(Side(str(path), "", path)).snapshot
+    assert side is not None
+    return side
+
+
+def test_markdown_reads_nothing_as_markup() -> None:
+    nasty = "a|b`c*d_e<script>[x](http://y)@user #1 \\ ~~z~~\nnew <!-- -->"
+    gap = "<!-- -->"
+    assert not set(re.sub(r"&[#a-z0-9]+;", "", plain(nasty).replace(gap, ""))) & set("|`*_<>[]\\~\n")
+    assert not set(re.sub(r"&[#a-z0-9]+;|^<code>|</code>$", "", code(nasty))) & set("|`*_<>[]\\~@\n")
+    assert f"@{gap}user" in plain(nasty)
+    assert f"#{gap}1" in plain(nasty)
+    assert "http://" not in plain(nasty)
+
+
+def test_json_shows_no_character_that_a_terminal_acts_on() -> None:
+    document = as_json([], ["a\u202eb\x9b31m"], [])
+    assert document.isascii()
+    assert json.loads(document)["clusters_added"] == ["a\u202eb\x9b31m"]
+
+
+@pytest.mark.slow
+def test_markdown_fits_a_comment(tmp_path: Path) -> None:
+    """Hundreds of partitions change, of thousands of nodes."""
+    document = yaml.safe_load(MANIFEST)
+    document["nodes"][1] = {"name": "c[1-1000]", "type": "gpu", "address": "10.0.[0-3].[1-250]"}
+    sides = []
+    for limit in (30, 60):
+        document["slurm"]["partitions"] = {
+            f"p{number}": {"nodes": ",".join(f"c{n}" for n in range(number + 1, 1001, 23)), "max_time": limit}
+            for number in range(400)
+        }
+        document["slurm"]["partitions"]["batch"] = {"nodes": "all", "default": True}
+        sides.append(snapshot(tmp_path / f"{limit}/manifest.yaml", document))
+    whole = plan(*sides)
+    shown = markdown([whole], [], [])
+    assert len(shown) <= LIMIT
+    assert "800 changes that take something are not shown here" in shown
+    assert "<code>400 × partition MaxTime</code>** | <code>00:30:00</code> | <code>01:00:00</code>" in shown
+    assert shown.count("<details>") == shown.count("</details>") > 10
+    assert shown.startswith("<!-- clustergen diff -->\n### small: scontrol reconfigure; no job is lost\n")
+    assert "What applying it does" in shown
+    assert text(whole).count("\n") < 40
+
+
+def test_pending_jobs_are_named_in_every_format(tmp_path: Path) -> None:
+    many = "".join(f"    p{n}: {{nodes: all, max_time: LIMIT}}\n" for n in range(12))
+    sides = [
+        str(write(tmp_path / limit, ("  partitions:\n", f"  partitions:\n{many.replace('LIMIT', limit)}")))
+        for limit in ("2h", "1h")
+    ]
+    reason = "PartitionTimeLimit"
+    shown = diff(*sides).stdout
+    end = f"no running job is lost, but pending jobs may wait or fail ({reason})"
+    assert shown.splitlines()[0].endswith(end)
+    assert f"  pending jobs of partition p0 that ask for more than 01:00:00 wait: {reason}\n" in shown
+    assert "  … and 2 more\n" in shown
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    assert cluster["verdict"].endswith(end)
+    assert [pending["reason"] for pending in cluster["pending"]] == [reason] * 12
+    assert all(change["pending"] for change in cluster["changes"] if change["key"] == "MaxTime")
+    comment = diff(*sides, "--format", "markdown").stdout
+    assert "**Pending jobs**" in comment
+    assert f"- pending jobs of partition p11 that ask for more than 01:00:00 wait: <code>{reason}</code>" in comment
+    raised = diff(*reversed(sides)).stdout
+    assert "pending jobs" not in raised
+
+
+@pytest.mark.slow
+def test_hundreds_of_values_are_their_range_the_first_few_and_the_rest_folded_away(tmp_path: Path) -> None:
+    def with_weights(first: int) -> str:
+        entries = [
+            f"  - {{name: c{n}, type: gpu, address: 10.0.{n // 250}.{n % 250 + 1}, weight: {first + n}}}\n"
+            for n in range(1, 301)
+        ]
+        head, _, tail = MANIFEST.partition('  - {name: "c[1-4]"')
+        return head + "".join(entries) + tail.partition("\n")[2]
+
+    one, other = (write(tmp_path / str(first), text=with_weights(first)) for first in (0, 5000))
+    lines = diff(one, other).stdout.splitlines()
+    start = lines.index("  300 × node Weight: 1 … 300 → 5001 … 5300  (c[1-300])")
+    assert lines[start + 1] == "    node c1 Weight: 1 → 5001"
+    assert lines[start + 4] == "    … and 297 more"
+    assert len(lines) < 30
+    assert "297 of 300 changes are not shown here" in lines[-1]
+    shown = diff(one, other, "--format", "markdown").stdout
+    assert "**<code>300 × node Weight</code>** | <code>1 … 300</code> | <code>5001 … 5300</code>" in shown
+    rest = shown[shown.index("<summary>the other 297") :]
+    assert "- <code>node c300 Weight</code>: <code>300</code> → <code>5300</code>" in rest
+    assert len(shown) <= LIMIT
+    (cluster,) = json.loads(diff(one, other, "--format", "json").stdout)["clusters"]
+    assert [change["new"] for change in cluster["changes"]] == [str(5000 + n) for n in range(1, 301)]
+    assert {len(change["manifest"]) for change in cluster["changes"]} == {1}
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
+    """Thousands of partitions that go, with names as long as they may be."""
+    document = yaml.safe_load(MANIFEST)
+    names = [f"partition-with-a-long-name-{number:05d}" for number in range(2000)]
+    sides = []
+    for some in (names, []):
+        partitions = {name: {"nodes": "c[1-4]", "max_time": "1h"} for name in some}
+        document["slurm"]["partitions"] = {"batch": {"nodes": "all", "default": True}, **partitions}
+        sides.append(snapshot(tmp_path / f"{len(some)}/manifest.yaml", document))
+    whole = plan(*sides)
+    shown = markdown([whole], [], [])
+    assert len(shown) <= LIMIT
+    left_out = int(re.findall(r"([\d,]+) of 2,000 changes that take something", shown)[0].replace(",", ""))
+    assert len(re.findall(r"^[-|] .*long-name-\d+</code>", shown, re.MULTILINE)) == 2000 - left_out
+    first = text(whole).splitlines()[0]
+    assert first.startswith("small: cancels the jobs of 2,000 partitions (partition-with-a-long-name-00000, ")
+    assert max(map(len, text(whole).splitlines())) < 300
+
+
+def test_markdown_of_very_many_clusters_fits() -> None:
+    assert len(markdown([], [f"cluster{n}" for n in range(9999)], [])) <= LIMIT

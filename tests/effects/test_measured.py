@@ -1,0 +1,47 @@
+"""The table of effects against what was measured: each row was tried on a running Slurm, and none is too mild."""
+
+from __future__ import annotations
+
+import pytest
+
+from clustergen.catalogue.slurm_values import row_name
+from clustergen.catalogue.tables import rows
+from effects.judge import MILD, RIGHT, STRICT
+from effects.measure import CHANGES
+from effects.verdicts import judged
+
+MEASURED = {(row["change"], row["release"]): row for row in rows("slurm_effects_measured.tsv")}
+PAIRS = [(name, release) for name, change in CHANGES.items() for release in change.releases]
+
+
+def test_every_change_is_measured_on_every_release() -> None:
+    assert set(MEASURED) == set(PAIRS)
+
+
+def test_no_verdict_is_too_mild() -> None:
+    assert {row["outcome"] for row in MEASURED.values()} <= {RIGHT, STRICT}, [
+        key for key, row in MEASURED.items() if row["outcome"] in MILD
+    ]
+
+
+def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:
+    measured = {name for row in MEASURED.values() for name in row["rows"].split("; ")}
+    effects = {row_name(row): row["unmeasured"] for row in rows("slurm_effects.tsv")}
+    assert {name for name, why in effects.items() if not why} - measured == set()
+    assert {name for name, why in effects.items() if why} & measured == set()
+    assert measured - {""} <= set(effects)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["22.05", "24.11", "26.05"])
+def test_the_verdicts_are_those_that_were_measured(release: str) -> None:
+    """After a change of the table, measure again: tools/measure-effects CHANGE …"""
+    pairs = [pair for pair in PAIRS if pair[1] == release]
+    today = {name: judged(CHANGES[name], release)[0] for name, _ in pairs}
+    then = {name: MEASURED[name, release] for name, _ in pairs}
+    assert {name: verdict.steps for name, verdict in today.items()} == {
+        name: row["steps"] for name, row in then.items()
+    }
+    assert {name: "; ".join(verdict.rows) for name, verdict in today.items()} == {
+        name: row["rows"] for name, row in then.items()
+    }

@@ -1,0 +1,148 @@
+"""What `clustergen diff` says of a change, in process, and its steps as actions of `cluster`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff import steps as plays
+from clustergen.diff.change import folded
+from clustergen.diff.messages import verdict
+from clustergen.diff.plan import Plan, plan
+from clustergen.diff.snapshot import NodeFile, Snapshot
+from clustergen.diff.step import REMOVE, Step
+from clustergen.diff.values import hosts_of
+from clustergen.render.effects import NONE, RECONFIGURE
+from effects.change import Change
+from effects.cluster import NODES
+from effects.configuration import Configuration
+
+GROUPS = {
+    "all": ("ctl", *NODES),
+    "slurm_node": ("ctl", *NODES),
+    "slurm_controller": ("ctl",),
+    "slurm_accounting": ("ctl",),
+    "slurm_compute": NODES,
+}
+_CONTROLLERS = GROUPS["slurm_controller"]
+Action = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The plan of a change and what carrying it out means here."""
+
+    plan: Plan
+    actions: tuple[Action, ...]
+
+    @property
+    def text(self) -> str:
+        return verdict(self.plan)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(effect.kind for change in self.plan.changes for effect in change.effects)
+
+    @property
+    def steps(self) -> str:
+        """`drain n[1-4], put, reconfigure, resume n[1-4]`."""
+        hosts = (folded(about.split()) if action != "hand" else about for action, about in self.actions)
+        return ", ".join(f"{action} {about}".strip() for (action, _), about in zip(self.actions, hosts, strict=True))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether running jobs are said to be lost; such a change is forced, to see whether they are."""
+        return bool(self.kinds & {"refuse", "cancel-jobs"})
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The rows of slurm_effects.tsv behind it."""
+        return tuple(sorted({change.row for change in self.plan.changes if change.row}))
+
+    def lesser(self) -> tuple[Action, ...] | None:
+        """Less than the verdict: without its drains, or `scontrol reconfigure` alone; None where nothing is less."""
+        actions = [action for action in self.actions if action[0] not in ("drain", "resume")]
+        if len(actions) < len(self.actions):
+            return tuple(actions)
+        restarts = {"slurmctld", "slurmd", "slurmdbd"} & {action for action, _ in self.actions}
+        if not restarts or self.is_refusal or "slurmdbd" in restarts:
+            return None
+        return (*(action for action in actions if action[0] not in restarts), ("reconfigure", ""))
+
+
+def judged(change: Change, release: str) -> tuple[Verdict, Configuration, Configuration]:
+    """The verdict, and both configurations."""
+    old = Configuration(release, database=change.database).edited(change.old)
+    new = old.edited(change.new)
+    return between(change, old, new), old, new
+
+
+def between(change: Change, old: Configuration, new: Configuration) -> Verdict:
+    """The verdict on what differs."""
+    made = plan(_snapshot("old", old), _snapshot("new", new))
+    actions = change.instead or tuple(_actions(made, change))
+    if not any(action == "put" for action, _ in actions):
+        actions = (("put", ""), *actions)
+    return Verdict(made, actions)
+
+
+def _snapshot(name: str, configuration: Configuration) -> Snapshot:
+    files = {file: _file(file, text) for file, text in configuration.texts().items()}
+    groups: Mapping[str, tuple[str, ...]] = GROUPS
+    return Snapshot(name, files, groups, SlurmRelease(configuration.release), "dc", None, {}, {})
+
+
+def _file(name: str, text: str) -> NodeFile:
+    data = text.encode()
+    group = "slurm_accounting" if name == "slurmdbd.conf" else "slurm_node"
+    effect = RECONFIGURE if name.endswith((".conf", ".yaml")) else NONE
+    return NodeFile(f"/etc/slurm/{name}", group, "0644", "root:root", effect, sha256(data).hexdigest(), lambda: data)
+
+
+def _actions(made: Plan, change: Change) -> list[Action]:
+    actions: list[Action] = []
+    for step in made.steps:
+        nodes = " ".join(host for host in (hosts_of(step.hosts) if step.hosts else NODES) if host not in _CONTROLLERS)
+        match _action(step):
+            case "hand":
+                if step.text.startswith("drain all"):
+                    actions.append(("drain", " ".join(NODES)))
+                elif step.text.startswith("drain"):
+                    actions.append(("drain", nodes))
+                if change.hand:
+                    actions.append(change.hand)
+            case "":
+                pass
+            case ("drain" | "slurmd" | "resume") as action:
+                actions.append((action, nodes))
+            case action:
+                actions.append((action, ""))
+    return actions
+
+
+def _action(step: Step) -> str:
+    words = step.text.split()
+    match step.play:
+        case "":
+            return "hand"
+        case plays.EMPTY:
+            return "drain"
+        case play if play == REMOVE:
+            return "drain"
+        case plays.PUT:
+            return "put" if words[0] == "put" else ""
+        case plays.ACCOUNTING:
+            return "slurmdbd"
+        case plays.CONTROLLERS:
+            if words[0] == "scontrol":
+                return "reconfigure"
+            if "clustername" in step.text:
+                return "new-cluster-id"
+            return "slurmctld" if words[0] == "restart" else ""
+        case plays.NODES:
+            return "slurmd"
+        case plays.RESUME:
+            return "resume"
+    return ""

@@ -1,0 +1,228 @@
+"""Files that Slurm refuses or nobody expects: a manifest or a clear word, no traceback, and nothing lost in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.importer.comments import comments_of
+from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.report import as_json, as_text
+
+GOOD = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n[1-2] CPUs=4 RealMemory=1000\n"
+PARTITION = "PartitionName=p Nodes=ALL Default=YES\n"
+
+
+def imported(folder: Path, text: str | bytes, version: str | None = "24.11", **files: str) -> ImportResult:
+    folder.mkdir(exist_ok=True)
+    (folder / "slurm.conf").write_bytes(text if isinstance(text, bytes) else text.encode())
+    for name, content in files.items():
+        (folder / name.replace("_", ".")).write_text(content)
+    return import_folder(folder, version=version)
+
+
+def left_out(found: ImportResult) -> list[str]:
+    return [f"{note.place}: {note.text}" for note in found.notes if note.kind == "left-out"]
+
+
+def test_unknown_keys_go_and_are_told(tmp_path: Path) -> None:
+    text = GOOD.replace("RealMemory", "Colour=red RealMemory") + "MaxConcurrentJobs=5\n" + PARTITION
+    found = imported(tmp_path, text)
+    assert found.errors == ()
+    told = "\n".join(left_out(found))
+    assert "slurm.conf:4" in told
+    assert "Colour" in told
+    assert "slurm.conf:5" in told
+    assert "MaxConcurrentJobs" in told
+    assert found.unread == ("slurm.conf:4", "slurm.conf:5")
+    assert "Slurm refuses the files as they are (slurm.conf:4, slurm.conf:5)" in as_text(found)
+
+
+def test_lines_that_slurm_cannot_read(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD + "; NodeName=old CPUs=1\n" + PARTITION)
+    assert any("slurm.conf:5" in line for line in left_out(found))
+    assert "old" not in found.text
+
+
+def test_two_defaults_are_the_last(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD + PARTITION + "PartitionName=q Nodes=n1 Default=YES\n")
+    assert found.same
+    assert "p: {nodes: all}" in found.text
+    assert "q: {nodes: n1, default: true}" in found.text
+    assert any("Slurm takes the last, q" in note.text for note in found.notes)
+
+
+def test_words_that_slurm_passes_over(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD + "SchedulerParameters=bf_continue,bf_colour=3\n" + PARTITION)
+    assert found.same
+    assert any("bf_colour" in note.text for note in found.notes if note.kind == "meant")
+
+
+def test_a_partition_of_strangers(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD + "PartitionName=p Nodes=n[1-2],gone7 Default=YES\n")
+    assert found.errors == ()
+    assert any("gone7" in line for line in left_out(found))
+    assert not found.same
+
+
+def test_the_latter_of_two_lines_counts(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD + "KillWait=10\nKillWait=20\n" + PARTITION)
+    assert found.same
+    assert "KillWait: 20" in found.text
+
+
+def test_names_that_only_slurm_takes(tmp_path: Path) -> None:
+    text = GOOD.replace("SlurmctldHost=head", "SlurmctldHost=Head_1.example.org") + PARTITION
+    text = text.replace("ClusterName=c", "ClusterName=2026_c").replace("PartitionName=p", "PartitionName=1day")
+    found = imported(tmp_path, text)
+    assert found.errors == ()
+    assert found.same
+
+
+@pytest.mark.parametrize(("version", "names"), [("22.05", "n1.a.test,n2.a.test"), ("24.11", "n[1-2].a.test")])
+def test_lists_are_folded_as_the_release_reads_them(version: str, names: str, tmp_path: Path) -> None:
+    lines = "".join(f"NodeName=n{index} NodeHostname=n{index}.a.test CPUs=4\n" for index in (1, 2))
+    found = imported(tmp_path, "ClusterName=c\nSlurmctldHost=h\n" + lines + PARTITION, version=version)
+    assert found.same
+    assert f'NodeHostname: "{names}"' in found.text
+
+
+def test_one_machine_that_calls_itself_localhost(tmp_path: Path) -> None:
+    text = "ClusterName=c\nSlurmctldHost=localhost\nNodeName=localhost NodeAddr=127.0.0.1 CPUs=8\n"
+    found = imported(tmp_path, text + PARTITION.replace("ALL", "localhost"))
+    assert found.errors == ()
+    assert found.same
+
+
+def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
+    text = GOOD.replace("n[1-2]", "n[1-2] NodeHostname=big NodeAddr=10.0.0.5 Port=[17001-17002]")
+    assert imported(tmp_path, text.replace("NodeHostname=big NodeAddr=10.0.0.5 ", "") + PARTITION).same
+    same_address = GOOD.replace("n[1-2]", "n1 NodeAddr=10.0.0.5") + "NodeName=n2 NodeAddr=10.0.0.5 Port=17002\n"
+    assert imported(tmp_path, same_address + PARTITION).same
+
+
+def test_shared_folders_stay_other_peoples(tmp_path: Path) -> None:
+    """The tree would give the folder of the manifest's field to Slurm, mode 0700."""
+    found = imported(tmp_path, GOOD + "StateSaveLocation=/tmp\n" + PARTITION)
+    assert "state_location" not in found.text
+    assert "StateSaveLocation: /tmp" in found.text
+    assert found.same
+
+
+def test_secrets_of_all_kinds(tmp_path: Path) -> None:
+    text = GOOD + "# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
+    found = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
+    (tmp_path / "acct_gather.conf").write_text("EnergyIPMIPassword=ijklmnop\nEnergyIPMIFrequency=10\n")
+    found = import_folder(tmp_path, version="24.11")
+    for secret in ("hunter2", "abcdefgh", "ijklmnop"):
+        assert secret not in found.text
+    assert sum(note.kind == "secret" for note in found.notes) == 3
+    assert "EnergyIPMIFrequency: 10" in found.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\0\0\0",
+        b"\xff\xfeC\0l\0u\0",
+        (GOOD + PARTITION).replace("\n", "\r\n").encode(),
+        b"# M\xfcnchen\nClusterName=m\xfcnchen\n" + GOOD.encode() + PARTITION.encode(),
+        GOOD.encode() + b"Include slurm.conf\n",
+        GOOD.encode() + b"Include gone.conf\n" + PARTITION.encode(),
+        GOOD.encode() + b"NodeName=n[1- CPUs=2\n" + PARTITION.encode(),
+        b"NodeName=" + b"x" * 5000 + b" CPUs=99999999999999999999 RealMemory=1T\n",
+        b"PartitionName=p Nodes=a,b[\nPartitionName=DEFAULT\nNodeName=DEFAULT Gres=gpu:x:y:z\nNodeName=a\n",
+        b'ClusterName="a b"\nSlurmctldHost=h(\nSlurmctldHost=(1.2.3.4)\nNodeName=a Gres=gpu:h100:8,gpu:a100:0\n',
+        b"TopologyPlugin=topology/block\nPriorityWeightAge=-5\nMessageTimeout=1e9\n" + GOOD.encode(),
+    ],
+)
+def test_no_traceback_and_no_silence(text: bytes, tmp_path: Path) -> None:
+    found = imported(tmp_path, text, version=None)
+    assert as_text(found)
+    assert as_json(found, None)
+    assert found.text.startswith("# yaml-language-server")
+
+
+def test_latin_1_is_read_as_such(tmp_path: Path) -> None:
+    found = imported(tmp_path, b"# Standort M\xfcnchen\n" + (GOOD + PARTITION).encode())
+    assert "# Standort München" in found.text
+
+
+def test_there_is_no_slurm_conf(tmp_path: Path) -> None:
+    (tmp_path / "my_slurm.conf").write_text("")
+    with pytest.raises(ClustergenError) as caught:
+        import_folder(tmp_path)
+    assert caught.value.exit_code == 3
+    assert "my_slurm.conf" in (caught.value.hint or "")
+
+
+def test_an_unknown_release(tmp_path: Path) -> None:
+    for version in ("19.05", "soon"):
+        with pytest.raises(ClustergenError, match="is not among the releases") as refused:
+            imported(tmp_path, GOOD, version=version)
+        assert refused.value.exit_code == 2  # a wrong use of the command, as for lint
+
+
+_WORDS = st.sampled_from(
+    (
+        *("NodeName=", "PartitionName=", "Nodes=", "n[1-3]", "ALL", "DEFAULT", "CPUs=", "RealMemory=", "Feature="),
+        *(
+            "Gres=gpu:a100:2",
+            "Default=YES",
+            "Include slurm.conf",
+            "SlurmctldHost=n1",
+            "State=",
+            "MaxTime=",
+            "7-0",
+            "-1",
+        ),
+        *("PriorityType=", "priority/", "TopologyPlugin=topology/tree", "StoragePass=", "JobCompPass=secret"),
+        *("=", '"', "\\", "#", "\n", " ", ",", "[", "\x00", "é", "\x85"),
+    )
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(_WORDS, max_size=40).map("".join))
+def test_anything_at_all(tmp_path: Path, text: str) -> None:
+    found = imported(tmp_path, GOOD + text, version="24.11")
+    assert as_text(found)
+
+
+def test_comments_keep_to_their_lines() -> None:
+    found = comments_of("# of the file\n\n#A=1\n# above\nB=2 # behind\n\n# SCHEDULING\nC=x\\#y # last\n# end\n")
+    assert found.head == ("of the file",)
+    assert found.above == {5: ("above", "behind"), 8: ("last",)}
+    assert found.tail == ("end",)
+    assert found.switched_off == 1
+
+
+def test_bytes_of_another_encoding_are_told_in_letters(tmp_path: Path) -> None:
+    found = imported(
+        tmp_path,
+        GOOD.encode().replace(b"CPUs", b"Reason=M\xfcnchen CPUs")
+        + "SlurmdParameters=\x1b[31mx\x9b2J\u202ey\n".encode()
+        + PARTITION.encode(),
+    )
+    text = as_text(found)
+    assert "slurm.conf:4: Reason=München: bytes that are not UTF-8" in text
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert all(" " <= char <= "~" or char == "\n" for char in as_json(found, None))
+
+
+def test_more_nodes_than_slurm_takes_are_told_at_once(tmp_path: Path) -> None:
+    lines = "".join(f"NodeName=r{rack}n[0-32767] CPUs=1\n" for rack in range(3))
+    (tmp_path / "slurm.conf").write_text(f"ClusterName=c\nSlurmctldHost=h\n{lines}PartitionName=p Nodes=ALL\n")
+    with pytest.raises(ClustergenError, match="98,304 nodes"):
+        import_folder(tmp_path)
+
+
+def test_lines_that_are_alike_stay_apart_where_one_list_would_be_too_long(tmp_path: Path) -> None:
+    lines = "".join(f"NodeName={rack}-[1-40000] Name=gpu AutoDetect=nvml\n" for rack in "ab")
+    result = imported(tmp_path, GOOD + PARTITION, gres_conf=lines)
+    assert "b-[1-40000]" in result.text

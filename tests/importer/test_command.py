@@ -1,0 +1,136 @@
+"""`clustergen import` as it is used: what it writes, says and ends with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+
+FOLDERS = Path(__file__).with_name("folders")
+PROLOG = "site/slurm_compute/etc/slurm/prolog.d/10-check"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+
+def test_the_manifest_on_stdout_and_the_rest_on_stderr() -> None:
+    done = run("import", FOLDERS / "university", "--slurm-version", "24.11")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("# yaml-language-server")
+    assert done.stdout.endswith("ssh_adopt: false\n")
+    assert "Rendered and compared, as Slurm 24.11 reads them: the same meaning." in done.stderr
+
+
+@pytest.mark.slow
+def test_written_with_its_schema_and_the_sites_files(tmp_path: Path) -> None:
+    output = tmp_path / "new/manifest.yaml"
+    done = run("import", FOLDERS / "gpu-lab", "-o", output)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == ""
+    assert (tmp_path / "new/clustergen.schema.json").is_file()
+    assert os.access(tmp_path / "new/site/slurm_compute/etc/slurm/prolog.d/10-check", os.X_OK)
+    assert run("validate", output).exit_code == 0
+    rendered = run("render", output)
+    assert rendered.exit_code == 0, rendered.stderr
+    conf = tmp_path / "new/rendered/overlays/slurm_conf_server/etc/slurm"
+    assert "BasePath=/raid/slurm" in (conf / "job_container.conf").read_text()
+
+
+@pytest.mark.slow
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    output = tmp_path / "manifest.yaml"
+    output.write_text("mine\n")
+    refused = run("import", FOLDERS / "university", "-o", output)
+    assert isinstance(refused.exception, ClustergenError)
+    assert (refused.exception.exit_code, refused.exception.hint) == (3, "another -o, or --force")
+    assert output.read_text() == "mine\n"
+    assert run("import", FOLDERS / "university", "-o", output, "--force").exit_code == 0
+    assert "name: physik" in output.read_text()
+    # The same once more is no change.
+    assert run("import", FOLDERS / "university", "-o", output).exit_code == 0
+
+
+def test_a_schema_that_is_there_stays(tmp_path: Path) -> None:
+    schema = tmp_path / "clustergen.schema.json"
+    schema.write_text("mine\n")
+    refused = run("import", FOLDERS / "university", "-o", tmp_path / "manifest.yaml")
+    assert isinstance(refused.exception, ClustergenError)
+    assert refused.exception.message == f"{schema}: there already"
+    assert [path.name for path in tmp_path.iterdir()] == [schema.name]
+    assert schema.read_text() == "mine\n"
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("name", ["manifest.yaml", "clustergen.schema.json", "site", "site/slurm_compute/etc", PROLOG])
+@pytest.mark.parametrize(("to", "force"), [("outside", ["--force"]), ("nowhere", [])])
+def test_nothing_is_written_through_links(name: str, to: str, force: list[str], tmp_path: Path) -> None:
+    """A directory that somebody handed over may hold links out of it where import writes."""
+    outside = tmp_path / "outside"
+    if "." in name or name == PROLOG:
+        outside.write_text("keep\n")
+    else:
+        outside.mkdir()
+    place = tmp_path / "handed-over"
+    link = place / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / to)
+    shutil.copytree(FOLDERS / "gpu-lab", place, dirs_exist_ok=True)
+    before = sorted(place.rglob("*"))
+    done = run("import", place, "-o", place / "manifest.yaml", *force)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 3
+    assert done.exception.message == f"{link}: a symbolic link, and nothing is written through it"
+    assert sorted(place.rglob("*")) == before
+    assert not (tmp_path / "nowhere").exists()
+    assert (list(outside.iterdir()) == []) if outside.is_dir() else (outside.read_text() == "keep\n")
+
+
+def test_all_or_nothing(tmp_path: Path) -> None:
+    """The last file cannot be written; those before it are not there either, and no temporary file is left."""
+    (tmp_path / "site/slurm_compute").mkdir(parents=True)
+    (tmp_path / "site/slurm_compute/etc").write_text("a file\n")
+    before = sorted(tmp_path.rglob("*"))
+    done = run("import", FOLDERS / "gpu-lab", "-o", tmp_path / "manifest.yaml", "--force")
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 3
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [p for p in before if p.is_file()]
+
+
+def test_differences_end_with_1_and_have_reasons() -> None:
+    done = run("import", FOLDERS / "gpu-lab", "--slurm-version", "26.05")
+    assert done.exit_code == 1
+    assert "1 difference." in done.stderr
+    assert "JobContainerType: job_container/tmpfs → nothing" in done.stderr
+
+
+def test_for_programs(tmp_path: Path) -> None:
+    done = run("import", FOLDERS / "gpu-lab", "--format", "json", "-o", tmp_path / "m.yaml", "--os", "rocky-9")
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
+    assert found["same"] is True
+    assert found["slurm_version"] == "24.11"
+    assert found["slurm_version_guessed"] is True
+    assert {note["kind"] for note in found["notes"]} >= {"secret", "choice"}
+    assert "os: rocky-9" in (tmp_path / "m.yaml").read_text()
+
+
+def test_not_valid_yet_ends_with_2(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text("ClusterName=c\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n")
+    done = run("import", tmp_path)
+    assert done.exit_code == 2
+    assert "no node runs slurmctld [controller-missing]" in done.stderr
+    assert "name: c\n" in done.stdout
+
+
+def test_nothing_there_ends_with_3(tmp_path: Path) -> None:
+    done = run("import", tmp_path / "nowhere")
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 3

@@ -1,0 +1,148 @@
+"""What a person sees in the manifest: names that say something, and no line without a use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clustergen.importer.comments import comments_of
+from importer.conftest import Imported
+
+_CONF = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\n"
+
+
+def test_node_types_are_called_by_what_tells_them_apart(imported: Imported) -> None:
+    lines = [
+        "NodeName=fat1 Sockets=2 CoresPerSocket=8 RealMemory=1030000",
+        "NodeName=n[1-9] Sockets=2 CoresPerSocket=8 RealMemory=64000",
+        "NodeName=n[10-12] Sockets=2 CoresPerSocket=8 RealMemory=128000",
+        "NodeName=n13 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000",
+        "NodeName=n[14-15] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:volta:1",
+        "NodeName=n16 Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:volta:2",
+        "NodeName=n17 Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=fpga:1",
+        "NodeName=n18 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=128000",
+        "NodeName=n19 Sockets=2 CoresPerSocket=8 RealMemory=63990",
+        "NodeName=gpu-a100-01 Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:volta:4",
+        "NodeName=rack1n1,rack2n1 Sockets=2 CoresPerSocket=9 RealMemory=64000",
+        "PartitionName=p Nodes=ALL",
+    ]
+    _, data = imported(slurm_conf=_CONF + "GresTypes=gpu,fpga\n" + "\n".join(lines))
+    kinds = {entry["name"]: entry["type"] for entry in data["nodes"]}
+    assert kinds == {
+        "head": "service",
+        "fat1": "fat",
+        "n[1-9]": "n",
+        "n[10-12]": "n-125g",
+        "n13": "n-32cpu",
+        "n[14-15]": "n-1x-volta",
+        "n16": "n-2x-volta",
+        "n17": "n-fpga",
+        "n18": "n-125g-32cpu",
+        "n19": "n-2",
+        "gpu-a100-01": "gpu-a100",
+        "rack[1-2]n1": "rack",
+    }
+
+
+def test_what_slurm_has_anyway_is_left_out_and_told(imported: Imported) -> None:
+    conf = "KillWait=30\nInactiveLimit=0\nSlurmdDebug=3\nSwitchType=switch/none\nAuthType=auth/munge\nSlurmdPort=6818\n"
+    queue = "NodeName=n1\nPartitionName=p Nodes=ALL OverSubscribe=NO MaxTime=INFINITE\n"
+    found, data = imported(slurm_conf=_CONF + conf + "MinJobAge=300 # the file server is slow\nWaitTime=7\n" + queue)
+    assert data["slurm"]["options"] == {"MinJobAge": 300, "WaitTime": 7}
+    assert data["slurm"]["partitions"] == {"p": {"nodes": "all", "max_time": "unlimited"}}
+    assert not data["slurm"].keys() & {"auth", "ports"}
+    [told] = [note.text for note in found.notes if "what Slurm has anyway" in note.text]
+    assert told.startswith("KillWait=30, InactiveLimit=0, SlurmdDebug=3, ")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("90", "00:01:30"), ("3600", "01:00:00")])
+def test_a_number_alone_in_gracetime_counts_seconds(imported: Imported, text: str, expected: str) -> None:
+    queue = f"NodeName=n1\nPartitionName=p Nodes=ALL PreemptMode=CANCEL GraceTime={text}\n"
+    _, data = imported(slurm_conf=_CONF + "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n" + queue)
+    assert data["slurm"]["partitions"]["p"]["grace_time"] == expected
+
+
+@pytest.mark.parametrize(("version", "kept"), [("22.05", True), ("23.02", True), ("23.11", False), ("26.05", False)])
+def test_a_default_has_to_be_that_of_this_release(imported: Imported, version: str, kept: bool) -> None:
+    conf = "SelectType=select/cons_tres\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    _, data = imported(version, slurm_conf=_CONF + conf)
+    assert ("select" in data["slurm"].get("resources", {})) is kept
+
+
+def test_a_default_that_newer_releases_give_up_stays(imported: Imported) -> None:
+    """Or an upgrade would change it."""
+    conf = "SelectType=select/linear\nTreeWidth=50\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    _, data = imported("22.05", slurm_conf=_CONF + conf)
+    assert data["slurm"]["options"] == {"TreeWidth": 50}
+    assert data["slurm"]["resources"] == {"select": "linear"}
+
+
+def test_nothing_is_said_twice(imported: Imported) -> None:
+    conf = "PrivateData=jobs,usage # of the works council\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
+    found, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
+    assert data["slurm"]["accounting"] == {"private": ["jobs", "usage"]}
+    assert "# of the works council\n    private: [jobs, usage]\n" in found.text
+    assert data["slurm"]["options"] == {"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}
+    assert "preemption" not in data["slurm"]
+
+
+def test_a_node_set_by_feature_says_so(imported: Imported) -> None:
+    conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
+    found, data = imported(slurm_conf=_CONF + conf)
+    assert data["slurm"]["node_sets"] == {"s": "n[1-2]"}
+    assert "    # Feature=a in slurm.conf: the hosts that have it today.\n" in found.text
+
+
+def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Imported) -> None:
+    conf = "NodeName=n[1-3]\nPartitionName=p Nodes=n[1],n[2-3] MaxTime=0-06:00:00 DefaultTime=00-00:10:00\n"
+    _, data = imported(slurm_conf=_CONF + conf)
+    queue = {"nodes": "n1,n[2-3]", "max_time": "06:00:00", "default_time": "00:10:00"}
+    assert data["slurm"]["partitions"]["p"] == queue
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "# COMPUTE NODES (slurmd -C)",
+        "#### QUEUES ####",
+        "# WARNING -- THIS FILE IS PUPPET MANAGED !! -- CHANGES WILL BE OVERWRITTEN",
+        "# Managed by Ansible, do not edit",
+        "# https://slurm.schedmd.com/configurator.html",
+        "##SelectType=select/linear",
+        "# topology.conf Config File",
+    ],
+)
+def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(said: str) -> None:
+    found = comments_of(f"{said}\nA=1\n")
+    assert (found.head, dict(found.above), found.tail) == ((), {}, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "options"),
+    [
+        ("LaunchParameters=use_interactive_step", {"interactive_step": True}, {}),
+        ("SlurmctldParameters=enable_configless", {"configless": True}, {}),
+        ("JobAcctGatherFrequency=15", {"accounting": {"gather_frequency": 15}}, {}),
+        ("JobAcctGatherFrequency=15,network=30", {}, {"JobAcctGatherFrequency": "15,network=30"}),
+        (
+            "SlurmctldParameters=enable_configless,rl_enable",
+            {"configless": True},
+            {"SlurmctldParameters": "enable_configless,rl_enable"},
+        ),
+        (
+            "LaunchParameters=use_interactive_step,enable_nss_slurm",
+            {},
+            {"LaunchParameters": "use_interactive_step,enable_nss_slurm"},
+        ),
+    ],
+)
+def test_words_of_lists_that_are_switches(
+    imported: Imported, line: str, said: dict[str, Any], options: dict[str, str]
+) -> None:
+    """Alone they are a field; with others the list stays as it is."""
+    base = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n"
+    _, data = imported(slurm_conf=f"{base}{line}\n")
+    found = data["slurm"]
+    assert {name: found[name] for name in ("interactive_step", "configless", "accounting") if name in found} == said
+    assert data["slurm"].get("options", {}) == options
