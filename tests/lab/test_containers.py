@@ -34,7 +34,7 @@ host: {{ssh_adopt: false}}
 """
 
 
-def clustergen(*arguments: str | Path, timeout: float = 400) -> subprocess.CompletedProcess[str]:
+def clustergen(*arguments: str | Path, timeout: float = 1200) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "clustergen", "lab", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -60,7 +60,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def inside(manifest: Path, script: str) -> str:
-    done = clustergen("shell", manifest, "solo", "--", "sh", "-c", script, timeout=60)
+    done = clustergen("shell", manifest, "solo", "--", "sh", "-c", script, timeout=180)
     return done.stdout + done.stderr
 
 
@@ -137,11 +137,11 @@ def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path,
     with subprocess.Popen(
         [sys.executable, "-m", "clustergen", "lab", "up", str(place)], stderr=subprocess.PIPE, text=True
     ) as started:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 240
         while not left_of("test-lab-two")[0] and time.monotonic() < deadline:
             time.sleep(0.02)
         os.kill(started.pid, signal.SIGINT)
-        _, words = started.communicate(timeout=60)
+        _, words = started.communicate(timeout=240)
     assert started.returncode == 130
     assert "interrupted; nothing is left" in words
     assert left_of("test-lab-two") == ([], False, False)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +20,12 @@ MANIFEST = f"""\
 name: {NAME}
 os: debian-13
 networks:
-  management: {{cidr: 10.89.202.0/24, domain: lab.example.org}}
+  management: {{cidr: 10.89.205.0/24, domain: lab.example.org}}
 node_types:
   h100: {{system: dgx-h100}}
 nodes:
-  - {{name: head1, type: service, address: 10.89.202.1, roles: [slurm-controller, slurm-accounting]}}
-  - {{name: "compute[01-02]", type: h100, address: "10.89.202.[11-12]"}}
+  - {{name: head1, type: service, address: 10.89.205.1, roles: [slurm-controller, slurm-accounting]}}
+  - {{name: "compute[01-02]", type: h100, address: "10.89.205.[11-12]"}}
 slurm:
   version: "24.11"
   mpi_default: pmi2
@@ -50,7 +51,7 @@ class Docker:
             )  # fmt: skip
 
     def ready(self) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while self.run("docker", "version").returncode:
             ended = self.daemon.poll() is not None or time.monotonic() > until
             assert not ended, self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
@@ -64,7 +65,7 @@ class Docker:
             self.daemon.kill()
         shutil.rmtree(self.log.parent, ignore_errors=True)
 
-    def run(self, *command: str, timeout: int = 600) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, timeout: int = 1200) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
         )
@@ -76,8 +77,8 @@ class Docker:
 
 
 @pytest.fixture
-def docker(tmp_path: Path) -> Iterator[Docker]:
-    made = Docker(tmp_path)
+def docker() -> Iterator[Docker]:
+    made = Docker(Path(tempfile.mkdtemp(prefix="lab-")))  # a socket's path has 107 characters at most
     try:
         made.ready()
         yield made
@@ -99,7 +100,7 @@ def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, tmp_p
         def on_head(script: str) -> str:
             return docker.lab("shell", manifest, "head1", "--", "sh", "-c", script)
 
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while on_head("sinfo -h -o '%T %D'").split() != ["idle", "2"]:
             assert time.monotonic() < until, on_head("sinfo -N -l")
             time.sleep(1)

@@ -31,6 +31,26 @@ from clustergen.manifest import source
 ROOT = Path(__file__).parents[2]
 NAME = os.environ.get("CLUSTERGEN_TEST_LAB") or "test-nodes"
 SUBNET = os.environ.get("CLUSTERGEN_TEST_SUBNET") or "10.89.103.0/24"
+PATIENCE = 240  # seconds for what a machine at rest does in a few; a wait ends as soon as it may
+
+TWO_HEADS = """\
+name: test-two-heads
+os: debian-13
+networks:
+  management: {cidr: 10.89.104.0/28, domain: two.example.org}
+node_types:
+  small: {cpu: {sockets: 1, cores_per_socket: 4}, memory: 8GiB}
+nodes:
+  - {name: head1, type: service, address: 10.89.104.1, roles: [slurm-controller, slurm-accounting]}
+  - {name: head2, type: service, address: 10.89.104.2, roles: [slurm-controller]}
+  - {name: n1, type: small, address: 10.89.104.3}
+slurm:
+  version: "24.11"
+  state_location: /srv/state/slurm
+  slurmctld_timeout: 5
+storage:
+  state: {type: nfs, mount: /srv/state, server: nfs.example.org, path: /state, clients: [slurm-controller]}
+"""
 
 Document = dict[str, Any]
 
@@ -69,14 +89,12 @@ class Applied(NamedTuple):
 class Lab:
     """The nodes of a manifest as containers, and the manifest."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str, document: Document) -> None:
         self.folder = folder
         self.file = folder / "manifest.yaml"
-        self.name = NAME
-        self.work = Work(NAME)
+        self.name = name
+        self.work = Work(name)
         self.first: Applied | None = None
-        document = loaded(ROOT / "inventories/ml-training/manifest.yaml")
-        shortened(document)
         self._original = self._write(document)
 
     def _write(self, document: Document) -> str:
@@ -84,20 +102,20 @@ class Lab:
         self.file.write_text(text, encoding="utf-8")
         return text
 
-    def verb(self, verb: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    def verb(self, verb: str, *arguments: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         """`clustergen lab VERB MANIFEST …`."""
         command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), "--name", self.name, *arguments]
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
         )
 
-    def up(self, scale: str = "3") -> None:
-        """Starts the nodes of the manifest that are not there: at most `scale` of a type that computes."""
-        done = self.verb("up", "--scale", scale, "--subnet", SUBNET, timeout=400)
+    def up(self, *options: str) -> None:
+        """Starts the nodes of the manifest that are not there."""
+        done = self.verb("up", *options, timeout=1200)  # the image may have to be made
         assert done.returncode == 0, done.stderr
         self._ssh_config()
 
-    def apply(self, *arguments: str, timeout: float = 540) -> Applied:
+    def apply(self, *arguments: str, timeout: float = 900) -> Applied:
         """Renders the manifest and runs the playbook; `arguments` go to ansible-playbook."""
         began = time.monotonic()
         done = self.verb("apply", "--", *arguments, timeout=timeout)
@@ -164,7 +182,7 @@ class Lab:
         assert done.returncode == 0, f"{host}: {command}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
 
-    def waits(self, host: str, command: str, pattern: str, seconds: float = 60) -> str:
+    def waits(self, host: str, command: str, pattern: str, seconds: float = PATIENCE) -> str:
         """Until what a command prints matches; what it printed then."""
         until = time.monotonic() + seconds
         while True:
@@ -198,9 +216,9 @@ class Lab:
         self.out("slurm-head", "squeue -h -o %A | xargs -r scancel")
         self.idle()
 
-    def idle(self, seconds: float = 60) -> None:
+    def idle(self) -> None:
         """Until every node takes jobs and has none."""
-        self.waits("slurm-head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z", seconds)
+        self.waits("slurm-head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
 
     def host(self, name: str) -> Host:
         """A node as testinfra sees it."""
@@ -226,9 +244,11 @@ def recap(said: str) -> dict[str, dict[str, int]]:
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """The cluster, applied. `lab.first` is that first run."""
-    made = Lab(tmp_path_factory.mktemp("nodes"))
+    document = loaded(ROOT / "inventories/ml-training/manifest.yaml")
+    shortened(document)
+    made = Lab(tmp_path_factory.mktemp("nodes"), NAME, document)
     try:
-        made.up()
+        made.up("--scale", "3", "--subnet", SUBNET)
         made.users()
         made.first = made.apply()
         assert made.first.rc == 0, made.first.said[-6000:] + made.first.stderr[-2000:]
@@ -237,3 +257,17 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     finally:
         if "CLUSTERGEN_TEST_LAB" not in os.environ:
             made.verb("down")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Two controllers with one state folder and a node without GPUs, applied."""
+    document = yaml.safe_load(TWO_HEADS)
+    made = Lab(tmp_path_factory.mktemp("two-heads"), document["name"], document)
+    try:
+        made.up()
+        made.first = made.apply()
+        assert made.first.rc == 0, made.first.said + made.first.stderr
+        yield made
+    finally:
+        made.verb("down")

@@ -46,7 +46,7 @@ def playbook(lab: Lab, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
     return subprocess.run(
         command, env=lab.work.environment(), cwd=lab.work.folder, stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, timeout=300, check=False,
+        text=True, timeout=900, check=False,
     )  # fmt: skip
 
 

@@ -124,10 +124,10 @@ def as_told(done: Done) -> None:
         assert re.search(rf"changed: .*(restart-{daemon}|restart-slurm\b|start:{daemon})", done.applied.said), name
 
 
-def job(lab: Lab, node: str = "compute03", seconds: int = 3000) -> str:
+def job(lab: Lab, node: str = "compute03", script: str = "sleep 3000") -> str:
     """A running job with one GPU of a node."""
     words = f"sbatch --parsable -D /tmp -o /dev/null -w {node} --gpus=1 --no-requeue"
-    number = lab.out("login1", f"runuser -u alice -- {words} --wrap 'sleep {seconds}'")
+    number = lab.out("login1", f"runuser -u alice -- {words} --wrap '{script}'")
     lab.waits(HEAD, f"squeue -h -j {number} -o %T", r"\ARUNNING")
     return number
 
@@ -203,7 +203,7 @@ def test_the_switches(lab: Lab, tmp_path: Path, survivor: str) -> None:
 def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     before = start_of(lab, survivor)
     shutil.copy(lab.work.manifest, tmp_path / "three.yaml")
-    lab.up("4")
+    lab.up("--scale", "4")
     said = verdict(tmp_path / "three.yaml", lab.work.manifest)
     assert said.effects["node", ""] == ["reconfigure"]
     runs = daemons(lab)
@@ -235,7 +235,10 @@ def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
 
 def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivor: str) -> None:
     lab.out(HEAD, f"scancel {survivor}")
-    short = job(lab, seconds=40)
+    # It ends once it may and its node drains, however long that takes.
+    drains = "[ -e /tmp/may-end ] && scontrol show node compute03 | grep -q State=.*DRAIN"
+    lab.out("compute03", "rm -f /tmp/may-end")
+    short = job(lab, script=f"until {drains}; do sleep 0.5; done")
 
     def edit(document: Document) -> None:
         document["node_types"]["h100"]["gpus"] = {"count": 4}
@@ -255,6 +258,7 @@ def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivo
     assert "JobState=RUNNING" in start_of(lab, short)
     assert daemons(lab) == runs
     assert "gpu:h100:4" not in lab.out(HEAD, "cat /etc/slurm/slurm.conf")
+    lab.out("compute03", "touch /tmp/may-end")
     done = apply()
     as_told(done)
     assert "JobState=COMPLETED" in start_of(lab, short)

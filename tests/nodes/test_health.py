@@ -15,9 +15,9 @@ GONE = "rm /dev/nvidia7"
 BACK = "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7"
 
 
-def node(lab: Lab, name: str, pattern: str, seconds: float = 90) -> str:
+def node(lab: Lab, name: str, pattern: str) -> str:
     """State and reason of a node, once they match."""
-    return lab.waits("slurm-head", f"sinfo -h -N -p gpu-training -n {name} -o '%T %E'", pattern, seconds)
+    return lab.waits("slurm-head", f"sinfo -h -N -p gpu-training -n {name} -o '%T %E'", pattern)
 
 
 def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(lab: Lab) -> None:
@@ -28,7 +28,7 @@ def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(
         node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs answer \(10-gpu-count\); GPU 7")
         # A job that runs there would have ended in peace; a new one goes elsewhere.
         job = lab.submit("bob", "true", "--gpus=8")
-        said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED", 60)
+        said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED")
         assert said == "COMPLETED|compute02"
         # The reason of the operator stays, although the check fails there too.
         lab.out("compute01", "/etc/slurm/health")

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
 
-from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced
+import pytest
+
+from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced, _unfit
+from ansible_collections.clustergen.cluster.plugins.modules import node_state
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
 
 
 def test_no_fingerprint_of_a_password_gets_into_outputs() -> None:
@@ -31,3 +39,45 @@ def test_a_given_secret_replaces_another_one_and_no_other_secret() -> None:
     assert names({"slurmdbd": "new", "munge": "new"}, dict(found)) == ["slurmdbd"]
     assert names({"scratch": "new"}, dict(found)) == ["scratch"]
     assert names({"slurmdbd": "new", "scratch": "new"}, dict.fromkeys(found)) == []
+
+
+@pytest.mark.parametrize(
+    ("group", "arch", "machine", "complaints"),
+    [
+        ("os_ubuntu_24_04_aarch64", "aarch64", "aarch64", []),
+        ("os_ubuntu_24_04", "x86_64", "x86_64", []),
+        (
+            "os_ubuntu_24_04_aarch64",
+            "aarch64",
+            "x86_64",
+            ["its processor is x86_64, and the manifest says aarch64: set arch of its node type"],
+        ),
+    ],
+)
+def test_a_host_must_have_the_processor_of_its_type(group: str, arch: str, machine: str, complaints: list[str]) -> None:
+    state = {
+        "root": True, "systemd": True, "host": "c1", "read_only": [], "unwritable": "", "packages": [], "free": {},
+        "os": {"id": "ubuntu", "version": "24.04", "codename": "noble", "machine": machine},
+    }  # fmt: skip
+    names = {"group_names": [group], "inventory_hostname": "c1", "os_facts": {"architecture": arch}}
+    assert list(_unfit(state, names, 0)) == complaints
+
+
+def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
+    """On this machine: a key that the module has and the schema does not would be lost on the way."""
+    asked = {
+        "files": [{"target": "/etc/hostname", "sha256": "0" * 64, "mode": "0777", "owner": "nobody:nogroup"}],
+        "packages": ["no-such-package"],
+        "paths": ["/no/such/path"],
+        "units": ["no-such.service"],
+        "secrets": ["/etc/hostname", "/no/such/secret"],
+    }
+    place = Path(node_state.__file__)
+    done = subprocess.run(
+        [sys.executable, place], input=json.dumps({"ANSIBLE_MODULE_ARGS": asked | {"_ansible_check_mode": True}}),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    kept = answers.checked("node_state", asked, answer)
+    assert set(answer) - set(kept) == {"applied", "changed", "invocation", "python"}
+    assert kept == {key: answer[key] for key in kept}

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import effects as carried_out
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import effects as judged
 from clustergen import __version__
+from clustergen.catalogue.effects import order_on_a_node, severities
+from clustergen.diff import steps
+from clustergen.render import effects
 
 ROOT = Path(__file__).parents[2]
 COLLECTION = ROOT / "playbooks/ansible_collections/clustergen/cluster"
@@ -31,6 +36,26 @@ def test_every_effect_of_the_trees_is_carried_out_by_somebody(lock: Path) -> Non
     assert kinds - set(carried_out._ORDER) - judged.SLURM_KINDS - judged.EMPTYING == {"none"}
 
 
+def test_effects_have_one_order() -> None:
+    """The catalogue's, which `diff` reads; nodes have a copy of it."""
+    assert order_on_a_node() == carried_out._ORDER
+    assert set(get_args(effects.Kind)) == severities().keys()
+    shuffled = [f"{kind}:u.service" for kind in reversed(order_on_a_node())]
+    assert [judged.kind(effect) for effect in carried_out.order(shuffled)] == list(order_on_a_node())
+    local = {kind for kind in order_on_a_node() if kind not in judged.EMPTYING}
+    assert set(steps._LOCAL) == local
+
+
+def test_what_a_module_answers_has_a_schema_and_an_action_that_checks_it() -> None:
+    modules = {place.stem for place in (COLLECTION / "plugins/modules").glob("*.py")}
+    assert modules == set(answers.SCHEMAS)
+    asking = " ".join(place.read_text(encoding="utf-8") for place in (COLLECTION / "plugins/action").glob("*.py"))
+    sent = yaml.safe_load((COLLECTION / "meta/runtime.yml").read_text(encoding="utf-8"))["plugin_routing"]["action"]
+    checked = {name for name, entry in sent.items() if entry == {"redirect": "clustergen.cluster.answer"}}
+    assert {name for name in modules - checked if f'"{name}"' not in asking} == set()
+    assert "_execute_module" not in asking
+
+
 def _too_new(tree: ast.AST) -> set[str]:
     """What Python 3.8 lacks, of what its grammar lets through."""
     found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"removeprefix", "removesuffix"}
@@ -45,3 +70,13 @@ def test_what_runs_on_nodes_is_for_python_3_8() -> None:
     assert places
     trees = {place.name: ast.parse(place.read_text(encoding="utf-8"), feature_version=(3, 8)) for place in places}
     assert {name: new for name, tree in trees.items() if (new := _too_new(tree))} == {}
+
+
+def test_a_node_may_have_every_effect_left_to_do_that_the_package_knows() -> None:
+    kinds = get_args(effects.Kind)
+    assert [answers.EFFECT.check(kind, "pending") for kind in kinds] == list(kinds)
+    for text in ("restart:chrony.service", "run:a@b-c.service", r"remount:mnt-a\x2db.mount"):
+        assert answers.EFFECT.check(text, "pending") == text
+    for text in ("format-disks", "run:x.service; reboot", "reboot\n", "run:" + "x" * 400):
+        with pytest.raises(answers.AnswerError):
+            answers.EFFECT.check(text, "pending")

@@ -40,7 +40,9 @@ def test_before_24_11_every_slurmd_has_to_know_a_new_node() -> None:
 def test_places_in_the_manifest(tmp_path: Path) -> None:
     tree = tmp_path / "rendered"
     tree.mkdir()
-    (tree / "clustergen.lock.json").write_text(json.dumps({"manifest": {"name": "m.yaml"}, "files": {}}))
+    (tree / "clustergen.lock.json").write_text(
+        json.dumps({"format": 1, "clustergen": "0", "manifest": {"name": "m.yaml", "sha256": "0" * 64}, "files": {}})
+    )
     (tmp_path / "m.yaml").write_text(
         "name: c\n"
         "nodes:\n"

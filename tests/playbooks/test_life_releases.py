@@ -6,12 +6,13 @@ import gzip
 import stat
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import slurm_keep
-from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_packages import wanted
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.releases import Judgement, judge
+from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_packages import selected
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.releases import Judgement, judge, mpi_of
 
 
 def judged(new: str, mixed_ok: bool = False, **versions: str) -> Judgement:
@@ -89,9 +90,9 @@ def test_hosts_without_slurm_and_programs_that_do_not_tell() -> None:
 
 def test_packages_keep_their_names_or_get_the_new_ones() -> None:
     there = ["slurmd", "slurm-client", "libpam-slurm-adopt"]
-    assert wanted(there, []) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
-    assert wanted(there, ["slurmd", "slurm-client"]) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
-    assert wanted(there, ["slurm-smd", "slurm-smd-slurmd"]) == ["slurm-smd", "slurm-smd-slurmd"]
+    assert selected(there, []) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
+    assert selected(there, ["slurmd", "slurm-client"]) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
+    assert selected(there, ["slurm-smd", "slurm-smd-slurmd"]) == ["slurm-smd", "slurm-smd-slurmd"]
 
 
 def test_the_database_is_where_slurmdbd_looks_for_it(tmp_path: Path) -> None:
@@ -156,3 +157,16 @@ def test_the_state_of_slurmctld_is_kept_whole(tmp_path: Path) -> None:
     with tarfile.open(found[0]) as archive:
         assert {"ctld/job_state", "ctld/hash.1/job.7/script"} <= set(archive.getnames())
     assert stat.S_IMODE(Path(found[0]).stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"ClusterName=c\n", "none"),
+        (b"ClusterName=c\n  mpidefault = pmix  # as built\n", "pmix"),
+        (b"#MpiDefault=pmi2\nMpiDefault=pmi2\nMPIDEFAULT=pmix\n", "pmix"),
+    ],
+)
+def test_the_default_mpi_is_read_as_slurm_reads_it(text: bytes, expected: str) -> None:
+    tree = SimpleNamespace(files={"f": {"target": "/etc/slurm/slurm.conf"}}, content=lambda _: text)
+    assert mpi_of(tree) == expected

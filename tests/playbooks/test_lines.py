@@ -34,6 +34,21 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
     assert "n3            failed: no space" in said
 
 
+def test_a_play_and_its_roles_are_announced_when_they_start(capsys: pytest.CaptureFixture[str]) -> None:
+    callback = lines.CallbackModule()
+    role = SimpleNamespace(get_name=lambda include_role_fqcn: "packages")
+    own, of_role = SimpleNamespace(_role=None), SimpleNamespace(_role=role)
+    callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Accounts and packages"))
+    for task in (own, own, of_role, of_role, own):
+        for host in ("n1", "n2"):
+            callback.v2_runner_on_start(host, task)
+    callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Nodes"))
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == ["    0 s  Accounts and packages", "    0 s  Accounts and packages: packages"]
+    callback.v2_runner_on_start("n1", own)
+    assert capsys.readouterr().out == "    0 s  Nodes\n"
+
+
 def test_hosts_that_differ_in_one_file_share_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     callback = lines.CallbackModule()
     task = SimpleNamespace(action="clustergen.cluster.ask")
@@ -63,3 +78,22 @@ def test_a_changed_host_key_is_one_sentence_with_what_mends_it() -> None:
 def test_what_ssh_says_without_its_preface(preface: str) -> None:
     words = "ssh: connect to host 10.0.0.3 port 22: Connection timed out"
     assert lines._unreachable(preface + words) == words
+
+
+def test_text_of_a_node_moves_no_cursor_and_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    callback = lines.CallbackModule()
+    task = SimpleNamespace(action="clustergen.cluster.put")
+    evil = "\x1b[2K\x1b[1A\r\x08\x9b2J\u202e\x07\n  n2  ok: all is well"
+    host = SimpleNamespace(get_name=lambda: "n1")
+    found = {"failed": True, "msg": evil, "warnings": [evil]}
+    callback.v2_runner_on_failed(SimpleNamespace(host=host, task=task, result=found))
+    callback.v2_runner_on_ok(SimpleNamespace(host=host, task=task, result=found | {"changed": True}))
+    diff = {"before": "", "after": evil, "before_header": "x", "after_header": "x\x1b[A"}
+    callback.v2_on_file_diff(SimpleNamespace(host=host, task=task, result={"changed": True, "diff": [diff]}))
+    callback._flush()
+    callback._display.warning(evil)
+    said = capsys.readouterr()
+    assert r"n1            failed: \x1b[2K\x1b[1A \x08\x9b2J\u202e\x07 n2 ok: all is well" in said.out
+    for text in (said.out, said.err):
+        assert not [line for line in text.splitlines() if line.startswith("  n2 ")]
+        assert not set(text) & set("\x1b\r\x08\x9b\u202e\x07")

@@ -43,7 +43,7 @@ class Lab:
 
     def verb(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
 
     def apply(self, password: str | None) -> tuple[bool, int, str]:
         """Whether it went well, how many tasks changed something, and all that was said."""

@@ -21,7 +21,7 @@ PartitionName=all Nodes=n[1-2] MaxTime=60
 def answer(host: str, **more: Any) -> dict[str, Any]:
     """A host that differs in something harmless."""
     units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
-    empty: dict[str, Any] = {key: [] for key in ("refuse", "reasons", "effects", "later", "empties")}
+    empty: dict[str, Any] = {key: [] for key in ("refuse", "reasons", "effects", "later", "empties", "vacates")}
     return {
         **empty,
         "behind": True,
@@ -75,6 +75,21 @@ def test_a_node_that_leaves_the_manifest_is_drained() -> None:
     assert (drew["emptied"], wrong) == (["n3"], [])
 
 
+def test_a_node_that_is_set_to_down_is_drained_and_not_resumed() -> None:
+    answers = cluster(together=True)
+    answers["head"]["vacates"] = ["n2"]
+    drew, _, wrong = plan(answers)
+    assert (drew["emptied"], drew["resumed"], wrong) == (["n1", "n2"], "n1", [])
+
+
+def test_a_node_with_a_new_name_is_resumed_as_the_old_one_was_drained() -> None:
+    answers = cluster()
+    answers["head"]["empties"] = ["n3"]
+    drew, _, _ = plan(answers)
+    assert drew["together"] == NOBODY
+    assert drew["resumed"] == "n1,n2"
+
+
 def test_a_limit_that_leaves_out_what_has_to_be_emptied_is_refused() -> None:
     _, _, wrong = plan({"head": answer("head", empties=["n1", "n2"])}, ["head"])
     assert len(wrong) == 1
@@ -84,12 +99,37 @@ def test_a_limit_that_leaves_out_what_has_to_be_emptied_is_refused() -> None:
 def test_the_controller_is_asked_about_jobs_where_the_limit_leaves_it_out() -> None:
     drew, _, wrong = plan({"n1": answer("n1", refuse=["SelectType"], together=True)}, ["n1"])
     assert wrong == []
-    assert (drew["gate"], drew["emptying"], drew["controller"]) == ("n1", "n1", "head")
+    assert (drew["gate"], drew["emptying"], drew["controller"]) == (NOBODY, NOBODY, "head")
+    assert (drew["alone"], drew["by_themselves"], drew["live"]) == ("n1", ["n1"], NOBODY)
+
+
+def test_one_node_that_is_stale_or_lies_is_served_last_and_by_itself() -> None:
+    lies: dict[str, Any] = {"refuse": ["SelectType"], "cancels": {"p": "goes"}, "together": True, "later": ["reboot"]}
+    answers = {"head": answer("head"), "n1": answer("n1", **lies), "n2": answer("n2")}
+    drew, told, wrong = plan(answers)
+    assert (wrong, drew["refuse"], drew["partitions"], drew["emptied"]) == ([], [], [], [])
+    for name in ("gate", "stop", "emptying", "together", "rolling"):
+        assert drew[name] == NOBODY, name
+    assert (drew["live"], drew["behind"], drew["by_themselves"]) == ("head,n2", "head,n1,n2", ["n1"])
+    assert drew["alone"] == "n1,head"  # the run goes on where n1 fails
+    assert "last, by itself: n1" in told
+    # What controllers' files say holds for all.
+    answers["head"] |= {"refuse": ["SelectType"]}
+    drew, _, _ = plan(answers)
+    assert (drew["gate"], drew["stop"], drew["refuse"]) == ("head,n2", "head,n2", ["SelectType"])
+
+
+def test_a_node_that_calls_itself_by_anothers_name_is_left_out_alone() -> None:
+    answers = cluster()
+    answers["n1"]["host"] = "n2.cluster.local"
+    drew, _, wrong = plan(answers)
+    assert (wrong, list(drew["same"]), drew["clashing"]) == ([], ["n1"], "n1,head")
+    assert plan(answers, same_ok=True)[0]["clashing"] == NOBODY
 
 
 def test_no_slurmctld_anywhere_means_that_nobody_knows_of_jobs() -> None:
     answers = cluster(together=True)
-    answers["head"] |= {"controlling": False, "empties": []}
+    answers["head"] |= {"controlling": False}
     assert "nobody knows whether there are any" in plan(answers)[2][0]
     assert plan(answers, changes=False)[2] == []
     drew, _, wrong = plan(answers, lost_ok=True)

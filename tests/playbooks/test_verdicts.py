@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict, elsewhere, judge
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict, elsewhere, emptied_by, judge
 
 CONF = "/etc/slurm/slurm.conf"
 NODE = ["slurmd.service", "munge.service"]
@@ -77,6 +77,24 @@ def test_another_select_type_is_refused_while_jobs_are_there_and_restarts_both()
     assert "restart-slurmd" in verdict({CONF: "reconfigure"}, new=new).effects
 
 
+def test_switching_accounting_on_removes_the_saved_cluster_id_on_the_controller_alone() -> None:
+    new = SLURM + "AccountingStorageType=accounting_storage/slurmdbd\n"
+    on_head = verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new)
+    assert on_head.effects == ["restart-slurmctld", "new-cluster-id"]
+    assert verdict({CONF: "reconfigure"}, new=new).effects == []
+    before = verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new, release="22.05")
+    assert before.effects == ["restart-slurmctld"]
+
+
+def test_nodes_that_are_set_to_down_are_drained_first() -> None:
+    new = SLURM.replace("RealMemory=1000", "RealMemory=1000 State=DOWN")
+    contents = {CONF: (SLURM, new)}
+    assert verdict({CONF: "reconfigure"}, new=new).together
+    assert emptied_by(["n1", "n2"], "24.11", contents) == ["n1", "n2"]
+    assert emptied_by(["n1", "n2"], "24.11", contents, ("vacate",)) == ["n1", "n2"]
+    assert emptied_by(["n1", "n2"], "24.11", contents, ("drain",)) == []
+
+
 def test_a_changed_mount_waits_until_the_node_is_empty() -> None:
     told = verdict({"/etc/systemd/system/home.mount": "remount:home.mount", "/etc/nccl.conf": "none"})
     assert told.withheld == ["/etc/systemd/system/home.mount"]
@@ -121,6 +139,8 @@ def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
     assert set(told) == {"n1", "n2"}
     assert elsewhere(["n1"], "24.11", {CONF: (SLURM, SLURM.replace("MaxTime=60", "MaxTime=90"))}) == {}
     assert elsewhere(["n1"], "24.11", {CONF: (None, SLURM)}) == {}
+    user = SLURM + "SlurmdUser=slurmd\n"
+    assert elsewhere(["n1"], "24.11", {CONF: (SLURM, user)}) == {"n1": ["restart-slurmd"]}
 
 
 def test_a_partition_that_goes_names_itself_so_that_only_its_jobs_count() -> None:

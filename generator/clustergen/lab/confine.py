@@ -32,11 +32,11 @@ _FILES = Path(__file__).parent / "files"
 def confined(engine: Engine) -> list[str]:
     """Options of `run` that give a node its rights."""
     forbidden = [*_FORBIDDEN, *(_absent() if engine.name == "docker" else ())]
-    found = ["--cap-add=ALL", *(f"--cap-drop={name}" for name in forbidden), *_RULES, "--stop-signal=SIGRTMIN+3"]
+    options = ["--cap-add=ALL", *(f"--cap-drop={name}" for name in forbidden), *_RULES, "--stop-signal=SIGRTMIN+3"]
     if engine.name == "podman":
-        return [*found, "--no-hosts", "--systemd=always"]
+        return [*options, "--no-hosts", "--systemd=always"]
     tmpfs = ("/run:exec", "/run/lock", "/tmp:exec")
-    return [*found, "--cgroupns=private", "--env=container=docker", *(f"--tmpfs={place}" for place in tmpfs)]
+    return [*options, "--cgroupns=private", "--env=container=docker", *(f"--tmpfs={place}" for place in tmpfs)]
 
 
 def boot(engine: Engine) -> list[str]:

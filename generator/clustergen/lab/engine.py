@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from clustergen import log
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.namespace import anchor, hybrid
 from clustergen.records import record
@@ -35,6 +36,7 @@ class Engine:
         """One command. Raises ClustergenError with the engine's words where it fails and `check` is set."""
         command = [*self._before(), self.program, *self._options(), *arguments]
         limited = ["timeout", "-k", "5", str(int(timeout)), *command]
+        log.debug(__name__, "%s %s", self.name, " ".join(arguments))
         pipe = subprocess.PIPE
         source = subprocess.DEVNULL if stdin is None else pipe
         with subprocess.Popen(limited, stdin=source, stdout=pipe, stderr=pipe, env=self._environment()) as started:
@@ -47,12 +49,12 @@ class Engine:
             command, started.returncode, out.decode(errors="replace"), err.decode(errors="replace")
         )
         if check and answer.returncode:
-            raise ClustergenError(f"{self.name} {arguments[0]} failed: {_said(answer, timeout)}")
+            raise ClustergenError(f"{self.name} {arguments[0]} failed: {_reason(answer, timeout)}")
         return answer
 
     def command(self, *arguments: str) -> list[str]:
         """The same as an argument list, for a terminal; the settings are in its environment."""
-        settings = [f"{key}={value}" for key, value in self._own().items()]
+        settings = [f"{key}={value}" for key, value in self._settings().items()]
         return [*self._before(), "env", *settings, self.program, *self._options(), *arguments]
 
     def _before(self) -> list[str]:
@@ -65,14 +67,14 @@ class Engine:
             return []
         return ["--root", str(self.store / "root"), "--runroot", str(self.store / "run")]
 
-    def _own(self) -> dict[str, str]:
+    def _settings(self) -> dict[str, str]:
         return {"CONTAINERS_CONF": str(self.store / "containers.conf")} if self.name == "podman" else {}
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PATH": _PATH, **self._own()}
+        return {**os.environ, "PATH": _PATH, **self._settings()}
 
 
-def _said(answer: subprocess.CompletedProcess[str], seconds: float) -> str:
+def _reason(answer: subprocess.CompletedProcess[str], seconds: float) -> str:
     """The end of what a failed command printed, without what it advises."""
     if answer.returncode in (124, 137):
         return f"no answer in {seconds:.0f} s"
@@ -87,20 +89,20 @@ def find(choice: str | None, store: Path) -> Engine:
         raise ClustergenError("a lab needs root: its nodes have addresses and device files", "sudo -E clustergen lab …")
     if not shutil.which("ssh"):
         raise ClustergenError("ssh is not on this machine", "apt-get install openssh-client")
-    said: list[tuple[bool, str, str]] = []
+    answers: list[tuple[bool, str, str]] = []
     for name in [choice] if choice else ["podman", "docker"]:
         program = shutil.which(name, path=_PATH)
         lacks = _podman_lacks(program) if name == "podman" else _docker_lacks(program)
         if lacks:
-            said.append((program is None, *lacks))
+            answers.append((program is None, *lacks))
         elif program:
             store.mkdir(parents=True, exist_ok=True, mode=0o700)
             if name == "podman":
                 _settings(store)
             return Engine(name, program, store, hybrid(), name == "podman" or _docker_api(program) >= (1, 44))
-    if len(said) > 1 and all(absent for absent, *_ in said):
+    if len(answers) > 1 and all(absent for absent, *_ in answers):
         raise ClustergenError("neither podman nor docker is on this machine", "tools/setup-lab installs podman")
-    raise ClustergenError(*min(said)[1:])  # what is there, and cannot be used, before what is not there
+    raise ClustergenError(*min(answers)[1:])  # what is there, and cannot be used, before what is not there
 
 
 def _podman_lacks(program: str | None) -> tuple[str, str] | None:
@@ -128,7 +130,7 @@ def _docker_lacks(program: str | None) -> tuple[str, str] | None:
         return "docker is not on this machine", "as root: apt-get install --no-install-recommends docker.io"
     done = _answer(program, "version", "--format", "{{.Server.APIVersion}}")
     if done.returncode:
-        return f"docker's daemon cannot be used: {_said(done, 20)}", "as root: systemctl start docker"
+        return f"docker's daemon cannot be used: {_reason(done, 20)}", "as root: systemctl start docker"
     return None
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -18,10 +21,16 @@ from clustergen.lab.engine import Engine
 _BARE = (
     "systemd,systemd-sysv,dbus,python3,python3-apt,iproute2,ca-certificates,procps,udev,kmod,openssh-server,sudo,bash"
 )
+# Purposes that every image has packages for, so that most labs share one, and a changed manifest seldom needs another.
+COMMON = (
+    "alertmanager", "chrony", "mariadb", "munge", "node_exporter", "pam_slurm_adopt", "prometheus", "slurm_client",
+    "slurmctld", "slurmd", "slurmdbd",
+)  # fmt: skip
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
 _DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
 _MIB = 1500  # the unpacked system, its archive, and the same in the engine's store
 _BUILDERS: list[subprocess.Popen[str]] = []
+_ABANDONED = threading.Event()
 _SERVICES = (
     'systemctl --root="$1" mask systemd-networkd-wait-online.service systemd-resolved.service >/dev/null 2>&1 || true'
 )
@@ -29,8 +38,8 @@ _SERVICES = (
 
 def mirror() -> str | None:
     """The Debian mirror that this machine uses; CLUSTERGEN_MIRROR names another."""
-    if given := os.environ.get("CLUSTERGEN_MIRROR"):
-        return given
+    if url := os.environ.get("CLUSTERGEN_MIRROR"):
+        return url
     if not re.search(r"(?m)^ID=debian$", _text(Path("/etc/os-release"))):
         return None
     places = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
@@ -51,6 +60,7 @@ def _text(place: Path) -> str:
 
 def abandon() -> None:
     """Ends what is being made."""
+    _ABANDONED.set()
     for builder in _BUILDERS:
         builder.terminate()
 
@@ -78,8 +88,8 @@ def _reason(words: Sequence[str], status: int) -> str:
         return "it took more than 15 minutes"
     telling = re.compile(r"Could not |Failed to fetch|Temporary failure|No space left|NO_PUBKEY", re.IGNORECASE)
     errors = [line for line in words if line.startswith("E:")]
-    found = [line for line in errors if telling.search(line)] or [line for line in words if telling.search(line)]
-    return (found or errors or list(words) or [f"mmdebstrap ended with {status}"])[0].strip()
+    matches = [line for line in errors if telling.search(line)] or [line for line in words if telling.search(line)]
+    return (matches or errors or list(words) or [f"mmdebstrap ended with {status}"])[0].strip()
 
 
 def can_make(system: OperatingSystem) -> bool:
@@ -87,13 +97,40 @@ def can_make(system: OperatingSystem) -> bool:
     return system.id.startswith("debian-")
 
 
-def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> str:
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Holds the lock of a file: two labs that start together make an image once. `abandon` ends the wait."""
+    with place.open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if _ABANDONED.wait(0.5):
+                    raise ClustergenError("the wait for another lab's image was interrupted") from None
+        yield
+
+
+def exists(engine: Engine, name: str) -> bool:
+    """Whether the engine has an image of this name."""
+    return engine.run("image", "inspect", name, check=False).returncode == 0
+
+
+def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str], report: Callable[[str], None]) -> str:
     """Makes the image where it is not there: bare, with `packages` downloaded and not installed, so that applying needs
-    no network. Returns its name. Raises ClustergenError with what is missing.
+    no network. Returns its name; `report` gets each step. Raises ClustergenError with what is missing.
     """
     name = name_of(system, packages)
-    if engine.run("image", "inspect", name, check=False).returncode == 0:
-        return name
+    if not exists(engine, name):
+        with _alone(engine.store / f"image-{system.id}.lock"):
+            if not exists(engine, name):
+                _make(engine, system, packages, name, lambda step: report(f"image of {system.id}: {step}"))
+    return name
+
+
+def _make(
+    engine: Engine, system: OperatingSystem, packages: Sequence[str], name: str, report: Callable[[str], None]
+) -> None:
     program = shutil.which("mmdebstrap")
     if not program:
         raise ClustergenError(
@@ -104,6 +141,7 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
     place = engine.store / f"image-{os.getpid()}-{system.id}.tar"
     # A package that the distribution lacks is apply's to tell.
     download = (
+        "echo 'I: downloading packages of the cluster' >&2; "
         f"for package in {' '.join(packages)}; do "
         '! chroot "$1" apt-cache show "$package" >/dev/null 2>&1 || set -- "$@" "$package"; done; '
         'root=$1; shift; [ $# = 0 ] || chroot "$root" apt-get install -qq --download-only "$@" >/dev/null'
@@ -119,13 +157,17 @@ def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str]) -> 
         limited = ["timeout", "-k", "5", "900", *command]
         with subprocess.Popen(limited, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as builder:
             _BUILDERS.append(builder)
-            words = builder.communicate(timeout=930)[1].splitlines()
+            words = []
+            for line in builder.stderr or ():  # ends at the latest when `timeout` kills the process group
+                words.append(line.rstrip("\n"))
+                if line.startswith("I: ") and not line.startswith("I: running --"):  # a hook, with all of its script
+                    report(line.removeprefix("I: ").strip())
         if builder.returncode:
             raise ClustergenError(
                 f"the image of {system.id} could not be made: {_reason(words, builder.returncode)}",
                 f"packages come from {mirror() or 'the mirror of mmdebstrap'}; CLUSTERGEN_MIRROR names another",
             )
+        report(f"{engine.name} import")
         engine.run("import", str(place), name, timeout=300)
     finally:
         place.unlink(missing_ok=True)
-    return name

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clustergen.cluster.model import Cluster, GpuSet, NodeType
-from clustergen.hostlist import expand, fold
+from clustergen.hostlist import compress, expand
 from clustergen.lab.scale import Document
 from clustergen.records import record
 from clustergen.render.views.slurm.gres import gres_conf
@@ -47,8 +47,8 @@ def by_device_file(document: Document, cluster: Cluster) -> None:
     for kind, rendered in zip(cluster.gpu_types, made.types if made else (), strict=True):
         if kind.name not in hosts:
             continue
-        found = list(_lines(kind)) if any(kind.gpus.mig if kind.gpus else ()) else _words(rendered.lines)
-        lines += [{**line, "NodeName": fold(hosts[kind.name])} for line in found]
+        device_lines = list(_lines(kind)) if any(kind.gpus.mig if kind.gpus else ()) else _words(rendered.lines)
+        lines += [{**line, "NodeName": compress(hosts[kind.name])} for line in device_lines]
     document["slurm"]["gres_lines"] = [{"NodeName": line.pop("NodeName"), **line} for line in lines]
 
 
@@ -61,8 +61,8 @@ def _lines(kind: NodeType) -> Iterator[Mapping[str, str]]:
     assert gpus is not None
     parts = list(instances(gpus))
     for gpu in range(gpus.count):
-        near = {"Cores": gpus.cores[gpu]} if gpus.cores else {}
-        both = {**near, "Flags": "nvidia_gpu_env"}
+        cores = {"Cores": gpus.cores[gpu]} if gpus.cores else {}
+        both = {**cores, "Flags": "nvidia_gpu_env"}
         if not gpus.mig[gpu]:
             yield {"Name": "gpu", **_type(gpus.gres_type), "File": f"/dev/nvidia{gpu}", **both}
         for part in parts:

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
@@ -29,8 +31,8 @@ def hybrid() -> bool:
 def anchor(store: Path) -> int:
     """The process that holds the lab's mount namespace, started where it is not there."""
     place = store / "namespace.pid"
-    if found := _anchor_of(place):
-        return found
+    if process := _anchor_of(place):
+        return process
     with (store / "namespace.lock").open("w") as lock:  # the containers of two namespaces would not see each other
         fcntl.flock(lock, fcntl.LOCK_EX)
         return _anchor_of(place) or _hold(place)
@@ -40,11 +42,11 @@ def _hold(place: Path) -> int:
     place.unlink(missing_ok=True)
     # Forked off, so that it is nobody's child: it outlives this process.
     hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLDER, "clustergen-lab"]
-    quiet = subprocess.DEVNULL
-    subprocess.run([*hold, str(place)], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", timeout=10, check=False)
+    devnull = subprocess.DEVNULL
+    subprocess.run([*hold, str(place)], stdin=devnull, stdout=devnull, stderr=devnull, cwd="/", timeout=10, check=False)
     for _ in range(100):
-        if found := _anchor_of(place):
-            return found
+        if process := _anchor_of(place):
+            return process
         time.sleep(0.05)
     raise ClustergenError("a mount namespace with cgroup2 could not be made", "the lab needs CAP_SYS_ADMIN")
 
@@ -58,9 +60,24 @@ def _anchor_of(place: Path) -> int | None:
     return pid if words[:2] == [b"sleep", b"infinity"] else None
 
 
-def release(store: Path) -> None:
-    """Ends the process that held the namespace."""
-    place = store / "namespace.pid"
-    if pid := _anchor_of(place):
-        os.kill(pid, signal.SIGKILL)
-    place.unlink(missing_ok=True)
+@contextmanager
+def in_use(store: Path) -> Iterator[None]:
+    """Keeps `release` away while containers are made: another lab may end before they are listed."""
+    with (store / "namespace.use").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
+def release(store: Path, is_idle: Callable[[], bool]) -> None:
+    """Ends the process that holds the namespace, if no lab starts and `is_idle`, asked after that, is true."""
+    with (store / "namespace.use").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        if not is_idle():
+            return
+        place = store / "namespace.pid"
+        if pid := _anchor_of(place):
+            os.kill(pid, signal.SIGKILL)
+        place.unlink(missing_ok=True)

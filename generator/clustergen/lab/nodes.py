@@ -72,11 +72,11 @@ def make_network(engine: Engine, work: Work, cluster: Cluster, document: Documen
 
 def _routes() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     done = subprocess.run(["ip", "-j", "route"], capture_output=True, text=True, timeout=10, check=False)
-    found = []
+    routes = []
     for route in json.loads(done.stdout or "[]"):
         if route.get("dst", "default") != "default":
-            found.append(ipaddress.ip_network(route["dst"], strict=False))
-    return found
+            routes.append(ipaddress.ip_network(route["dst"], strict=False))
+    return routes
 
 
 def _room(count: int) -> None:
@@ -87,34 +87,34 @@ def _room(count: int) -> None:
     import os
 
     libc = ctypes.CDLL(None)
-    wanted = count * _WATCHERS
+    needed = count * _WATCHERS
     got: list[int] = []
-    while len(got) < wanted and (made := libc.inotify_init1(0)) >= 0:
+    while len(got) < needed and (made := libc.inotify_init1(0)) >= 0:
         got.append(made)
     for made in got:
         os.close(made)
-    if len(got) < wanted:
+    if len(got) < needed:
         raise ClustergenError(
-            f"{count} more nodes need some {wanted} inotify instances, and {len(got)} are left on this machine",
+            f"{count} more nodes need some {needed} inotify instances, and {len(got)} are left on this machine",
             "as root: sysctl fs.inotify.max_user_instances=1024, or start fewer nodes: --scale 1",
         )
 
 
-def start(engine: Engine, work: Work, wanted: Sequence[Node], view: Path | None, told: Callable[[str], None]) -> None:
-    """Starts the containers, some at a time, and prepares each; `told` hears of every node that is ready."""
-    _room(len(wanted))
-    _forget(work, {node.address for node in wanted})
+def start(engine: Engine, work: Work, nodes: Sequence[Node], view: Path | None, report: Callable[[str], None]) -> None:
+    """Starts the containers, some at a time, and prepares each; `report` hears of every node that is ready."""
+    _room(len(nodes))
+    _forget(work, {node.address for node in nodes})
     script = (_FILES / "prepare.sh").read_text(encoding="utf-8")
     key = work.key.with_suffix(".pub").read_text(encoding="utf-8").strip()
-    hosts = dict(_known(work))
+    hosts = dict(_recorded(work))
 
     def one(node: Node) -> None:
         _run(engine, work, node, view)
         hosts[node.address] = _prepare(engine, work, node, script, key)
-        told(node.host)
+        report(node.host)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        started = [pool.submit(one, node) for node in wanted]
+        started = [pool.submit(one, node) for node in nodes]
         try:
             for done in started:
                 done.result()
@@ -125,22 +125,22 @@ def start(engine: Engine, work: Work, wanted: Sequence[Node], view: Path | None,
     work.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
-def wake(engine: Engine, stopped: Sequence[Mapping[str, str]], told: Callable[[str], None]) -> None:
+def wake(engine: Engine, stopped: Sequence[Mapping[str, str]], report: Callable[[str], None]) -> None:
     """Starts nodes again that were stopped, as they were."""
     _room(len(stopped))
     ready = "until systemctl --quiet is-active ssh.service sshd.service; do sleep 0.1; done"
     for row in stopped:
         engine.run("unpause" if row["state"] == "paused" else "start", row["name"])
         engine.run("exec", row["name"], "sh", "-c", f"timeout 60 sh -c '{ready}'", timeout=70)
-        told(row["node"])
+        report(row["node"])
 
 
 def prepared(work: Work) -> set[str]:
     """Addresses of the nodes that came up."""
-    return {address for address, _ in _known(work)}
+    return {address for address, _ in _recorded(work)}
 
 
-def _known(work: Work) -> Iterator[tuple[str, str]]:
+def _recorded(work: Work) -> Iterator[tuple[str, str]]:
     if work.known_hosts.exists():
         for line in work.known_hosts.read_text(encoding="utf-8").splitlines():
             address, _, key = line.partition(" ")
@@ -148,7 +148,7 @@ def _known(work: Work) -> Iterator[tuple[str, str]]:
 
 
 def _forget(work: Work, addresses: set[str]) -> None:
-    lines = [f"{address} {key}\n" for address, key in _known(work) if address not in addresses]
+    lines = [f"{address} {key}\n" for address, key in _recorded(work) if address not in addresses]
     work.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
@@ -182,7 +182,7 @@ def _mac(address: str) -> str:
 
 def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> str:
     gpus = node.type.gpus
-    told = {
+    answers = {
         "KEY": key,
         "USERS": " ".join(node.users),
         "GPUS": str(gpus.count if gpus else 0),
@@ -190,16 +190,16 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
         "NVLINKS": " ".join(map(str, wired_links(gpus))) if gpus else "",
         "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }
-    settings = [word for name, value in told.items() for word in ("--env", f"{name}={value}")]
+    settings = [word for name, value in answers.items() for word in ("--env", f"{name}={value}")]
     name = container(work, node.host)
     done = engine.run("exec", "-i", *settings, name, "sh", "-s", stdin=script.encode(), check=False)
     keys = [line for line in done.stdout.splitlines() if line.startswith("ssh-")]
     if done.returncode or not keys:
         alive = any(row["name"] == name and row["state"] == "running" for row in running(engine, work))
         logs = engine.run("logs", "--tail", "1", name, check=False)
-        said = (done.stderr if alive else logs.stdout + logs.stderr or "its first process ended").strip()
+        output = (done.stderr if alive else logs.stdout + logs.stderr or "its first process ended").strip()
         raise ClustergenError(
-            f"{node.host} did not come up: {said.splitlines()[-1] if said else done.returncode}",
+            f"{node.host} did not come up: {output.splitlines()[-1] if output else done.returncode}",
             f"{node.image} has to have systemd, an ssh server and Python",
         )
     return " ".join(keys[-1].split()[:2])
@@ -212,9 +212,11 @@ def running(engine: Engine, work: Work | None = None) -> list[dict[str, str]]:
     form = f'{{{{.Names}}}}\t{{{{{label} "{LABEL}"}}}}\t{{{{{label} "clustergen.node"}}}}\t{{{{.State}}}}'
     done = engine.run("ps", "--all", "--filter", match, "--format", form)
     rows = [line.split("\t") for line in done.stdout.splitlines() if line.strip()]
-    found = [dict(zip(("name", "lab", "node", "state"), row, strict=True)) for row in rows]
+    containers = [dict(zip(("name", "lab", "node", "state"), row, strict=True)) for row in rows]
     # podman of some releases has the sentence of .Status here: "Up 3 minutes ago".
-    return [{**row, "state": "running" if row["state"].startswith("Up ") else row["state"].lower()} for row in found]
+    return [
+        {**row, "state": "running" if row["state"].startswith("Up ") else row["state"].lower()} for row in containers
+    ]
 
 
 def remove(engine: Engine, work: Work) -> int:

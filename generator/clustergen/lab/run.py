@@ -21,7 +21,7 @@ from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
 from clustergen.lab import engine as engines
 from clustergen.lab import images, namespace, substitutions
 from clustergen.lab import nodes as containers
@@ -32,9 +32,10 @@ from clustergen.lab.substitutions import Substitution
 from clustergen.lab.work import Work, home
 from clustergen.records import fields, record
 from clustergen.render import write
+from clustergen.render.views.inventory import os_group
 from clustergen.rules.slurm_daemons import OLDEST
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @record
@@ -64,8 +65,8 @@ class Wish:
         ):
             asked, has = getattr(self, name), getattr(earlier, name)
             if asked and asked != has and earlier.engine:
-                said = f"with --{option} {has}" if has and name != "images" else f"without that --{option}"
-                raise ClustergenError(f"the lab is up {said}", "clustergen lab down first", 2)
+                advice = f"with --{option} {has}" if has and name != "images" else f"without that --{option}"
+                raise ClustergenError(f"the lab is up {advice}", "clustergen lab down first", 2)
         return Wish(**{name: getattr(self, name) or getattr(earlier, name) for name in fields(Wish)})
 
     @classmethod
@@ -111,9 +112,9 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         item.edit(document, cluster)
     work.write_manifest(document, manifest)
     made = compiler.validate(work.manifest)
-    tree, told = compiler.render(made, work.manifest) if made.ok else (None, made.diagnostics)
+    tree, diagnostics = compiler.render(made, work.manifest) if made.ok else (None, made.diagnostics)
     if tree is None or made.cluster is None:
-        first = next((d for d in [*made.diagnostics, *told] if d.severity.name == "ERROR"), None)
+        first = next((d for d in [*made.diagnostics, *diagnostics] if d.severity.name == "ERROR"), None)
         raise ClustergenError(f"{work.manifest}: {first.message if first else 'cannot be rendered'}", exit_code=2)
     write.write(tree, work.tree)
     variables = substitutions.variables(made.cluster, chosen)
@@ -139,32 +140,33 @@ def _document(data: Any) -> Any:
     return [_document(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def up(engine: Engine, lab: Lab, wish: Wish, told: Told) -> None:
+def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
     """Images, network, containers. What was made is removed again where it is interrupted or fails."""
     work = lab.work
     rows = containers.running(engine, work)
-    known = containers.prepared(work)
+    prepared = containers.prepared(work)
     addresses = {host: address for group in lab.cluster.groups for host, address in _addresses(group)}
     # What an earlier run left half made is made again; what was stopped since is started.
-    half = [row for row in rows if addresses.get(row["node"]) not in {None, *known}]
-    there = {row["node"]: row for row in rows if row not in half}
-    strangers = sorted(set(there) - set(addresses))
+    half = [row for row in rows if addresses.get(row["node"]) not in {None, *prepared}]
+    current = {row["node"]: row for row in rows if row not in half}
+    strangers = sorted(set(current) - set(addresses))
     if strangers:
         raise ClustergenError(
-            f"the lab {work.name} runs with other nodes: {fold(strangers)}", "clustergen lab down first"
+            f"the lab {work.name} runs with other nodes: {compress(strangers)}", "clustergen lab down first"
         )
     try:
-        containers.discard(engine, [row["name"] for row in half])
-        found = _images(engine, lab, wish, told)
-        if containers.network(work) not in engines.networks(engine):
-            containers.make_network(engine, work, lab.cluster, lab.document)
-        containers.wake(engine, [row for row in there.values() if row["state"] != "running"], told)
-        view = _cgroup_view(engine)
-        wanted = containers.nodes(lab.cluster, found, substitutions.shared_folders(lab.cluster))
-        containers.start(engine, work, [node for node in wanted if node.host not in there], view, told)
+        with namespace.in_use(engine.store):
+            containers.discard(engine, [row["name"] for row in half])
+            chosen = _images(engine, lab, wish, report)
+            if containers.network(work) not in engines.networks(engine):
+                containers.make_network(engine, work, lab.cluster, lab.document)
+            containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
+            view = _cgroup_view(engine)
+            nodes = containers.nodes(lab.cluster, chosen, substitutions.shared_folders(lab.cluster))
+            containers.start(engine, work, [node for node in nodes if node.host not in current], view, report)
     except BaseException:
-        if not there:
-            told("cleaning up")
+        if not current:
+            report("cleaning up")
             discard(engine, work)
         raise
 
@@ -183,23 +185,20 @@ def _addresses(group: NodeGroup) -> Iterator[tuple[str, str]]:
     return zip(group.hosts, group.addresses, strict=True)
 
 
-def _images(engine: Engine, lab: Lab, wish: Wish, told: Told) -> dict[str, str]:
+def _images(engine: Engine, lab: Lab, wish: Wish, report: Report) -> dict[str, str]:
     """The image of each operating system; those that have to be made are made side by side."""
     systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
     packages = _packages(lab)
-    found = {name: wish.images.get(name, wish.images.get("", "")) for name in systems}
-    missing = [name for name, image in found.items() if not image]
-    for name in missing:
-        if engine.run("image", "inspect", images.name_of(systems[name], packages[name]), check=False).returncode:
-            told(f"making an image of {name}, which takes a minute")
-    for image in dict.fromkeys(filter(None, found.values())):
-        if engine.run("image", "inspect", image, check=False).returncode:
-            told(f"fetching {image}")
+    chosen = {name: wish.images.get(name, wish.images.get("", "")) for name in systems}
+    missing = [name for name, image in chosen.items() if not image]
+    for image in dict.fromkeys(filter(None, chosen.values())):
+        if not images.exists(engine, image):
+            report(f"fetching {image}")
             engine.run("pull", image, timeout=600)
     with ThreadPoolExecutor(2) as pool:
-        made = pool.map(lambda name: (name, images.ensure(engine, systems[name], packages[name])), missing)
+        made = pool.map(lambda name: (name, images.ensure(engine, systems[name], packages[name], report)), missing)
         try:
-            return {**found, **dict(made)}
+            return {**chosen, **dict(made)}
         except BaseException:
             images.abandon()
             raise
@@ -220,29 +219,29 @@ def possible(lab: Lab, wish: Wish) -> None:
                 f"--os debian-13, on all nodes; or --image {system.id}=REF, an image with systemd, ssh and Python",
                 2,
             )
-        own = system.fact("slurm").rpartition(".")[0]
+        minor = system.fact("slurm").rpartition(".")[0]
         if not from_distribution(cluster, system) and "repositories_slurm_url" not in wish.variables:
             built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
-            offer = f"--slurm {own} for a lab with those; or " if SlurmRelease(own) >= OLDEST else ""
+            offer = f"--slurm {minor} for a lab with those; or " if SlurmRelease(minor) >= OLDEST else ""
             raise ClustergenError(
-                f"the manifest wants Slurm {cluster.release}{built}; {system.id} has packages of {own}",
+                f"the manifest wants Slurm {cluster.release}{built}; {system.id} has packages of {minor}",
                 f"{offer}--set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",
                 2,
             )
 
 
 def _packages(lab: Lab) -> dict[str, list[str]]:
-    """Operating system → packages of the distribution that its nodes will be given."""
+    """Operating system → packages of the distribution that an image for its nodes has downloaded."""
     folder = lab.work.tree / "inventory/group_vars"
     patterns = substitutions.variables(lab.cluster, list(lab.substitutions)).get("cluster_without_packages")
     left_out = _left_out(lab.work, patterns)
-    wanted = [purpose for purpose in _purposes(lab.work) if purpose not in left_out]
-    found = {}
+    purposes = {*images.COMMON, *_purposes(lab.work)} - set(left_out)
+    packages = {}
     for kind in lab.cluster.node_types:
-        place = folder / f"os_{kind.os.id.replace('-', '_').replace('.', '_')}.yml"
+        place = folder / f"{os_group(kind.os)}.yml"
         names = yaml.safe_load(place.read_text(encoding="utf-8"))["os_packages"] if place.exists() else {}
-        found[kind.os.id] = sorted({package for purpose in wanted for package in names.get(purpose, ())})
-    return found
+        packages[kind.os.id] = sorted({package for purpose in purposes for package in names.get(purpose, ())})
+    return packages
 
 
 def _cgroup_view(engine: Engine) -> Path | None:
@@ -273,9 +272,10 @@ def apply(lab: Lab, arguments: Sequence[str]) -> int:
     stopped = [host for host in hosts if states.get(host, "running") != "running"]
     absent = [host for host in hosts if host not in states]
     if stopped or absent:
-        said = [f"{words}: {fold(names)}" for words, names in (("stopped", stopped), ("not there", absent)) if names]
+        down = (("stopped", stopped), ("not there", absent))
+        parts = [f"{state}: {compress(names)}" for state, names in down if names]
         raise ClustergenError(
-            f"nodes of the lab {lab.work.name} are {'; '.join(said)}", f"clustergen lab up {lab.origin} starts them"
+            f"nodes of the lab {lab.work.name} are {'; '.join(parts)}", f"clustergen lab up {lab.origin} starts them"
         )
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]
@@ -292,6 +292,6 @@ def down(work: Work) -> int:
 
 def _clean(engine: Engine, work: Work) -> int:
     count = containers.remove(engine, work)
-    if engine.name == "podman" and engine.hybrid and not containers.running(engine):
-        namespace.release(engine.store)
+    if engine.name == "podman" and engine.hybrid:
+        namespace.release(engine.store, lambda: not containers.running(engine))
     return count

@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clustergen.diagnostics import ClustergenError, did_you_mean
-from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.hostlist import HostlistError, compress, expand
 
 Document = dict[str, Any]
-_GONE = object()
+_NOTHING = object()
 
 
 def parse(words: Iterable[str]) -> dict[str | None, int]:
     """`["3", "login=1"]` → {None: 3, "login": 1}. Raises ClustergenError with exit code 2."""
-    found: dict[str | None, int] = {}
+    counts: dict[str | None, int] = {}
     for word in words:
         group, equals, number = word.rpartition("=")
         if not number.isascii() or not number.isdigit() or (equals and not group) or (not equals and int(number) == 0):
             raise ClustergenError(f"--scale {word}: a number, or GROUP=NUMBER", "for example --scale h100=3", 2)
-        found[group if equals else None] = int(number)
-    return found
+        counts[group if equals else None] = int(number)
+    return counts
 
 
 def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
@@ -54,7 +54,7 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
     for key, value in list(document.items()):
         if key not in ("nodes", "node_types", "catalogue"):
             left = _without(value, leaving)
-            if left is _GONE:
+            if left is _NOTHING:
                 del document[key]
             else:
                 document[key] = left
@@ -70,19 +70,19 @@ def roles_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _groups(entries: list[Document]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    counts: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         for name in dict.fromkeys((entry["type"], *roles_of(entry), entry["name"])):
-            found.setdefault(name, []).append(index)
-    return found
+            counts.setdefault(name, []).append(index)
+    return counts
 
 
 def _compute_types(entries: list[Document]) -> list[list[int]]:
-    found: dict[str, list[int]] = {}
+    counts: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         if "slurm-compute" in roles_of(entry):
-            found.setdefault(entry["type"], []).append(index)
-    return list(found.values())
+            counts.setdefault(entry["type"], []).append(index)
+    return list(counts.values())
 
 
 def _entry(entry: Document, names: list[str], leaving: set[str]) -> Document | None:
@@ -91,7 +91,7 @@ def _entry(entry: Document, names: list[str], leaving: set[str]) -> Document | N
         return entry
     if not stay:
         return None
-    smaller = dict(entry, name=fold(names[index] for index in stay))
+    smaller = dict(entry, name=compress(names[index] for index in stay))
     if entry.get("address"):
         smaller["address"] = _picked(entry["address"], stay)
     if entry.get("addresses"):
@@ -104,28 +104,28 @@ def _picked(addresses: Any, stay: list[int]) -> Any:
         return [_picked(rail, stay) for rail in addresses]
     if not isinstance(addresses, str):
         return addresses
-    given = expand(addresses)
-    return fold(given[index] for index in stay if index < len(given))
+    hosts = expand(addresses)
+    return compress(hosts[index] for index in stay if index < len(hosts))
 
 
 def _without(value: Any, leaving: set[str]) -> Any:
-    """The value without the names; _GONE where it named nothing else."""
+    """The value without the names; _NOTHING where it named nothing else."""
     if isinstance(value, str):
         return _list_without(value, leaving)
     if isinstance(value, dict):
-        kept = {key: left for key, item in value.items() if (left := _without(item, leaving)) is not _GONE}
+        kept = {key: left for key, item in value.items() if (left := _without(item, leaving)) is not _NOTHING}
         # A switch or partition whose nodes have all gone goes with them.
-        gone = "nodes" in value and "nodes" not in kept
-        return _GONE if gone or (value and not kept) else kept
+        is_removed = "nodes" in value and "nodes" not in kept
+        return _NOTHING if is_removed or (value and not kept) else kept
     if isinstance(value, (list, tuple)):
-        left = [item for item in (_without(item, leaving) for item in value) if item is not _GONE]
-        return _GONE if value and not left else left
+        left = [item for item in (_without(item, leaving) for item in value) if item is not _NOTHING]
+        return _NOTHING if value and not left else left
     return value
 
 
 def _list_without(text: str, leaving: set[str]) -> Any:
     if text.partition(":")[0] in leaving:  # a name, or an endpoint on it
-        return _GONE
+        return _NOTHING
     try:
         names = expand(text) if len(text) < 65536 and " " not in text else []
     except HostlistError:
@@ -133,18 +133,18 @@ def _list_without(text: str, leaving: set[str]) -> Any:
     left = [name for name in names if name not in leaving]
     if len(left) == len(names):
         return text
-    return fold(left) if left else _GONE
+    return compress(left) if left else _NOTHING
 
 
 def _fit_partitions(document: Document) -> None:
     """No partition asks for more nodes than it has now."""
-    everybody = [name for entry in document["nodes"] for name in expand(entry["name"])]
+    all_nodes = [name for entry in document["nodes"] for name in expand(entry["name"])]
     for partition in (document["slurm"].get("partitions") or {}).values():
         try:
             names = expand(partition.get("nodes") or "all")
         except HostlistError:
             continue
-        count = len(everybody) if names == ["all"] else len(names)
+        count = len(all_nodes) if names == ["all"] else len(names)
         for key in ("min_nodes", "max_nodes"):
             if isinstance(partition.get(key), int) and partition[key] > count:
                 partition[key] = count

@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any, TypeAlias
 
 from clustergen.diagnostics import ClustergenError
-from clustergen.hostlist import HostlistError, expand, fold
+from clustergen.hostlist import HostlistError, compress, expand
 from clustergen.lab.scale import Document
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -37,9 +37,9 @@ def moved(document: Document, new: Network) -> Document:
     ClustergenError with exit code 2 where one has no place.
     """
     old = management(document)
-    found = _moved(document, old, new)
-    assert isinstance(found, dict)
-    return found
+    result = _moved(document, old, new)
+    assert isinstance(result, dict)
+    return result
 
 
 def gateway(document: Document, taken: set[str]) -> str:
@@ -76,7 +76,7 @@ def _text(text: str, old: Network, new: Network) -> str:
         return text
     if not any(item in old for item in addresses):
         return text
-    return fold(str(_shifted(item, old, new)) if item in old else str(item) for item in addresses)
+    return compress(str(_shifted(item, old, new)) if item in old else str(item) for item in addresses)
 
 
 def _prefix(text: str, old: Network, new: Network) -> str:
@@ -92,15 +92,15 @@ def _prefix(text: str, old: Network, new: Network) -> str:
     if part.num_addresses == 1:
         return f"{_shifted(part.network_address, old, new)}/{part.prefixlen}"
     first = int(new.network_address) + int(part.network_address) - int(old.network_address)
-    there = ipaddress.ip_network((type(new.network_address)(first).packed, part.prefixlen), strict=False)
-    return str(there) if there.network_address in new and there.prefixlen >= new.prefixlen else str(new)
+    network = ipaddress.ip_network((type(new.network_address)(first).packed, part.prefixlen), strict=False)
+    return str(network) if network.network_address in new and network.prefixlen >= new.prefixlen else str(new)
 
 
 def _shifted(address: Address, old: Network, new: Network) -> Address:
     number = int(address) - int(old.network_address)
     if number >= new.num_addresses - 1:  # gateways and the like sit at the end of a network
         number -= old.num_addresses - new.num_addresses
-    found = type(new.network_address)(int(new.network_address) + number) if number > 0 else None
-    if found is None or found not in new:
+    moved_address = type(new.network_address)(int(new.network_address) + number) if number > 0 else None
+    if moved_address is None or moved_address not in new:
         raise ClustergenError(f"{address} has no place in {new}", f"take a network as large as {old}", 2)
-    return found
+    return moved_address

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from clustergen import filesystems
+from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.storage import serves
+from clustergen.cluster.nfs import serves
+from clustergen.filesystems.nfs.model import Nfs
 from clustergen.lab import mig
-from clustergen.manifest.storage import Local, Nfs
 from clustergen.records import record
 
 Document = dict[str, Any]
@@ -34,23 +37,23 @@ class Substitution:
 
 
 def _slurm(document: Document, section: str) -> dict[str, Any]:
-    found: dict[str, Any] = document["slurm"].setdefault(section, {})
-    return found
+    options: dict[str, Any] = document["slurm"].setdefault(section, {})
+    return options
 
 
 def _any_hardware(document: Document, cluster: Cluster) -> None:
     options = _slurm(document, "options")
     # The manifest's own value takes the place of what the tree would say.
     ours = "numa_node_as_socket" if any(group.type.numa_as_socket for group in cluster.compute) else ""
-    given = str(options.get("SlurmdParameters", ours))
-    options["SlurmdParameters"] = ",".join(filter(None, [given, "config_overrides"]))
+    parameters = str(options.get("SlurmdParameters", ours))
+    options["SlurmdParameters"] = ",".join(filter(None, [parameters, "config_overrides"]))
 
 
 def _devices_only(document: Document, _: Cluster) -> None:
     _slurm(document, "cgroup_options").update(
         ConstrainCores="no", ConstrainRAMSpace="no", ConstrainSwapSpace="no", ConstrainDevices="yes"
     )
-    _slurm(document, "options")["JobAcctGatherType"] = "jobacct_gather/linux"
+    _slurm(document, "accounting")["gather"] = "linux"
 
 
 def _has_gpus(cluster: Cluster, _: Machine) -> bool:
@@ -82,16 +85,22 @@ def _unit(path: str) -> str:
 
 
 def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
-    found = file_systems(cluster)
-    units = [_unit(mount) for mount in found.values()]
-    units += [f"clustergen-*-{name}.service" for name in found]
-    services = ["lnet.service", "beegfs-*", "weka-*", "zfs*", "nfs-*", "rpc*", "nfsdcld.service"]
-    packages = ["lustre", "beegfs*", "zfs", "xfs", "ext4", "kernel_headers", "nfs_client", "nfs_server", "cephfs"]
+    declared = file_systems(cluster)
+    units = [_unit(mount) for mount in declared.values()]
+    units += [f"clustergen-*-{name}.service" for name in declared]
+    kinds = filesystems.file_systems()
+    entries = cluster.manifest.storage
+    awaited = [name for name in declared if filesystems.file_system(entries[name].type).ready_unit]
     return {
-        "cluster_without_units": [*units, *services],
+        "cluster_without_units": [*units, *(unit for kind in kinds for unit in kind.lab_units)],
         # systemd finds the shared folders mounted, and needs no units for that.
-        "cluster_without_files": [*(f"/etc/systemd/system/{unit}" for unit in units), "/etc/wekaio/*"],
-        "cluster_without_packages": packages,
+        "cluster_without_files": [
+            *(f"/etc/systemd/system/{unit}" for unit in units),
+            *(file for kind in kinds for file in kind.lab_files),
+            # slurmd does not wait for what no daemon mounts here.
+            *(f"/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf" for name in awaited),
+        ],
+        "cluster_without_packages": ["kernel_headers", *(purpose for kind in kinds for purpose in kind.lab_packages)],
         "install_storage": False,
     }
 
@@ -100,11 +109,33 @@ def _no_pyxis(document: Document, _: Cluster) -> None:
     document["slurm"]["pyxis"] = {"enabled": False}
 
 
+def this_architecture() -> str:
+    """This machine's, as the catalogue names it."""
+    machine = {"arm64": AARCH64}.get(platform.machine(), platform.machine())
+    return machine if machine in architectures() else X86_64
+
+
+def _is_foreign(cluster: Cluster, _: Machine) -> bool:
+    return any(kind.os.arch != this_architecture() for kind in cluster.node_types)
+
+
+def _this_architecture(document: Document, _: Cluster) -> None:
+    document["arch"] = this_architecture()
+    for kind in (document.get("node_types") or {}).values():
+        kind["arch"] = this_architecture()
+
+
 def _always(_: Cluster, __: Machine) -> bool:
     return True
 
 
 LIST: tuple[Substitution, ...] = (
+    Substitution(
+        f"arch: {this_architecture()} on all nodes",
+        "containers run programs of this machine's architecture; packages and paths are those of it",
+        _is_foreign,
+        edit=_this_architecture,
+    ),
     Substitution(
         "SlurmdParameters=config_overrides",
         "a container has this machine's CPUs and memory, and counts as the node that the manifest describes",
@@ -187,15 +218,17 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None) -> list[Subst
     def another_slurm(document: Document, _: Cluster) -> None:
         document["slurm"].update(version=slurm, build="distribution")
 
-    found = []
+    requests = []
     if system:
-        there = " and ".join(sorted({kind.os.id for kind in cluster.node_types}))
-        found.append(Substitution(f"{system} on all nodes", f"--os; the manifest has {there}", _always, another_system))
+        systems = " and ".join(sorted({kind.os.id for kind in cluster.node_types}))
+        requests.append(
+            Substitution(f"{system} on all nodes", f"--os; the manifest has {systems}", _always, another_system)
+        )
     if slurm:
-        there = f"{cluster.release}, build: {cluster.manifest.slurm.build}"
+        systems = f"{cluster.release}, build: {cluster.manifest.slurm.build}"
         what = f"Slurm {slurm} as the distribution packages it"
-        found.append(Substitution(what, f"--slurm; the manifest has {there}", _always, another_slurm))
-    return found
+        requests.append(Substitution(what, f"--slurm; the manifest has {systems}", _always, another_slurm))
+    return requests
 
 
 def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
@@ -204,22 +237,22 @@ def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
 
 def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str] | bool | int]:
     """What Ansible is told; lists of several substitutions are joined."""
-    found: dict[str, list[str] | bool | int] = {}
+    values: dict[str, list[str] | bool | int] = {}
     for item in items:
         for name, value in item.variables(cluster).items():
-            have = found.get(name)
+            have = values.get(name)
             if isinstance(value, list) and isinstance(have, list):
                 have += [one for one in value if one not in have]
             else:
-                found[name] = list(value) if isinstance(value, list) else value
-    return found
+                values[name] = list(value) if isinstance(value, list) else value
+    return values
 
 
 def shared_folders(cluster: Cluster) -> dict[str, list[tuple[str, str]]]:
     """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own, and a
     server's is where it serves it too.
     """
-    found: dict[str, list[tuple[str, str]]] = {}
+    folders: dict[str, list[tuple[str, str]]] = {}
     for name, mount in file_systems(cluster).items():
         entry = cluster.manifest.storage[name]
         for group in cluster.groups:
@@ -227,6 +260,6 @@ def shared_folders(cluster: Cluster) -> dict[str, list[tuple[str, str]]]:
             if isinstance(entry, Nfs) and serves(cluster, group, entry):
                 places.append(entry.path)
             for host in group.hosts:
-                folder = f"{name}@{host}" if isinstance(entry, Local) else name
-                found.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
-    return found
+                folder = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
+                folders.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
+    return folders

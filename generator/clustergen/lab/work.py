@@ -15,8 +15,8 @@ from clustergen.diagnostics import ClustergenError
 
 def home() -> Path:
     """Where all labs are; CLUSTERGEN_LAB names another folder."""
-    given = os.environ.get("CLUSTERGEN_LAB")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen/lab"
+    path = os.environ.get("CLUSTERGEN_LAB")
+    return Path(path) if path else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen/lab"
 
 
 class Work:

@@ -62,7 +62,7 @@ class Solo:
 
     def verb(self, *arguments: str, stdin: str = "") -> str:
         command = [sys.executable, "-m", "clustergen", "lab", arguments[0], str(self.file), *arguments[1:]]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=400, check=False)
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=1200, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -80,7 +80,7 @@ class Solo:
         (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
         done = subprocess.run(
             [str(Path(sys.executable).with_name("ansible-playbook")), str(self.folder / "play.yml")],
-            env=self.work.environment(), capture_output=True, text=True, timeout=300, check=False,
+            env=self.work.environment(), capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         assert bool(done.returncode) == fails, done.stdout + done.stderr
         return done.stdout

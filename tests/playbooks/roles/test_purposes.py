@@ -13,7 +13,7 @@ from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
 ROOT = Path(__file__).resolve().parents[3]
 ROLES = ROOT / "playbooks/ansible_collections/clustergen/cluster/roles"
 STORAGE = {
-    "fast": {"type": "lustre", "mount": "/fast", "mgs": ["10.0.0.9@o2ib"]},
+    "fast": {"type": "lustre", "mount": "/fast", "mgs": ["10.0.0.9@o2ib,10.0.0.9@tcp"]},
     "home": {
         "type": "nfs",
         "server": "head",
@@ -23,6 +23,7 @@ STORAGE = {
     },
     "raid": {"type": "local", "mount": "/raid", "device": "/dev/nvme1n1"},
     "old": {"type": "beegfs", "version": "7.4", "mount": "/old", "mgmtd": "10.0.0.8"},
+    "work": {"type": "storage_scale", "mount": "/work", "filesystem": "work", "contacts": ["10.0.0.7"]},
 }
 SERVER = {key: GPU[key] for key in ("cpu", "memory", "nics")}
 FULL: dict[str, Any] = {

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from clustergen.catalogue.operating_systems import operating_systems
+
 ROOT = Path(__file__).resolve().parents[3]
 ROLES = ROOT / "playbooks/ansible_collections/clustergen/cluster/roles"
 NAMES = sorted(path.name for path in ROLES.iterdir() if (path / "tasks").is_dir())
@@ -71,9 +73,10 @@ def refusal(role: str, folder: Path, **variables: Any) -> str:
     return str(answer["msg"])
 
 
-FACTS = {"family": "debian", "codename": "trixie", "cuda_repository": "debian13", "doca_repository": ""}
+FACTS = operating_systems()["debian-13"].facts
 
 
+@pytest.mark.slow
 def test_a_purpose_without_a_package_names_its_row_of_the_catalogue(tmp_path: Path) -> None:
     told = refusal(
         "packages",
@@ -88,6 +91,7 @@ def test_a_purpose_without_a_package_names_its_row_of_the_catalogue(tmp_path: Pa
     assert "dcgm_4" not in told
 
 
+@pytest.mark.slow
 def test_a_repository_that_only_the_site_can_have_is_asked_for(tmp_path: Path) -> None:
     told = refusal(
         "repositories",
@@ -100,6 +104,7 @@ def test_a_repository_that_only_the_site_can_have_is_asked_for(tmp_path: Path) -
     assert "cuda" not in told
 
 
+@pytest.mark.slow
 def test_a_secret_of_the_site_that_is_neither_there_nor_given_is_named(tmp_path: Path) -> None:
     secret = {"owner": "root", "mode": "0600", "origin": "given", "groups": ["slurm_node"]}
     told = refusal(

@@ -7,11 +7,11 @@ import re
 import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import unpack
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import effects
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
     Tree,
     packages_of,
@@ -24,44 +24,46 @@ _MIB_FOR_FILES = 16
 _MIB_FOR_PACKAGES = 1024
 
 
-class ActionModule(ActionBase):
+class ActionModule(Asking):
     """No arguments: variables of the host and the tree say it all. Sets the fact `clustergen`."""
 
-    TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("tree",))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         task_vars = settled(self._templar, task_vars)
         tree = Tree(self._task.args["tree"])
-        wanted = tree.of_host(task_vars)
+        overlay = tree.of_host(task_vars)
         units, without = units_of(task_vars)
         secrets = [
             s for s in task_vars.get("cluster_secrets") or [] if set(s["groups"]) & set(task_vars["group_names"])
         ]
         reboots = boolean(task_vars.get("cluster_reboots", True))
         began = time.time()
-        state = self._execute_module(
-            "clustergen.cluster.node_state",
+        state = self.ask(
+            "node_state",
             {
-                "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in wanted],
+                "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
                 "packages": packages_of(task_vars),
                 "paths": paths_of(task_vars),
                 "units": units,
                 "secrets": [s["path"] for s in secrets],
             },
-            task_vars=task_vars,
+            task_vars,
         )
-        if state.get("failed") or state.get("unreachable") or "differs" not in state:
+        if "differs" not in state:
             return dict(result, **state)
         offset = state["clock"] - (began + time.time()) / 2
         if wrong := list(_unfit(state, task_vars, offset)):
             return dict(result, failed=True, msg="; ".join(wrong))
         if unknown := [unit for unit in units if _never(state["units"].get(unit))]:
             return dict(result, failed=True, msg=f"{', '.join(unknown)}: masked on this node")
-        files = {file["target"]: file for file in wanted}
-        before = {d["target"]: unpack(d["before"]) if d["before"] else None for d in state["differs"]}
-        contents = _slurm_contents(tree, files, state, before)
+        files = {file["target"]: file for file in overlay}
+        try:
+            before = answers.old_files(state["differs"])
+            contents = _slurm_contents(tree, files, state, before)
+        except AnswerError as err:
+            return dict(result, **distrusted(err))
         verdict = effects.judge(
             task_vars["inventory_hostname"],
             {"all", *task_vars["group_names"]},
@@ -78,7 +80,7 @@ class ActionModule(ActionBase):
                 if before[target] is not None and self._remark(tree, files[target], before[target])
             },
         )
-        absent_secrets = [path for path, found in state["secrets"].items() if not found]
+        absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
@@ -89,8 +91,8 @@ class ActionModule(ActionBase):
             *(counted(len(state["differs"]), "file") for _ in state["differs"][:1]),
             *(counted(len(state["leftovers"]), "file") + " of an earlier tree" for _ in state["leftovers"][:1]),
             *(
-                f"{unit} is not {'running' if not found['active'] else 'enabled'}"
-                for unit, found in state["units"].items()
+                f"{unit} is not {'running' if not exists['active'] else 'enabled'}"
+                for unit, exists in state["units"].items()
             ),
             *(f"left to do: {effect}" for effect in state["pending"] if reboots or effect != "reboot"),
         ]
@@ -108,6 +110,7 @@ class ActionModule(ActionBase):
             "reasons": verdict.reasons,
             "elsewhere": self._elsewhere(task_vars, contents),
             "empties": self._empties(task_vars, contents),
+            "vacates": self._empties(task_vars, contents, ("vacate",)),
             "units": units,
             "without": without,
             "start": sorted(state["units"]),
@@ -131,7 +134,7 @@ class ActionModule(ActionBase):
 
     def _remark(self, tree, file, before):
         """Whether only comments of a file differ."""
-        from clustergen.plan.comments import same_but_for_comments
+        from clustergen.diff.comments import same_but_for_comments
 
         return same_but_for_comments(
             before.decode("utf-8", "replace"), tree.content(file["path"]).decode("utf-8", "replace")
@@ -144,25 +147,27 @@ class ActionModule(ActionBase):
             return {}
         return effects.elsewhere(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
 
-    def _empties(self, task_vars, contents):
+    def _empties(self, task_vars, contents, kinds=effects.DRAINING):
         """Nodes that have to be without jobs when this controller reads its new files, whether they are of this run or not."""
         if task_vars["inventory_hostname"] not in (task_vars.get("slurm_controllers") or []):
             return []
-        return effects.emptied_by(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
+        return effects.emptied_by(
+            task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents, kinds
+        )
 
 
-def _fingerprints(secrets, found):
+def _fingerprints(secrets, state):
     """Path → what tells one secret from another, None where it is not there. A password has none: it could be guessed from it."""
     made = {s["path"] for s in secrets if s["origin"] == "made"}
-    return {path: digest if path in made or not digest else "there" for path, digest in found.items()}
+    return {path: digest if path in made or not digest else "there" for path, digest in state.items()}
 
 
-def _replaced(secrets, found, given):
+def _replaced(secrets, state, secrets_sent):
     """Secrets of the site that are there, and other ones than it gives now."""
     for secret in secrets:
-        if secret["origin"] == "given" and secret["name"] in given and found[secret["path"]]:
-            text = secret.get("form", "{}").format(given[secret["name"]])
-            if hashlib.sha256(text.encode()).hexdigest() != found[secret["path"]]:
+        if secret["origin"] == "given" and secret["name"] in secrets_sent and state[secret["path"]]:
+            text = secret.get("form", "{}").format(secrets_sent[secret["name"]])
+            if hashlib.sha256(text.encode()).hexdigest() != state[secret["path"]]:
                 yield secret
 
 
@@ -171,9 +176,9 @@ def _never(unit):
 
 
 def _summary(behind, verdict):
-    told = ", ".join(behind[:6]) + (f" and {len(behind) - 6} more" if len(behind) > 6 else "")
+    listed = ", ".join(behind[:6]) + (f" and {len(behind) - 6} more" if len(behind) > 6 else "")
     takes = [*verdict.effects, *(f"{effect} (drained first)" for effect in verdict.later)]
-    return told + (f"; takes: {', '.join(takes)}" if takes else "")
+    return listed + (f"; takes: {', '.join(takes)}" if takes else "")
 
 
 def _unfit(state, task_vars, offset):
@@ -182,13 +187,17 @@ def _unfit(state, task_vars, offset):
         yield f"{task_vars.get('ansible_user', 'the user')} is not root here: set ansible.become in the manifest"
     if not state["systemd"]:
         yield "systemd does not run here"
+    machine = task_vars.get("os_facts", {}).get("architecture", "")
     systems = [name[3:] for name in task_vars["group_names"] if name.startswith("os_")]
-    found = state["os"]
+    os_facts = state["os"]
     if systems and boolean(task_vars.get("cluster_os_check", True)):
+        if machine and os_facts["machine"] != machine:
+            yield f"its processor is {os_facts['machine']}, and the manifest says {machine}: set arch of its node type"
+        systems[0] = systems[0][: -len(machine) - 1] if machine and systems[0].endswith("_" + machine) else systems[0]
         family, _, version = systems[0].partition("_")
-        here = found["version"] if "_" in version else found["version"].partition(".")[0]
-        if found["id"] not in (family, {"rocky": "almalinux"}.get(family)) or here != version.replace("_", "."):
-            yield f"runs {found['id']} {found['version'] or found['codename']}, and the manifest says {systems[0].replace('_', ' ', 1).replace('_', '.')}"
+        installed = os_facts["version"] if "_" in version else os_facts["version"].partition(".")[0]
+        if os_facts["id"] not in (family, {"rocky": "almalinux"}.get(family)) or installed != version.replace("_", "."):
+            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']}, and the manifest says {systems[0].replace('_', ' ', 1).replace('_', '.')}"
     name = task_vars["inventory_hostname"]
     if boolean(task_vars.get("cluster_name_check", True)) and state["host"].partition(".")[0] != name:
         yield f"calls itself {state['host']}, not {name}: hostnamectl set-hostname {name}"
@@ -210,7 +219,7 @@ def _unfit(state, task_vars, offset):
 def _slurm_contents(tree, files, state, before):
     """Target → (what is there, what is to be), for Slurm's files; a file that is not there has None."""
     differs = {d["target"]: d for d in state["differs"]}
-    found = {}
+    contents = {}
     for target, file in files.items():
         if not target.startswith(effects.SLURM_FOLDER) or not re.search(r"\.(conf|yaml)$", target):
             continue
@@ -219,8 +228,10 @@ def _slurm_contents(tree, files, state, before):
             old = new
         else:
             old = before[target].decode("utf-8", "replace") if before[target] is not None else None
-        found[target] = (old, new)
-    return found
+            if old is not None:
+                answers.bounded(target, old, new)
+        contents[target] = (old, new)
+    return contents
 
 
 def _diff(tree, files, state, before):
@@ -233,6 +244,6 @@ def _diff(tree, files, state, before):
             yield {"before": old.decode("utf-8", "replace") if old is not None else "", "after": after, **header}
         for what in ("mode", "owner"):
             if what in difference["what"] and difference["there"]:
-                yield {"before": f"{what} {difference['now'][what]}\n", "after": f"{what} {file[what]}\n", **header}
+                yield {"before": f"{what} {difference['now'].get(what)}\n", "after": f"{what} {file[what]}\n", **header}
     for target in state["leftovers"]:
         yield {"before": "of an earlier tree\n", "after": "", "before_header": target, "after_header": target}

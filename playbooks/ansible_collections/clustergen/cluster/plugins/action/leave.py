@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
 _FOLDER = "/etc/systemd/system/"
 
 
-class ActionModule(ActionBase):
+class ActionModule(Asking):
     """`tree: folder`, which still has the node. Units of the distribution, such as ssh, stay."""
 
-    TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("tree",))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         files = [file["target"] for file in Tree(self._task.args["tree"]).of_host(settled(self._templar, task_vars))]
-        own = [target.removeprefix(_FOLDER) for target in files if target.startswith(_FOLDER)]
+        names = [target.removeprefix(_FOLDER) for target in files if target.startswith(_FOLDER)]
         # Timers first, since they would start their services again.
-        own = sorted((unit for unit in own if "/" not in unit), key=lambda unit: not unit.endswith(".timer"))
-        done = self._execute_module(
-            "clustergen.cluster.node_stop", {"units": [*reversed(SLURM_UNITS), *own]}, task_vars=task_vars
-        )
+        names = sorted((unit for unit in names if "/" not in unit), key=lambda unit: not unit.endswith(".timer"))
+        done = self.ask("node_stop", {"units": [*reversed(SLURM_UNITS), *names]}, task_vars)
         result.update(done)
         if not done.get("failed") and "stopped" in done:
             result["msg"] = f"stopped {', '.join(done['stopped'])}" if done["stopped"] else "nothing of ours runs here"

@@ -8,13 +8,12 @@ import socket
 import time
 from pathlib import Path
 
-from ansible.plugins.action import ActionBase
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
 
 
-class ActionModule(ActionBase):
+class ActionModule(Asking):
     """`state`: begun or over. To be delegated to a controller. `anyway: true` goes on beside another run."""
 
-    TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("state", "after", "anyway"))
 
     def run(self, tmp=None, task_vars=None):
@@ -29,11 +28,11 @@ class ActionModule(ActionBase):
             "after": self._task.args.get("after") or "",
             "dead": [],
         }
-        done = self._execute_module("clustergen.cluster.run_mark", asked, task_vars=task_vars)
+        done = self.ask("run_mark", asked, task_vars)
         other = done.get("other")
         if other and other["open"] and (self._task.args.get("anyway") or over(other)):
             asked.update(dead=[other["id"]])
-            done = self._execute_module("clustergen.cluster.run_mark", asked, task_vars=task_vars)
+            done = self.ask("run_mark", asked, task_vars)
             other = done.get("other")
         if done.get("failed") or done.get("unreachable") or "other" not in done:
             return dict(result, **done)

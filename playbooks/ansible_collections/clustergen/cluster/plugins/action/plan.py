@@ -5,7 +5,7 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import Asked, clashes, drawn
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import Asked, drawn
 
 
 class ActionModule(ActionBase):
@@ -20,14 +20,14 @@ class ActionModule(ActionBase):
         facts = {host: task_vars["hostvars"][host]["ansible_facts"] for host in task_vars["ansible_play_hosts"]}
         answers = {host: fact["clustergen"] for host, fact in facts.items() if "clustergen" in fact}
         asked = Asked(
-            task_vars.get("slurm_controllers") or [],
+            # Not the variable: a fact of a node would count for more.
+            task_vars["groups"].get("slurm_controller", ()),
             task_vars["ansible_play_hosts_all"],
             task_vars["groups"]["all"],
             changes=not self._task.check_mode,
             lost_ok=boolean(self._templar.template(task_vars.get("cluster_jobs_may_be_lost", False))),
+            same_ok=boolean(self._templar.template(task_vars.get("cluster_same_ok", False))),
         )
-        plan, told, wrong = drawn(answers, asked)
-        if not boolean(task_vars.get("cluster_same_ok", False)):
-            wrong += clashes(answers)
-        result.update(changed=False, ansible_facts={"clustergen_plan": plan}, msg="; ".join(wrong) or told)
+        plan, message, wrong = drawn(answers, asked)
+        result.update(changed=False, ansible_facts={"clustergen_plan": plan}, msg="; ".join(wrong) or message)
         return dict(result, failed=True) if wrong else result

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.clustergen.cluster.plugins.module_utils.overlay import pack
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import EMPTYING, SLURM_KINDS, kind
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
 
-class ActionModule(ActionBase):
+class ActionModule(Asking):
     """`phase`: users (only accounts and folders), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
 
-    TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("tree", "phase"))
 
     def run(self, tmp=None, task_vars=None):
@@ -27,12 +25,12 @@ class ActionModule(ActionBase):
         chosen = [target for target in fact["files"] if (target in withheld) == (phase == "emptied")]
         if phase == "users":
             chosen = [target for target in chosen if files[target]["effect"] == "create" and "/sysusers.d/" in target]
-        gone = [target for target in fact["leftovers"] if (target in withheld) == (phase == "emptied")]
+        removed = [target for target in fact["leftovers"] if (target in withheld) == (phase == "emptied")]
         if phase == "trial":
             chosen = list(fact["files"])
-            gone = list(fact["leftovers"])
+            removed = list(fact["leftovers"])
         effects = self._effects(phase, fact, task_vars)
-        if phase == "trial" and not (chosen or gone):
+        if phase == "trial" and not (chosen or removed):
             return dict(result, changed=False, msg="nothing to try out")
         if phase == "users" and not (chosen or effects[1:]):
             return dict(result, changed=False, msg="no new accounts")
@@ -41,8 +39,8 @@ class ActionModule(ActionBase):
             for t, f in files.items()
             if t not in withheld or phase == "emptied"
         }
-        done = self._execute_module(
-            "clustergen.cluster.node_put",
+        done = self.ask(
+            "node_put",
             {
                 "tree": tree.name,
                 "files": [
@@ -52,7 +50,7 @@ class ActionModule(ActionBase):
                     }
                     for target in chosen
                 ],
-                "remove": gone if phase != "users" else [],
+                "remove": removed if phase != "users" else [],
                 "record": record,
                 "effects": effects,
                 "units": fact["units"] if phase in ("live", "emptied") else [],
@@ -61,7 +59,7 @@ class ActionModule(ActionBase):
                 "only_trial": phase == "trial",
                 "replaces": phase == "live",
             },
-            task_vars=task_vars,
+            task_vars,
         )
         result.update(done)
         if not done.get("failed") and "done" in done:
@@ -74,10 +72,10 @@ class ActionModule(ActionBase):
             return ["create", *(effect for effect in fact["effects"] if kind(effect) == "restart-slurmdbd")]
         if phase == "emptied":
             return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
-        told = [*fact["effects"], *_from_afar(task_vars)]
+        effects = [*fact["effects"], *_from_afar(task_vars)]
         if _plan(task_vars)["reconfigures"] and "slurm_controller" not in task_vars["group_names"]:
-            told = [effect for effect in told if effect != "reconfigure"]  # slurmctld tells all nodes at once
-        return told
+            effects = [effect for effect in effects if effect != "reconfigure"]  # slurmctld tells all nodes at once
+        return effects
 
     def _not_its_trials(self, task_vars):
         groups = set(task_vars["group_names"])
@@ -98,12 +96,12 @@ def _from_afar(task_vars):
 
 
 def _summary(done):
-    told = []
+    phrases = []
     if done.get("put"):
-        told.append(f"{counted(len(done['put']), 'file')}")
+        phrases.append(f"{counted(len(done['put']), 'file')}")
     if done.get("removed"):
-        told.append(f"{len(done['removed'])} removed")
-    told += [effect for effect in done["done"] if kind(effect) not in SLURM_KINDS]
+        phrases.append(f"{len(done['removed'])} removed")
+    phrases += [effect for effect in done["done"] if kind(effect) not in SLURM_KINDS]
     if done.get("not_asked"):
-        told.append(f"not tried out, for want of the program: {', '.join(done['not_asked'])}")
-    return ", ".join(told) or "nothing was left to do"
+        phrases.append(f"not tried out, for want of the program: {', '.join(done['not_asked'])}")
+    return ", ".join(phrases) or "nothing was left to do"

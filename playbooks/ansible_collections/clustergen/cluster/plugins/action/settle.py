@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
 
 
-class ActionModule(ActionBase):
+class ActionModule(Asking):
     """`units`: those of Slurm's units whose turn it is; `stop: true` stops them."""
 
-    TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("units", "stop", "effects"))
 
     def run(self, tmp=None, task_vars=None):
@@ -19,18 +17,18 @@ class ActionModule(ActionBase):
         plan = task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
         turn = [unit for unit in self._task.args.get("units", SLURM_UNITS) if unit in fact["units"]]
         stop = bool(self._task.args.get("stop"))
-        told = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]
-        wanted = [effect for effect in dict.fromkeys(told) if _turn(effect, turn, fact["units"])]
+        effects = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]
+        requested = [effect for effect in dict.fromkeys(effects) if _turn(effect, turn, fact["units"])]
         if plan["reconfigures"] and "slurmctld.service" not in fact["units"]:
-            wanted = [effect for effect in wanted if effect != "reconfigure"]
-        wanted += self._task.args.get("effects", [])
+            requested = [effect for effect in requested if effect != "reconfigure"]
+        requested += self._task.args.get("effects", [])
         idle = [unit for unit in turn if unit in fact["start"]]
-        if not (wanted or (turn and (stop or idle))):
+        if not (requested or (turn and (stop or idle))):
             return dict(result, changed=False, skipped=True, msg="nothing to do")
-        done = self._execute_module(
-            "clustergen.cluster.node_settle",
-            {"effects": wanted, "units": turn, "without": fact["without"], "stop": stop},
-            task_vars=task_vars,
+        done = self.ask(
+            "node_settle",
+            {"effects": requested, "units": turn, "without": fact["without"], "stop": stop},
+            task_vars,
         )
         result.update(done)
         if not done.get("failed") and "done" in done:

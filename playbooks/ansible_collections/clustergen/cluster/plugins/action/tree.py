@@ -53,6 +53,6 @@ class ActionModule(ActionBase):
         """What is wrong with the options of ansible-playbook and with the site's variables."""
         if task_vars["ansible_run_tags"] not in (["all"], ("all",)) or task_vars["ansible_skip_tags"]:
             yield "these playbooks are one piece and have no tags: leave out --tags and --skip-tags (--limit chooses hosts)"
-        there = {name: task_vars[name] for name in settings.KINDS if name in task_vars}
-        yield from settings.wrong_with({name: self._templar.template(value) for name, value in there.items()})
+        stated = {name: task_vars[name] for name in settings.KINDS if name in task_vars}
+        yield from settings.wrong_with({name: self._templar.template(value) for name, value in stated.items()})
         yield from settings.slips(load_extra_vars(self._loader))

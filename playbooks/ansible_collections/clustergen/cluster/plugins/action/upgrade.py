@@ -23,27 +23,27 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         hosts = task_vars["ansible_play_hosts_all"]
         answers = {host: task_vars["hostvars"][host].get("clustergen_installed") or {} for host in hosts}
-        found = {host: answer["versions"] for host, answer in answers.items() if "versions" in answer}
-        absent = [host for host in hosts if host not in found]
+        versions = {host: answer["versions"] for host, answer in answers.items() if "versions" in answer}
+        absent = [host for host in hosts if host not in versions]
         groups = task_vars["groups"]
-        wanted = str(task_vars["slurm_release"])
-        verdict = judge(found, wanted, boolean(self._task.args.get("mixed_ok") or False))
+        target = str(task_vars["slurm_release"])
+        verdict = judge(versions, target, boolean(self._task.args.get("mixed_ok") or False))
         servers = [*groups.get("slurm_accounting", ()), *groups.get("slurm_controller", ())]
         if lost := [host for host in absent if host in servers]:
             verdict.wrong.append(f"{folded(lost)} cannot be asked, and what keeps state has to be upgraded first")
         if verdict.wrong:
             return dict(result, failed=True, msg="nothing was changed: " + ". ".join(verdict.wrong))
-        idle = [host for host in found if _not_running(host, found, answers, groups)]
+        idle = [host for host in versions if _not_running(host, versions, answers, groups)]
         todo = bool(verdict.behind or idle) and not self._task.check_mode
-        there = [host for host in found if host not in verdict.bare]
+        installed = [host for host in versions if host not in verdict.bare]
 
         def pattern(names):
-            return ",".join(name for name in names if name in there and todo) or NOBODY
+            return ",".join(name for name in names if name in installed and todo) or NOBODY
 
         accounting = groups.get("slurm_accounting", [])
         controllers = task_vars.get("slurm_controllers") or []
         compute = [host for host in groups.get("slurm_compute", []) if host not in controllers]
-        others = [host for host in there if host not in {*accounting, *controllers, *compute}]
+        others = [host for host in installed if host not in {*accounting, *controllers, *compute}]
         fact = {
             "behind": verdict.behind,
             "moving": pattern(verdict.behind),
@@ -52,32 +52,32 @@ class ActionModule(ActionBase):
             "stops": pattern(reversed(controllers)) if set(controllers) & set(verdict.behind) else NOBODY,
             "compute": pattern(compute),
             "others": pattern(others),
-            "all": pattern(there),
+            "all": pattern(installed),
             "absent": absent,
             "old": verdict.old,
             "mpi": mpi_of(Tree(self._task.args["tree"])),
         }
-        told = [
-            f"Slurm {' and '.join(verdict.old)} → {wanted} on {folded(verdict.behind)}"
+        messages = [
+            f"Slurm {' and '.join(verdict.old)} → {target} on {folded(verdict.behind)}"
             if verdict.behind
-            else f"Slurm is {wanted} everywhere"
+            else f"Slurm is {target} everywhere"
         ]
         if absent:
-            told.append(f"not reached, and left at what they have: {folded(absent)}")
+            messages.append(f"not reached, and left at what they have: {folded(absent)}")
         if verdict.bare:
-            told.append(f"without Slurm: {folded(verdict.bare)}")
+            messages.append(f"without Slurm: {folded(verdict.bare)}")
         return dict(
             result,
             changed=bool(verdict.behind) and self._task.check_mode,
             ansible_facts={"clustergen_upgrade": fact},
-            msg="; ".join(told),
+            msg="; ".join(messages),
         )
 
 
-def _not_running(host, found, answers, groups):
+def _not_running(host, versions, answers, groups):
     """Whether a daemon that belongs there stands still: an earlier run may have been cut off."""
-    wanted = {"slurmdbd": "slurm_accounting", "slurmctld": "slurm_controller", "slurmd": "slurm_compute"}
+    group_of_daemon = {"slurmdbd": "slurm_accounting", "slurmctld": "slurm_controller", "slurmd": "slurm_compute"}
     return any(
-        host in groups.get(group, ()) and daemon in found[host] and daemon not in answers[host]["running"]
-        for daemon, group in wanted.items()
+        host in groups.get(group, ()) and daemon in versions[host] and daemon not in answers[host]["running"]
+        for daemon, group in group_of_daemon.items()
     )

@@ -8,7 +8,8 @@ type: stdout
 short_description: One line for all hosts that went the same way
 description:
   - Hosts with the same outcome share a line, folded as Slurm folds host lists. What failed or was not reached has a line of its own, at once.
-  - Plays and tasks without any such line are not mentioned. ANSIBLE_STDOUT_CALLBACK=default gives Ansible's own output.
+  - A play, and each role in it, has a line with the seconds since the run began when its first host starts. Tasks without any outcome to report are not mentioned.
+  - ANSIBLE_STDOUT_CALLBACK=default gives Ansible's own output.
 extends_documentation_fragment:
   - default_callback
   - result_format_callback
@@ -20,7 +21,11 @@ import time
 from ansible import constants as C
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.printing import guard
+
 _MOST_WIDTH = 40
+_MOST_LINE = 10_000  # characters of a message; a rejected file names all its errors
+_MOST_DIFF = 64 << 20  # characters of all diffs of a task
 
 
 class CallbackModule(CallbackBase):
@@ -32,19 +37,22 @@ class CallbackModule(CallbackBase):
 
     def __init__(self):
         super().__init__()
+        guard(self._display)
         self._play = ""
+        self._steps = set()
         self._title = ""
-        self._said = ""
+        self._last_title = ""
         self._same = {}
         self._width = 12
         self._began = time.monotonic()
         self._diffs = {}
+        self._diff_left = _MOST_DIFF
 
     # -- printing -----------------------------------------------------------------------------------------------------
 
     def _line(self, hosts, outcome, text, color):
-        if self._said != self._title:
-            self._said = self._title
+        if self._last_title != self._title:
+            self._last_title = self._title
             self._display.display(f"\n{self._title}  [{time.monotonic() - self._began:.0f} s]", color=C.COLOR_HIGHLIGHT)
         self._display.display(f"  {hosts:<{self._width}}  {outcome}{': ' if text else ''}{text}", color=color)
 
@@ -57,7 +65,10 @@ class CallbackModule(CallbackBase):
         for diff, hosts in self._diffs.items():
             self._display.display(f"\n{_folded(hosts)}")
             self._display.display(diff.rstrip("\n"))
+        if self._diff_left < 0:
+            self._display.display("\nmore diffs than can be kept were left out", color=C.COLOR_WARN)
         self._diffs = {}
+        self._diff_left = _MOST_DIFF
 
     def _add(self, result, outcome, color, text=""):
         self._same.setdefault((outcome, text, color), []).append(_host(result))
@@ -67,6 +78,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_play_start(self, play):
         self._flush()
         self._play = play.get_name().strip()
+        self._steps = set()
 
     def v2_playbook_on_task_start(self, task, is_conditional=False):
         self._flush()
@@ -74,42 +86,52 @@ class CallbackModule(CallbackBase):
 
     v2_playbook_on_handler_task_start = v2_playbook_on_cleanup_task_start = v2_playbook_on_task_start
 
+    def v2_runner_on_start(self, host, task):
+        """Prints the play, and the role if there is one, when its first host starts: what takes minutes is announced."""
+        step = f"{self._play}: {task._role.get_name(include_role_fqcn=False)}" if task._role else self._play
+        if step not in self._steps:
+            self._steps.add(step)
+            self._last_title = ""  # an outcome below this line names its task again
+            self._display.display(f"{time.monotonic() - self._began:5.0f} s  {step}")
+
     def v2_runner_on_ok(self, result):
-        found = _found(result)
-        if found.get("warnings"):
-            for warning in found["warnings"]:
-                self._line(_host(result), "warning", str(warning), C.COLOR_WARN)
-        if found.get("changed"):
-            self._add(result, "changed", C.COLOR_CHANGED, _text(found))
-        elif found.get("msg") and _task(result).action.startswith(("clustergen.", "ansible.builtin.debug")):
-            self._add(result, "ok", C.COLOR_OK, _text(found))
+        answer = _answer(result)
+        if answer.get("warnings"):
+            for warning in answer["warnings"]:
+                self._line(_host(result), "warning", " ".join(str(warning)[:_MOST_LINE].split()), C.COLOR_WARN)
+        if answer.get("changed"):
+            self._add(result, "changed", C.COLOR_CHANGED, _text(answer))
+        elif answer.get("msg") and _task(result).action.startswith(("clustergen.", "ansible.builtin.debug")):
+            self._add(result, "ok", C.COLOR_OK, _text(answer))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         if not ignore_errors:
-            self._line(_host(result), "failed", _text(_found(result)), C.COLOR_ERROR)
+            self._line(_host(result), "failed", _text(_answer(result)), C.COLOR_ERROR)
 
     def v2_runner_on_unreachable(self, result):
-        self._line(_host(result), "unreachable", _unreachable(_text(_found(result))), C.COLOR_UNREACHABLE)
+        self._line(_host(result), "unreachable", _unreachable(_text(_answer(result))), C.COLOR_UNREACHABLE)
 
     def v2_runner_item_on_failed(self, result):
-        item = self._get_item_label(_found(result))
-        self._line(_host(result), "failed", f"{item}: {_text(_found(result))}", C.COLOR_ERROR)
+        item = self._get_item_label(_answer(result))
+        self._line(_host(result), "failed", f"{item}: {_text(_answer(result))}", C.COLOR_ERROR)
 
     def v2_on_file_diff(self, result):
-        found = _found(result)
-        for one in found.get("results", [found]):
+        answer = _answer(result)
+        for one in answer.get("results", [answer]):
             # The question knows what will change before anything does.
             if one.get("diff") and (one.get("changed") or _task(result).action == "clustergen.cluster.ask"):
                 # Each file by itself: hosts that differ in one file share the others.
                 for diff in one["diff"] if isinstance(one["diff"], list) else [one["diff"]]:
                     if text := self._get_diff(diff):
-                        self._diffs.setdefault(text, []).append(_host(result))
+                        self._diff_left -= len(text) if text not in self._diffs else 0
+                        if self._diff_left >= 0:
+                            self._diffs.setdefault(text, []).append(_host(result))
 
     def v2_playbook_on_stats(self, stats):
         self._flush()
         self._display.banner("PLAY RECAP")
         for host in sorted(stats.processed):
-            found = stats.summarize(host)
+            counts = stats.summarize(host)
             columns = {
                 "ok": "ok",
                 "changed": "changed",
@@ -119,12 +141,12 @@ class CallbackModule(CallbackBase):
             }
             color = (
                 C.COLOR_ERROR
-                if found["unreachable"] or found["failures"]
+                if counts["unreachable"] or counts["failures"]
                 else C.COLOR_CHANGED
-                if found["changed"]
+                if counts["changed"]
                 else C.COLOR_OK
             )
-            line = "  ".join(f"{name}={found[key]:<3}" for name, key in columns.items())
+            line = "  ".join(f"{name}={counts[key]:<3}" for name, key in columns.items())
             self._display.display(f"{host:<26} : {line}".rstrip(), color=color)
 
 
@@ -137,7 +159,7 @@ def _task(result):
     return result.task if hasattr(result, "task") else result._task
 
 
-def _found(result):
+def _answer(result):
     return result.result if hasattr(result, "result") else result._result
 
 
@@ -157,17 +179,17 @@ def _text(result):
     text = str(result.get("msg") or "")
     wrong = result.get("failed") or result.get("unreachable")
     if wrong and (not text or text == "non-zero return code"):
-        said = str(result.get("stderr") or result.get("module_stderr") or result.get("stdout") or "")
-        text = " ".join(said.strip().splitlines()[-3:]) or text
+        output = str(result.get("stderr") or result.get("module_stderr") or result.get("stdout") or "")
+        text = " ".join(output.strip().splitlines()[-3:]) or text
     for prefix in ("Task failed: ", "Action failed: ", "Module failed: "):
         text = text.removeprefix(prefix)
-    return " ".join(text.split())
+    return " ".join(text[:_MOST_LINE].split()) + ("…" if len(text) > _MOST_LINE else "")
 
 
 def _folded(hosts):
-    from clustergen.hostlist import HostlistError, fold, natural_key
+    from clustergen.hostlist import HostlistError, compress, natural_key
 
     try:
-        return fold(sorted(hosts, key=natural_key))
+        return compress(sorted(hosts, key=natural_key))
     except HostlistError:
         return ",".join(hosts)

@@ -45,8 +45,8 @@ class Controller:
     def run(self, *command):
         code, out, err = self.ask(*command)
         if code:
-            said = (err or out).strip().splitlines()[-1:] or ["exit status %d" % code]
-            self.module.fail_json(msg="{}: {}".format(" ".join(command[:3]), said[0]))
+            last_line = (err or out).strip().splitlines()[-1:] or ["exit status %d" % code]
+            self.module.fail_json(msg="{}: {}".format(" ".join(command[:3]), last_line[0]))
         return out
 
     def nodes(self):

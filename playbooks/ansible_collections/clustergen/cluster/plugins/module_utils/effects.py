@@ -11,12 +11,14 @@ import re
 import time
 from fnmatch import fnmatchcase
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, safe_files
 
 # Units whose turn comes later, when the daemons that they talk to run.
 SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd.service", "slurmrestd.service")
+# The order of effects.tsv in the catalogue, which nodes do not have; a test compares the two.
 _ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart")
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
+_LOG_READ = 1 << 20  # bytes of a daemon's log; SlurmUser owns it and may have anything in its place
 
 
 class Worker:
@@ -49,9 +51,11 @@ class Worker:
             return True
         run = self.property(unit, "InvocationID")
         words = self.words(log, size, run) if run != before else ""
-        said = " ".join(line for line in (err or out).strip().splitlines() if not line.startswith(("See ", "Job for")))
+        message = " ".join(
+            line for line in (err or out).strip().splitlines() if not line.startswith(("See ", "Job for"))
+        )
         self.failed.append(
-            "systemctl {} {} failed: {}".format(verb, unit, words or said or "see journalctl -xeu " + unit)
+            "systemctl {} {} failed: {}".format(verb, unit, words or message or "see journalctl -xeu " + unit)
         )
         return False
 
@@ -61,10 +65,8 @@ class Worker:
     def words(self, log, size, run):
         """The last that one run of a unit said, in its own log beyond `size` or in the journal."""
         if log:
-            with open(log, encoding="utf-8", errors="replace") as file:
-                file.seek(size)
-                own = file.read().splitlines()
-            wrong = [line for line in own if "fatal:" in line] or [line for line in own if "error:" in line]
+            new_lines = safe_files.read_text(log, _LOG_READ, size).splitlines()
+            wrong = [line for line in new_lines if "fatal:" in line] or [line for line in new_lines if "error:" in line]
             if wrong:
                 return re.sub(r"^\[[^\]]*\]\s*", "", wrong[-1])
         _, log, _ = self.module.run_command(
@@ -102,12 +104,8 @@ def slurm_log(unit):
     daemon = unit.partition(".")[0]
     file = {"slurmctld": "slurm.conf", "slurmd": "slurm.conf", "slurmdbd": "slurmdbd.conf"}.get(daemon)
     key = {"slurmctld": "SlurmctldLogFile", "slurmd": "SlurmdLogFile"}.get(daemon, "LogFile")
-    try:
-        with open("/etc/slurm/" + str(file), encoding="utf-8", errors="replace") as opened:
-            found = re.search(r"^\s*" + key + r"\s*=\s*\"?([^\s\"#]+)", opened.read(), re.IGNORECASE | re.MULTILINE)
-    except OSError:
-        return None
-    return found.group(1) if found and os.path.isfile(found.group(1)) else None
+    log = _setting(str(file), key)
+    return log if log and os.path.isfile(log) else None
 
 
 def order(effects):
@@ -160,8 +158,8 @@ def _do(worker, kind, unit):
 def tmpfiles():
     folder = "/etc/tmpfiles.d"
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    own = [os.path.join(folder, name) for name in names if name.startswith("clustergen-")]
-    return ["systemd-tmpfiles", "--create", *own]
+    paths = [os.path.join(folder, name) for name in names if name.startswith("clustergen-")]
+    return ["systemd-tmpfiles", "--create", *paths]
 
 
 # -- Slurm's daemons ----------------------------------------------------------------------------------------------------
@@ -191,7 +189,7 @@ def slurm(worker, effects, units):
 
 def _is_about(effect, unit):
     kind, _, named = effect.partition(":")
-    if unit == "slurmctld.service" and kind in ("load-accounts", "reconfigure"):
+    if unit == "slurmctld.service" and kind in ("load-accounts", "new-cluster-id", "reconfigure"):
         return True
     if unit == "slurmd.service" and kind == "reconfigure":
         return True
@@ -218,6 +216,8 @@ def _accounts(worker, *words):
 
 
 def _controller(worker, effects):
+    if "new-cluster-id" in effects and not _forget_cluster_id(worker):
+        return
     script = "load-accounts" in effects and os.path.exists(ACCOUNTS)
     # Partitions name QOS and accounts, so those have to be there before the first start.
     if script and not worker.active("slurmctld.service") and not _accounts(worker, "names"):
@@ -235,13 +235,34 @@ def _controller(worker, effects):
         answers(worker)
 
 
-def _dbd_port():
+def _forget_cluster_id(worker):
+    """Stops slurmctld and removes the cluster ID that it saved, since slurmdbd assigns another one; True where it did."""
+    if worker.active("slurmctld.service") and not worker.systemctl("stop", "slurmctld.service"):
+        return False
+    place = os.path.join(_setting("slurm.conf", "StateSaveLocation") or "/var/spool", "clustername")
     try:
-        with open("/etc/slurm/slurmdbd.conf", encoding="utf-8", errors="replace") as file:
-            found = re.search(r"^\s*DbdPort\s*=\s*(\d+)", file.read(), re.IGNORECASE | re.MULTILINE)
+        os.unlink(place)
+    except FileNotFoundError:
+        pass
+    except OSError as err:
+        worker.failed.append(f"{place}: {err.strerror}")
+        return False
+    return True
+
+
+def _setting(file, key):
+    """The value of a key in one of Slurm's files; None where it is not set."""
+    try:
+        with open("/etc/slurm/" + file, encoding="utf-8", errors="replace") as opened:
+            match = re.search(r"^\s*" + key + r"\s*=\s*\"?([^\s\"#]+)", opened.read(), re.IGNORECASE | re.MULTILINE)
     except OSError:
-        found = None
-    return int(found.group(1)) if found else 6819
+        return None
+    return match.group(1) if match else None
+
+
+def _dbd_port():
+    port = _setting("slurmdbd.conf", "DbdPort") or ""
+    return int(port) if port.isdigit() else 6819
 
 
 def listens(port, seconds=120):

@@ -16,16 +16,16 @@ def read():
     """{"files": {target: {"sha256", "effect"}}, "pending": [effect], "tree": str, "boot": str}; empty where nothing was put yet."""
     try:
         with open(PLACE, encoding="utf-8") as file:
-            found = json.load(file)
+            content = json.load(file)
     except (OSError, ValueError):
-        found = {}
-    pending = found.get("pending", [])
-    if found.get("boot") != boot():  # somebody has rebooted it since
+        content = {}
+    pending = content.get("pending", [])
+    if content.get("boot") != boot():  # somebody has rebooted it since
         pending = [effect for effect in pending if effect != "reboot"]
     return {
-        "files": found.get("files", {}),
+        "files": content.get("files", {}),
         "pending": pending,
-        "tree": found.get("tree", ""),
+        "tree": content.get("tree", ""),
         "boot": boot(),
     }
 
@@ -37,6 +37,7 @@ def boot():
 
 def write(state):
     os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+    os.chmod(FOLDER, 0o700)
     beside = PLACE + ".new"
     with open(beside, "w", encoding="utf-8") as file:
         json.dump(state, file, indent=1, sort_keys=True)

@@ -12,6 +12,8 @@ import stat
 import tempfile
 import zlib
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
+
 MOST_SHOWN = 256 * 1024  # bytes of an old file that are sent back
 
 
@@ -32,61 +34,61 @@ def owner_ids(owner):
         return None
 
 
-def owner_name(found):
+def owner_name(status):
     """ "user:group" of what stat says; numbers where nobody has them."""
     try:
-        user = pwd.getpwuid(found.st_uid).pw_name
+        user = pwd.getpwuid(status.st_uid).pw_name
     except KeyError:
-        user = str(found.st_uid)
+        user = str(status.st_uid)
     try:
-        group = grp.getgrgid(found.st_gid).gr_name
+        group = grp.getgrgid(status.st_gid).gr_name
     except KeyError:
-        group = str(found.st_gid)
+        group = str(status.st_gid)
     return user + ":" + group
 
 
-def difference(wanted):
+def difference(expected):
     """What is not as wanted: a subset of content, mode, owner; the old content, and mode and owner as they are now."""
-    target = wanted["target"]
+    target = expected["target"]
     try:
-        found = os.lstat(target)
+        status = os.lstat(target)
     except OSError as err:
         if err.errno in (errno.ENOENT, errno.ENOTDIR):
             return ["content"], None, {}
         raise
     what = []
     before = None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return ["content"], None, {}
-    with open(target, "rb") as file:
+    with os.fdopen(safe_files.open_regular(target), "rb") as file:
         content = file.read()
-    if hashlib.sha256(content).hexdigest() != wanted["sha256"]:
+    if hashlib.sha256(content).hexdigest() != expected["sha256"]:
         what.append("content")
         before = content
-    if stat.S_IMODE(found.st_mode) != int(wanted["mode"], 8):
+    if stat.S_IMODE(status.st_mode) != int(expected["mode"], 8):
         what.append("mode")
-    if owner_ids(wanted["owner"]) != (found.st_uid, found.st_gid):
+    if owner_ids(expected["owner"]) != (status.st_uid, status.st_gid):
         what.append("owner")
-    return what, before, {"mode": f"{stat.S_IMODE(found.st_mode):04o}", "owner": owner_name(found)}
+    return what, before, {"mode": f"{stat.S_IMODE(status.st_mode):04o}", "owner": owner_name(status)}
 
 
-def differences(wanted):
+def differences(expected):
     """The files that are not as wanted, each with `what` and, for content, `before` (packed, None where it is new)."""
-    found = []
-    for file in wanted:
-        what, before, now = difference(file)
+    changed = []
+    for file in expected:
+        what, before, after = difference(file)
         if what:
             shown = before is not None and len(before) <= MOST_SHOWN
-            found.append(
+            changed.append(
                 {
                     "target": file["target"],
                     "what": what,
-                    "now": now,
+                    "now": after,
                     "there": before is not None or "content" not in what,
                     "before": pack(before) if shown else None,
                 }
             )
-    return found
+    return changed
 
 
 def put(module, file, content):
@@ -100,17 +102,21 @@ def put(module, file, content):
     if ids is None:
         raise LookupError("no account " + file["owner"] + " for " + target)
     if content is None:  # only its mode or owner
-        os.chown(target, *ids)
-        os.chmod(target, int(file["mode"], 8))
+        descriptor = safe_files.open_regular(target)
+        try:
+            os.fchown(descriptor, *ids)
+            os.fchmod(descriptor, int(file["mode"], 8))
+        finally:
+            os.close(descriptor)
         return
     handle, beside = tempfile.mkstemp(prefix=".clustergen-", dir=folder)
     try:
         with os.fdopen(handle, "wb") as opened:
             opened.write(content)
             opened.flush()
+            os.fchown(opened.fileno(), *ids)
+            os.fchmod(opened.fileno(), int(file["mode"], 8))
             os.fsync(opened.fileno())
-        os.chown(beside, *ids)
-        os.chmod(beside, int(file["mode"], 8))
         if module.selinux_enabled():
             module.set_context_if_different(beside, module.selinux_default_context(target), False)
         os.replace(beside, target)

@@ -18,17 +18,17 @@ def read():
     """{"id", "who", "host", "pid", "began", "open"} and `silent`, the seconds since its last sign; None where nobody ever applied."""
     try:
         with open(PLACE, encoding="utf-8") as file:
-            found = json.load(file)
-        return dict(found, silent=max(0.0, time.time() - os.stat(PLACE).st_mtime))
+            content = json.load(file)
+        return dict(content, silent=max(0.0, time.time() - os.stat(PLACE).st_mtime))
     except (OSError, ValueError):
         return None
 
 
 def in_the_way(run, over=()):
     """The run that is not over yet, if it is another one than `run` and none of `over`."""
-    found = read()
-    if found and found["open"] and found["id"] not in (run, *over) and found["silent"] < SILENT_S:
-        return found
+    mark = read()
+    if mark and mark["open"] and mark["id"] not in (run, *over) and mark["silent"] < SILENT_S:
+        return mark
     return None
 
 
@@ -44,7 +44,9 @@ class Alone:
     """Nobody else reads and writes in between."""
 
     def __enter__(self):
-        os.makedirs(FOLDER, mode=0o755, exist_ok=True)
+        # Whoever can open the lock can hold it, and keep every run away.
+        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+        os.chmod(FOLDER, 0o700)
         self.file = open(FOLDER + "/lock", "w", encoding="utf-8")
         fcntl.flock(self.file, fcntl.LOCK_EX)
 

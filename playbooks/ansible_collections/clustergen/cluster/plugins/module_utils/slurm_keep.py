@@ -11,6 +11,8 @@ import subprocess
 import tarfile
 import tempfile
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
+
 _INCLUDE = re.compile(r"^\s*include\s+(\S+)", re.IGNORECASE)
 _KEY = re.compile(r"^\s*(\w+)\s*=\s*\"?([^\"#]*?)\"?\s*(?:#.*)?$")
 _LAST = b"-- Dump completed"
@@ -22,32 +24,37 @@ class KeepError(Exception):
 
 def settings(path, depth=0):
     """Keys of a file of Slurm, in lower case, its includes read in their places; empty where it is not there."""
-    found = {}
+    values = {}
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
     except OSError:
-        return found
+        return values
     for line in lines:
         include = _INCLUDE.match(line)
         if include and depth < 5:
-            found.update(settings(os.path.join(os.path.dirname(path), include.group(1)), depth + 1))
+            values.update(settings(os.path.join(os.path.dirname(path), include.group(1)), depth + 1))
             continue
         match = _KEY.match(line)
         if match:
-            found[match.group(1).lower()] = match.group(2)
-    return found
+            values[match.group(1).lower()] = match.group(2)
+    return values
 
 
 def fresh(folder, name):
-    """A new file that only its owner reads, in a folder likewise: its path and the opened file."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    """A new file that only root reads, in a directory that only root writes to: its path and the opened file."""
     path = os.path.join(folder, name)
-    return path, os.fdopen(os.open(path + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path + ".part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return path, os.fdopen(os.open(path + ".part", flags, 0o600), "wb")
 
 
 def room(folder, needed, what):
     os.makedirs(folder, mode=0o700, exist_ok=True)
+    status = os.stat(folder)
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise KeepError("others than root can write to %s: chown root it and chmod go-w it" % folder)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise KeepError("%s has %d MiB free, and %s may take %d" % (folder, free >> 20, what, needed >> 20))
@@ -58,16 +65,16 @@ class Database:
 
     def __init__(self, module, conf="/etc/slurm/slurmdbd.conf"):
         self.module = module
-        found = settings(conf)
-        self.name = found.get("storageloc") or "slurm_acct_db"
-        self.login = {"password": found["storagepass"]} if found.get("storagepass") else {}
-        host = found.get("storagehost") or "localhost"
+        values = settings(conf)
+        self.name = values.get("storageloc") or "slurm_acct_db"
+        self.login = {"password": values["storagepass"]} if values.get("storagepass") else {}
+        host = values.get("storagehost") or "localhost"
         if self.login:
-            self.login["user"] = found.get("storageuser") or "slurm"
+            self.login["user"] = values.get("storageuser") or "slurm"
         if host != "localhost":
             self.login["host"] = host
-        if found.get("storageport"):
-            self.login["port"] = found["storageport"]
+        if values.get("storageport"):
+            self.login["port"] = values["storageport"]
 
     def _program(self, *names):
         for name in names:
@@ -123,29 +130,45 @@ class Database:
                 tail = (tail + block)[-200:]
             code = process.wait()
             errors.seek(0)
-            said = errors.read().decode("utf-8", "replace")
+            message = errors.read().decode("utf-8", "replace")
         # The program has left the last line out where it could not end.
         if code or _LAST not in tail:
             os.unlink(path + ".part")
-            raise KeepError("%s ended with %d: %s" % (program, code, " ".join(said.split())[-300:]))
+            raise KeepError("%s ended with %d: %s" % (program, code, " ".join(message.split())[-300:]))
         os.replace(path + ".part", path)
         return path, os.path.getsize(path)
 
 
 def state(folder, stamp, conf="/etc/slurm/slurm.conf"):
     """Path and size of an archive of slurmctld's state; None where this host has none."""
-    place = settings(conf).get("statesavelocation")
+    keys = settings(conf)
+    place = keys.get("statesavelocation")
     if not place or not os.path.isdir(place) or not os.listdir(place):
         return None
     size = sum(
-        os.path.getsize(os.path.join(top, name))
+        os.lstat(os.path.join(top, name)).st_size
         for top, _, names in os.walk(place)
         for name in names
-        if os.path.isfile(os.path.join(top, name))
+        if not os.path.islink(os.path.join(top, name))
     )
     room(folder, size, "slurmctld's state")
+    try:
+        user = safe_files.account(keys.get("slurmuser") or "root")
+    except KeyError as err:
+        raise KeepError("SlurmUser has no account here: %s" % err) from None
     path, file = fresh(folder, "slurmctld-state-%s.tar.gz" % stamp)
-    with file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as archive:
-        archive.add(place, arcname=os.path.basename(place.rstrip("/")))
+
+    def archive():
+        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as opened:
+            opened.add(place, arcname=os.path.basename(place.rstrip("/")))
+        file.flush()
+
+    try:
+        with file:
+            # As SlurmUser, whose directory it is: a link put there opens nothing that SlurmUser may not read.
+            safe_files.as_user(user, archive)
+    except OSError as err:
+        os.unlink(path + ".part")
+        raise KeepError("%s cannot be read as %s: %s" % (place, user.pw_name, err.strerror)) from None
     os.replace(path + ".part", path)
     return path, os.path.getsize(path)

@@ -45,8 +45,8 @@ class Apt:
         full = ["timeout", "-k", "10", str(seconds), *command]
         code, out, err = self.module.run_command(full, environ_update=_ENVIRONMENT)
         if code:
-            said = [line for line in (err + "\n" + out).splitlines() if line.startswith(("E:", "dpkg: error"))]
-            raise PackageError("; ".join(said[:3]) or (err or out).strip()[-300:] or "exit status %d" % code)
+            messages = [line for line in (err + "\n" + out).splitlines() if line.startswith(("E:", "dpkg: error"))]
+            raise PackageError("; ".join(messages[:3]) or (err or out).strip()[-300:] or "exit status %d" % code)
         return out
 
     def installed(self):
@@ -58,7 +58,7 @@ class Apt:
         return {name: version for name, source, version, _ in rows if version and _SOURCES.match(source)}
 
     def _names(self):
-        return wanted([name for name in self.installed() if not _LIBRARY.match(name)], self.names)
+        return selected([name for name in self.installed() if not _LIBRARY.match(name)], self.names)
 
     def prepare(self):
         """Adds where Slurm's packages come from, and asks for lists; True where something was added."""
@@ -156,9 +156,9 @@ class Dnf:
         return {row[0].rpartition(".")[0]: row[1] for row in rows if len(row) == 3}
 
     def _moving(self):
-        names = wanted(list(self.installed()), self.names)
-        there = set(names) <= set(self.installed())
-        return [*(["upgrade"] if there else ["--allowerasing", "install"]), *names]
+        names = selected(list(self.installed()), self.names)
+        are_installed = set(names) <= set(self.installed())
+        return [*(["upgrade"] if are_installed else ["--allowerasing", "install"]), *names]
 
     def download(self):
         self._run("dnf", "-q", "-y", "--downloadonly", *self._moving())
@@ -171,7 +171,7 @@ class Dnf:
         self._run("dnf", "-q", "-y", *self._moving())
 
 
-def wanted(installed, names):
+def selected(installed, names):
     """What to install: all that is there, by the new names where those are others."""
     if names and not set(names) & set(installed):
         return sorted(names)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import stat
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
 from ansible_collections.clustergen.cluster.plugins.module_utils.staging import words, write
 
 _OWN_PLACES = (
@@ -58,15 +61,28 @@ def _own_places(folder, values, drop=None):
                 continue
             place = os.path.join(root, name)
             with open(place, encoding="utf-8", errors="surrogateescape") as opened:
-                lines = opened.read().split("\n")
+                status = os.fstat(opened.fileno())
+                before = opened.read()
             kept = []
-            for line in lines:
+            for line in before.split("\n"):
                 match = keys.match(line)
                 if match:
                     line = match.group(1) + match.group(2) + "=" + lower[match.group(2).lower()]
                 kept.append(drop.sub("", line) if drop else line)
-            with open(place, "w", encoding="utf-8", errors="surrogateescape") as opened:
-                opened.write("\n".join(kept))
+            after = "\n".join(kept)
+            if after != before:
+                os.unlink(place)  # a link leads to the live file
+                content = after.encode("utf-8", "surrogateescape")
+                safe_files.create(place, content, stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid))
+
+
+def _copy_state(saved, state):
+    """Copies what slurmctld needs of its state, as the user who owns it: a link in there opens nothing that the user may not read."""
+    reading = os.open(saved, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    writing = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    for name in _STATE:
+        with contextlib.suppress(OSError):  # absent, or no file of slurmctld's
+            safe_files.copy_file(name, reading, writing)
 
 
 def slurmctld(module, staged):
@@ -75,26 +91,25 @@ def slurmctld(module, staged):
     if not program:
         return None
     folder = staged.folder("/etc/slurm")
-    user = _setting(folder, "SlurmUser") or "root"
+    name = _setting(folder, "SlurmUser") or "root"
+    try:
+        user = safe_files.account(name)
+    except KeyError:
+        return "slurmctld refuses these files: SlurmUser " + name + " has no account on this node"
     state = staged.place + "/state"
-    os.makedirs(state, mode=0o755)
-    shutil.chown(state, user)
+    os.mkdir(state, 0o700)
+    os.chown(state, user.pw_uid, user.pw_gid)
     saved = _setting("/etc/slurm", "StateSaveLocation")
-    known = False
-    if saved:
-        for name in _STATE:
-            if os.path.isfile(os.path.join(saved, name)):
-                shutil.copy2(os.path.join(saved, name), state)
-                shutil.chown(os.path.join(state, name), user)
-                known = known or name == "assoc_mgr_state"
+    if saved and os.path.isdir(saved):
+        safe_files.as_user(user, lambda: _copy_state(saved, state))
+    has_state = os.path.lexists(state + "/assoc_mgr_state")
     log = staged.place + "/slurmctld.log"
-    own = dict.fromkeys(("SlurmctldLogFile", "SlurmSchedLogFile"), log)
-    own.update(SlurmctldPidFile=staged.place + "/slurmctld.pid", StateSaveLocation=state)
+    logs = dict.fromkeys(("SlurmctldLogFile", "SlurmSchedLogFile"), log)
+    logs.update(SlurmctldPidFile=staged.place + "/slurmctld.pid", StateSaveLocation=state)
     # A controller that never ran knows no accounts yet, and none can be asked from in here.
-    unknown = None if known else _ACCOUNTING
-    _own_places(folder, own, unknown)
-    open(log, "w").close()
-    shutil.chown(log, user)
+    unknown = None if has_state else _ACCOUNTING
+    _own_places(folder, logs, unknown)
+    safe_files.create(log, b"", 0o600, (user.pw_uid, user.pw_gid))
     first = re.split(r"[(,]", _setting(folder, "SlurmctldHost") or _setting(folder, "ControlMachine") or "localhost")[0]
     hosts = ["/etc/hosts"] if any(file["target"] == "/etc/hosts" for file in staged.files) else []
     script = (
@@ -111,21 +126,18 @@ def slurmctld(module, staged):
     )
     for file in staged.files:
         if file["target"] in hosts:
-            write(staged.place + file["target"] + ".new", file)
-            os.makedirs(staged.place + "/etc", exist_ok=True)
-            os.replace(staged.place + file["target"] + ".new", staged.place + file["target"])
+            write(staged.copies + file["target"], file)
     code, output = staged.see(
         module,
         ["/etc/slurm"],
-        ["sh", "-c", script, "sh", first, staged.place, " ".join(hosts), program, log],
+        ["sh", "-c", script, "sh", first, staged.copies, " ".join(hosts), program, log],
         ["--net", "--uts", "--pid", "--fork", "--kill-child"],
     )
-    with open(log, encoding="utf-8", errors="replace") as opened:
-        said = opened.read()
     if code == 0:
         return ""
-    fatal = [line for line in said.splitlines() if "fatal:" in line]
-    errors = [line for line in said.splitlines() if "error:" in line and "state" not in line]
+    text = safe_files.read_text(log, 1 << 20)
+    fatal = [line for line in text.splitlines() if "fatal:" in line]
+    errors = [line for line in text.splitlines() if "error:" in line and "state" not in line]
     return "slurmctld refuses these files: " + words("\n".join([*fatal, *errors[:3]]) or output)
 
 

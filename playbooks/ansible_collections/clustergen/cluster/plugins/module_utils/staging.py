@@ -1,7 +1,8 @@
 """Files that are not live yet, where a parser sees them as if they were.
 
-The folder of the files is copied, the new files are put into the copy, and the parser sees the copy in the place of the
-folder, in a mount namespace of its own. Nothing that runs on the node notices.
+The directory of the files is copied, the new files are put into the copy, and the parser sees the copy in the place of
+the directory, in a mount namespace of its own. Nothing that runs on the node notices, and nobody but root reaches a
+copy by its path.
 """
 
 from __future__ import annotations
@@ -11,21 +12,28 @@ import re
 import shutil
 import tempfile
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
+
 SECONDS = 60
 _RUN = ["timeout", "-k", "5", str(SECONDS)]
-# The copy in the place of the folder, for one command.
+# The copy in the place of the directory, for one command.
 _VIEW = 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"'
 
 
 class Staged:
-    """Copies of the folders that hold `files` ([{"target", "content"}]), with those files in them."""
+    """Copies of the directories that hold `files` ([{"target", "content", "mode"}]), with those files in them.
+
+    `place` is for what daemons write as their own user, and only root creates entries in it; `copies` is root's alone.
+    """
 
     def __init__(self, files, removed=()):
         self.files = files
         self.removed = removed
-        self.place = tempfile.mkdtemp(prefix="clustergen-trial-", dir="/run")
-        os.chmod(self.place, 0o711)  # daemons read it as their own user; the copies keep their modes
-        self.copies = {}
+        self.place = tempfile.mkdtemp(prefix="clustergen-trial-", dir="/run")  # 0700
+        self.copies = self.place + "/copies"
+        os.mkdir(self.copies, 0o700)
+        os.chmod(self.place, 0o711)
+        self._made = {}
 
     def __enter__(self):
         return self
@@ -34,23 +42,37 @@ class Staged:
         shutil.rmtree(self.place, ignore_errors=True)
 
     def folder(self, real):
-        """The copy of one folder, made when it is first asked for."""
-        if real not in self.copies:
-            copy = self.place + real
+        """The copy of one directory, made when it is first asked for."""
+        if real not in self._made:
+            copy = self.copies + real
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             if os.path.isdir(real):
-                shutil.copytree(real, copy, symlinks=True, ignore_dangling_symlinks=True, copy_function=_copy)
-                _own_like(real, copy)
+                safe_files.copy_tree(real, copy)
             else:
-                os.makedirs(copy)
+                os.mkdir(copy)
             for file in self.files:
                 if file["target"].startswith(real + "/"):
-                    write(copy + file["target"][len(real) :], file)
+                    write(self._inside(real, file["target"]), file)
             for target in self.removed:
-                if target.startswith(real + "/") and os.path.exists(copy + target[len(real) :]):
-                    os.unlink(copy + target[len(real) :])
-            self.copies[real] = copy
-        return self.copies[real]
+                if target.startswith(real + "/"):
+                    place = self._inside(real, target)
+                    if os.path.lexists(place):
+                        os.unlink(place)
+            self._made[real] = copy
+        return self._made[real]
+
+    def _inside(self, real, target):
+        """The path of `target` in the copy of `real`. A linked directory on the way becomes a copy: the link leads to live files."""
+        live, copy = real, self.copies + real
+        for name in target[len(real) + 1 :].split("/")[:-1]:
+            live, copy = live + "/" + name, copy + "/" + name
+            if os.path.islink(copy):
+                os.unlink(copy)
+                if os.path.isdir(live):
+                    safe_files.copy_tree(live, copy)
+            if not os.path.isdir(copy):
+                os.mkdir(copy)
+        return copy + "/" + os.path.basename(target)
 
     def see(self, module, folders, command, extra=()):
         """Runs `command` with the copies of `folders` in their place; (exit status, output)."""
@@ -63,30 +85,11 @@ class Staged:
         return code, out + err
 
 
-def _copy(source, target):
-    shutil.copy2(source, target)
-    found = os.stat(source)
-    os.chown(target, found.st_uid, found.st_gid)
-    return target
-
-
-def _own_like(real, copy):
-    for root, folders, _ in os.walk(real):
-        for name in ["", *folders]:
-            source = os.path.join(root, name) if name else root
-            target = copy + source[len(real) :]
-            if os.path.isdir(target) and not os.path.islink(target):
-                found = os.stat(source)
-                os.chown(target, found.st_uid, found.st_gid)
-
-
 def write(place, file):
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    with open(place, "wb") as opened:
-        opened.write(file["content"])
-    os.chmod(place, int(file["mode"], 8))
-    if file.get("ids"):
-        os.chown(place, *file["ids"])
+    """Puts one new file into a copy; a link in its place goes, as it does when the file becomes live."""
+    if os.path.lexists(place):
+        os.unlink(place)
+    safe_files.create(place, file["content"], int(file["mode"], 8), file.get("ids"))
 
 
 def words(output, most=4):

@@ -8,7 +8,7 @@ import shutil
 import time
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_trials import slurmctld, slurmd, slurmdbd
-from ansible_collections.clustergen.cluster.plugins.module_utils.staging import SECONDS, Staged, words
+from ansible_collections.clustergen.cluster.plugins.module_utils.staging import SECONDS, Staged, words, write
 
 
 def _asked(program, folders, arguments):
@@ -29,9 +29,8 @@ def _scripts(module, staged):
         first = file["content"].split(b"\n", 1)[0]
         match = re.match(rb"#!(/\S*/)?(?:env )?(ba|da)?sh\b", first)
         if match:
-            place = staged.place + "/script"
-            with open(place, "wb") as opened:
-                opened.write(file["content"])
+            place = staged.copies + "/script"
+            write(place, dict(file, mode="0600", ids=None))
             # Patterns that a script switches on for itself are read before it does.
             shell = ["bash", "-O", "extglob"] if b"bash" in first else ["sh"]
             code, out, err = module.run_command([*shell, "-n", place])
@@ -63,17 +62,17 @@ def run(module, files, removed, without):
     wrong, absent = [], []
     targets = [file["target"] for file in files] + list(removed)
     with Staged(files, removed) as staged:
-        said = _scripts(module, staged)
-        if said:
-            wrong.append(said)
+        messages = _scripts(module, staged)
+        if messages:
+            wrong.append(messages)
     for name, start, trial in TRIALS:
         if name in without or not any(target.startswith(start) for target in targets):
             continue
         began = time.monotonic()
         with Staged(files, removed) as staged:  # each its own: a trial may change its copy
-            said = trial(module, staged)
-        if said is None:
+            messages = trial(module, staged)
+        if messages is None:
             absent.append(name)
-        elif said:
-            wrong.append(said if time.monotonic() - began < SECONDS else said + " (after %d s)" % SECONDS)
+        elif messages:
+            wrong.append(messages if time.monotonic() - began < SECONDS else messages + " (after %d s)" % SECONDS)
     return wrong, absent

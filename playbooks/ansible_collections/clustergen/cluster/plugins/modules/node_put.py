@@ -83,15 +83,15 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import effects,
 
 def unpacked(files):
     """The files with their content as bytes; those of which only mode or owner differ are read from where they are."""
-    found = []
+    files_in_place = []
     for file in files:
         ids = overlay.owner_ids(file["owner"])
         if file["content"] is not None:
-            found.append(dict(file, content=overlay.unpack(file["content"]), ids=ids, whole=True))
+            files_in_place.append(dict(file, content=overlay.unpack(file["content"]), ids=ids, whole=True))
         else:
             with open(file["target"], "rb") as opened:
-                found.append(dict(file, content=opened.read(), ids=ids, whole=False))
-    return found
+                files_in_place.append(dict(file, content=opened.read(), ids=ids, whole=False))
+    return files_in_place
 
 
 def main():

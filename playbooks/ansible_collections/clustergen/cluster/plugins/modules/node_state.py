@@ -64,15 +64,15 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import journal,
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 
 
-def missing_packages(module, wanted):
-    if not wanted:
+def missing_packages(module, requested):
+    if not requested:
         return []
     if shutil.which("dpkg-query"):
-        _, out, _ = module.run_command(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted])
-        there = {line.split()[0] for line in out.splitlines() if line.endswith(" installed")}
-        return [name for name in wanted if name.partition("=")[0].partition(":")[0] not in there]
+        _, out, _ = module.run_command(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *requested])
+        installed = {line.split()[0] for line in out.splitlines() if line.endswith(" installed")}
+        return [name for name in requested if name.partition("=")[0].partition(":")[0] not in installed]
     missing = []
-    for name in wanted:
+    for name in requested:
         if module.run_command(["rpm", "-q", "--whatprovides", name])[0]:
             missing.append(name)
     return missing
@@ -84,7 +84,7 @@ def unit_states(module, units):
         return {}
     fields = "Id,Names,LoadState,ActiveState,UnitFileState,Type,Result,NeedDaemonReload"
     _, out, _ = module.run_command(["systemctl", "show", "-p", fields, "--", *units])
-    found = {}
+    states = {}
     # Nodes of Rocky 9 have Python 3.9, whose zip knows no strict.
     for unit, block in zip(units, out.strip().split("\n\n")):  # noqa: B905
         state = dict(line.partition("=")[::2] for line in block.splitlines())
@@ -98,23 +98,24 @@ def unit_states(module, units):
             active = "RemainAfterExit" not in state
         enabled = state.get("UnitFileState") not in ("disabled", "")
         if not active or not enabled:
-            found[unit] = {"load": state.get("LoadState", ""), "active": active, "enabled": enabled}
-    return found
+            states[unit] = {"load": state.get("LoadState", ""), "active": active, "enabled": enabled}
+    return states
 
 
 def operating_system():
-    found = {}
+    values = {}
     try:
         with open("/etc/os-release", encoding="utf-8") as file:
             for line in file:
                 key, _, value = line.strip().partition("=")
-                found[key] = value.strip("\"'")
+                values[key] = value.strip("\"'")
     except OSError:
         pass
     return {
-        "id": found.get("ID", ""),
-        "version": found.get("VERSION_ID", ""),
-        "codename": found.get("VERSION_CODENAME", ""),
+        "id": values.get("ID", ""),
+        "version": values.get("VERSION_ID", ""),
+        "codename": values.get("VERSION_CODENAME", ""),
+        "machine": os.uname().machine,
     }
 
 
@@ -127,7 +128,7 @@ def sha256(path):
 
 
 def free_space():
-    found = {}
+    space = {}
     seen = set()
     for path in FREE:
         try:
@@ -135,13 +136,13 @@ def free_space():
             if device not in seen:
                 seen.add(device)
                 stat = os.statvfs(path)
-                found[path] = {
+                space[path] = {
                     "mib": stat.f_bavail * stat.f_frsize >> 20,
                     "inodes": stat.f_favail if stat.f_files else None,
                 }
         except OSError:
             continue
-    return found
+    return space
 
 
 def writable(path):
@@ -172,13 +173,13 @@ def main():
     )
     asked = module.params
     state = journal.read()
-    wanted = {file["target"] for file in asked["files"]}
+    targets = {file["target"] for file in asked["files"]}
     root = os.geteuid() == 0
     module.exit_json(
         changed=False,
         differs=overlay.differences(asked["files"]) if root else [],
-        leftovers=sorted(target for target in state["files"] if target not in wanted and os.path.lexists(target)),
-        effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in wanted},
+        leftovers=sorted(target for target in state["files"] if target not in targets and os.path.lexists(target)),
+        effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in targets},
         pending=state["pending"],
         applied=state["tree"],
         last_run=(run_mark.read() or {"id": "none"})["id"],

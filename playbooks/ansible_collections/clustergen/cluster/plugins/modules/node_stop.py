@@ -52,19 +52,19 @@ def main():
     disable = module.params["disable"]
     stopped, failed = [], []
     for unit in module.params["units"]:
-        found = properties(module, unit)
-        runs = found.get("ActiveState") not in ("inactive", "failed", None)
-        enabled = disable and found.get("UnitFileState") in ("enabled", "enabled-runtime")
-        if found.get("LoadState") in ("not-found", None) or not (runs or enabled):
+        state = properties(module, unit)
+        runs = state.get("ActiveState") not in ("inactive", "failed", None)
+        enabled = disable and state.get("UnitFileState") in ("enabled", "enabled-runtime")
+        if state.get("LoadState") in ("not-found", None) or not (runs or enabled):
             continue
         stopped.append(unit)
         if module.check_mode:
             continue
-        for verb in [verb for verb, wanted in (("stop", runs), ("disable", enabled)) if wanted]:
+        for verb in [verb for verb, is_due in (("stop", runs), ("disable", enabled)) if is_due]:
             code, out, err = module.run_command(["timeout", "-k", "5", "300", "systemctl", verb, "--", unit])
             if code:
-                said = (err or out).strip().splitlines()[-1:] or ["exit status %d" % code]
-                failed.append(f"systemctl {verb} {unit}: {said[0]}")
+                last_line = (err or out).strip().splitlines()[-1:] or ["exit status %d" % code]
+                failed.append(f"systemctl {verb} {unit}: {last_line[0]}")
     if failed:
         module.fail_json(msg="; ".join(failed), stopped=stopped)
     module.exit_json(changed=bool(stopped), stopped=stopped)

@@ -65,10 +65,10 @@ def main():
     run = asked["run"]
     with run_mark.Alone():
         if asked["state"] == "over":
-            found = run_mark.read()
-            if found and found["id"] == run["id"]:
-                found.pop("silent")
-                run_mark.write(dict(found, open=False))
+            mark = run_mark.read()
+            if mark and mark["id"] == run["id"]:
+                mark.pop("silent")
+                run_mark.write(dict(mark, open=False))
             module.exit_json(changed=False, other=None)
         other = run_mark.in_the_way(run["id"], asked["dead"])
         last = run_mark.read()

@@ -59,14 +59,14 @@ def main():
     stamp = asked["version"] + time.strftime("-%Y%m%dT%H%M%S")
     try:
         if asked["what"] == "database":
-            found = slurm_keep.Database(module).dump(asked["folder"], stamp)
+            dump = slurm_keep.Database(module).dump(asked["folder"], stamp)
         else:
-            found = slurm_keep.state(asked["folder"], stamp)
+            dump = slurm_keep.state(asked["folder"], stamp)
     except (slurm_keep.KeepError, OSError) as err:
         module.fail_json(msg="nothing was kept, so nothing goes on: %s" % err)
-    if found is None:
+    if dump is None:
         module.exit_json(changed=False, path="", msg="no state here")
-    path, size = found
+    path, size = dump
     module.exit_json(changed=True, path=path, msg="%s, %.1f MiB" % (path, size / 1048576))
 
 

@@ -84,28 +84,28 @@ SILENT = frozenset(("not_responding", "unknown"))
 
 def drain(module, slurm):
     asked = module.params
-    known = slurm.nodes()
-    there = [name for name in asked["nodes"] if name in known]
+    states = slurm.nodes()
+    present = [name for name in asked["nodes"] if name in states]
     # What the health check drained it may resume at any time, so that becomes ours.
-    todo = [name for name in there if not known[name][0] & DRAINED or known[name][1].startswith(HEALTH)]
+    todo = [name for name in present if not states[name][0] & DRAINED or states[name][1].startswith(HEALTH)]
     if todo:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(todo), "State=DRAIN", "Reason=" + OURS + asked["reason"])
     until = time.monotonic() + asked["timeout"]
-    jobs = slurm.jobs_on(there) if there else []
+    jobs = slurm.jobs_on(present) if present else []
     while jobs and asked["wait"]:
         if time.monotonic() > until:
             module.fail_json(
                 msg="after %d s still %d job%s: %s; the drain stays: run again to carry on, or give up with clustergen.cluster.resume"
-                % (asked["timeout"], len(jobs), "" if len(jobs) == 1 else "s", told(slurm.places_of_jobs(there)))
+                % (asked["timeout"], len(jobs), "" if len(jobs) == 1 else "s", listed(slurm.places_of_jobs(present)))
             )
         time.sleep(2)
         run_mark.sign()
-        jobs = slurm.jobs_on(there)
-    others = {name: known[name][1] for name in there if name not in todo and not known[name][1].startswith(OURS)}
+        jobs = slurm.jobs_on(present)
+    others = {name: states[name][1] for name in present if name not in todo and not states[name][1].startswith(OURS)}
     module.exit_json(changed=bool(todo), drained=todo, others=others, jobs_left=jobs)
 
 
-def told(places):
+def listed(places):
     return ", ".join(places[:5]) + (" and %d more" % (len(places) - 5) if len(places) > 5 else "")
 
 
@@ -119,9 +119,11 @@ def resumable(states, reason, any_reason):
 def settled(slurm, nodes, states, until):
     """All nodes that Slurm knows, once none of these is in one of the states any more, or the time is up."""
     while True:
-        known = slurm.nodes()
-        if time.monotonic() > until or not any(known[name][0] & states for name in nodes if name in known):
-            return known
+        reported_states = slurm.nodes()
+        if time.monotonic() > until or not any(
+            reported_states[name][0] & states for name in nodes if name in reported_states
+        ):
+            return reported_states
         time.sleep(1)
 
 
@@ -129,16 +131,16 @@ def resume(module, slurm):
     asked = module.params
     until = time.monotonic() + 60
     # What is not answering yet, or restarted just now, is given the time to come back.
-    known = settled(slurm, asked["nodes"], SILENT | {"down"}, until)
-    ours = [name for name in asked["nodes"] if name in known and resumable(*known[name], asked["any_reason"])]
+    states = settled(slurm, asked["nodes"], SILENT | {"down"}, until)
+    ours = [name for name in asked["nodes"] if name in states and resumable(*states[name], asked["any_reason"])]
     if ours:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
         # slurmctld pings a resumed node before it gives it a job.
-        known = settled(slurm, ours, SILENT, until)
+        states = settled(slurm, ours, SILENT, until)
     left = {
-        name: known[name][1] or "does not answer"
+        name: states[name][1] or "does not answer"
         for name in asked["nodes"]
-        if name in known and known[name][0] & (DRAINED | SILENT | {"down"})
+        if name in states and states[name][0] & (DRAINED | SILENT | {"down"})
     }
     module.exit_json(changed=bool(ours), resumed=ours, left=left)
 
@@ -159,6 +161,8 @@ def main():
     run_mark.sign()
     if module.params["state"] == "jobs":
         some = ["--partition=" + ",".join(module.params["partitions"])] if module.params["partitions"] else []
+        if module.params["nodes"]:
+            module.exit_json(changed=False, jobs=len(slurm.jobs_on(module.params["nodes"])))
         out = slurm.run("squeue", "--noheader", "--all", "--format=%i", *some)
         module.exit_json(changed=False, jobs=len(out.split()))
     (drain if module.params["state"] == "drained" else resume)(module, slurm)

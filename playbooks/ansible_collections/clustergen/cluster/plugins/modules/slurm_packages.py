@@ -86,19 +86,19 @@ def main():
         },
     )
     asked = module.params
-    wanted = asked["release"] + "."
+    prefix = asked["release"] + "."
     try:
         packages = manager(module, asked["suite"], asked["source"], asked["packages"])
         before = version_of(packages.installed())
         if asked["step"] == "offer":
             added = packages.prepare()
-            there = version_of(packages.offered()) or before
-            if not (there + ".").startswith(wanted):
+            offered = version_of(packages.offered()) or before
+            if not (offered + ".").startswith(prefix):
                 module.fail_json(
                     msg="no package of Slurm {} is offered here, only {}; say where it comes from: -e cluster_slurm_suite=…, "
-                    "cluster_slurm_source='deb …' or cluster_slurm_role=…".format(asked["release"], there or "none")
+                    "cluster_slurm_source='deb …' or cluster_slurm_role=…".format(asked["release"], offered or "none")
                 )
-            module.exit_json(changed=added, version=there, msg="%s → %s" % (before, there))
+            module.exit_json(changed=added, version=offered, msg="%s → %s" % (before, offered))
         if asked["step"] == "download":
             packages.download()
             if asked["mpi"] != "none" and packages.lacks("mpi_" + asked["mpi"]):
@@ -109,12 +109,12 @@ def main():
                 )
             module.exit_json(changed=False, version=before)
         packages.install()
-        there = version_of(packages.installed())
+        offered = version_of(packages.installed())
     except PackageError as err:
         module.fail_json(msg=str(err))
-    if not (there + ".").startswith(wanted):
-        module.fail_json(msg="Slurm is %s after the installation, and was to be %s" % (there, asked["release"]))
-    module.exit_json(changed=there != before, version=there, msg="%s → %s" % (before, there))
+    if not (offered + ".").startswith(prefix):
+        module.fail_json(msg="Slurm is %s after the installation, and was to be %s" % (offered, asked["release"]))
+    module.exit_json(changed=offered != before, version=offered, msg="%s → %s" % (before, offered))
 
 
 if __name__ == "__main__":

@@ -56,20 +56,20 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
 
 def waiting(asked, slurm):
     """What is missing still: name → in words."""
-    known = slurm.nodes()
+    reported_states = slurm.nodes()
     releases = slurm.releases() if asked["release"] else {}
-    found = {}
+    pending = {}
     for name in asked["nodes"]:
-        if name not in known:
-            found[name] = "Slurm does not know it"
+        if name not in reported_states:
+            pending[name] = "Slurm does not know it"
             continue
-        states, reason = known[name]
+        states, reason = reported_states[name]
         wrong = states & (UNUSABLE if asked["drained_ok"] else UNUSABLE | DRAINED)
         if wrong:
-            found[name] = "+".join(sorted(states)) + (", " + reason if reason else "")
+            pending[name] = "+".join(sorted(states)) + (", " + reason if reason else "")
         elif asked["release"] and not (releases[name] + ".").startswith(asked["release"] + "."):
-            found[name] = "registered by slurmd " + (releases[name] or "of an unknown release")
-    return found
+            pending[name] = "registered by slurmd " + (releases[name] or "of an unknown release")
+    return pending
 
 
 def main():
@@ -94,9 +94,11 @@ def main():
         time.sleep(1)
         left = waiting(asked, slurm)
     if left:
-        told = [f"{name} ({left[name]})" for name in sorted(left)]
-        more = " and %d more" % (len(told) - 5) if len(told) > 5 else ""
-        module.fail_json(msg="after %d s not ready: %s%s" % (asked["timeout"], "; ".join(told[:5]), more), answers=True)
+        listed = [f"{name} ({left[name]})" for name in sorted(left)]
+        more = " and %d more" % (len(listed) - 5) if len(listed) > 5 else ""
+        module.fail_json(
+            msg="after %d s not ready: %s%s" % (asked["timeout"], "; ".join(listed[:5]), more), answers=True
+        )
     module.exit_json(changed=False, answers=True)
 
 

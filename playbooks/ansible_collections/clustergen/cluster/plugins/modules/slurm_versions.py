@@ -44,9 +44,9 @@ def main():
         if not program:
             continue
         _, out, err = module.run_command(["timeout", "-k", "2", "20", program, "-V"])
-        found = re.search(r"^slurm\S*\s+v?(\d+\.\d+\S*)", out + err, re.MULTILINE)
-        if found:
-            versions[name] = found.group(1)
+        match = re.search(r"^slurm\S*\s+v?(\d+\.\d+\S*)", out + err, re.MULTILINE)
+        if match:
+            versions[name] = match.group(1)
         else:  # slurmdbd tells nothing where it has no slurmdbd.conf
             silent.append(name)
         if module.run_command(["systemctl", "is-active", "--quiet", name + ".service"])[0] == 0:

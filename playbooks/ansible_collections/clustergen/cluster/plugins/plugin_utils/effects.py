@@ -9,6 +9,7 @@ SLURM_KINDS = frozenset(
         "load-accounts",
         "restart-slurm",
         "restart-slurmctld",
+        "new-cluster-id",
         "restart-slurmd",
         "restart-slurmdbd",
         "refuse",
@@ -16,6 +17,8 @@ SLURM_KINDS = frozenset(
 )
 # Kinds that need an empty node; told by a file of the node itself, so that nodes can take turns.
 EMPTYING = frozenset(("remount", "drain", "reboot"))
+# Kinds of changes of Slurm's files for which nodes have to be without jobs; of these `vacate` leaves them drained.
+DRAINING = frozenset(("drain", "vacate"))
 _COMPARED = frozenset(("reconfigure", "restart-slurmd", "restart-slurmdbd", "refuse", "drain"))
 
 
@@ -65,7 +68,7 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
         _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
     for target in state["leftovers"]:
         effect = state["effects_of"].get(target, "none")
-        _take(verdict, target, effect, idle_units, serving, new=False, gone=True)
+        _take(verdict, target, effect, idle_units, serving, new=False, is_removed=True)
     if any(contents[target][0] != contents[target][1] for target in semantic):
         _slurm(verdict, host, roles, release, contents, serving)
     for effect in state["pending"]:
@@ -76,11 +79,11 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
                 verdict.later.append(effect)
         else:
             verdict.add(effect)
-    verdict.effects = list(dict.fromkeys(_own(verdict.effects, units, host == first_controller)))
+    verdict.effects = list(dict.fromkeys(_local(verdict.effects, units, host == first_controller)))
     return verdict
 
 
-def _own(effects, units, first_controller):
+def _local(effects, units, first_controller):
     """Effects on Slurm's daemons as this host has them; those on daemons of other hosts are left out."""
     for effect in effects:
         parts = ["restart-slurmctld", "restart-slurmd"] if effect in ("restart-slurm", "refuse") else [effect]
@@ -95,10 +98,10 @@ def _own(effects, units, first_controller):
                 yield part
 
 
-def _take(verdict, target, effect, idle_units, serving, new, gone=False):
+def _take(verdict, target, effect, idle_units, serving, new, is_removed=False):
     name, _, unit = effect.partition(":")
     if name not in EMPTYING:
-        verdict.add(effect if not (gone and unit) else ("daemon-reload" if "/systemd/" in target else effect))
+        verdict.add(effect if not (is_removed and unit) else ("daemon-reload" if "/systemd/" in target else effect))
     elif name != "reboot" and (unit in idle_units or not serving):
         # No job to take anything from; and what does not run yet is only started.
         verdict.add("restart:" + unit if name == "drain" else "none" if unit in idle_units or new else effect)
@@ -111,7 +114,7 @@ def _take(verdict, target, effect, idle_units, serving, new, gone=False):
 
 def _changes(contents, release):
     from clustergen.catalogue.versions import SlurmRelease
-    from clustergen.plan.slurm import slurm_changes
+    from clustergen.diff.slurm import slurm_changes
 
     old = {target: before for target, (before, _) in contents.items() if before is not None}
     new = {target: after for target, (_, after) in contents.items() if after is not None}
@@ -120,38 +123,38 @@ def _changes(contents, release):
 
 def elsewhere(hosts, release, contents):
     """What a controller's changes take on nodes that get their configuration from it: host → effects."""
-    from clustergen.plan.slurm import effects_on
+    from clustergen.diff.slurm import effects_on
 
     if all(before is None or before == after for before, after in contents.values()):
         return {}
     changes = _changes(contents, release)
-    found = {}
+    by_host = {}
     for host in hosts:
-        told = [str(effect) for effect in effects_on(changes, host, {"all", "slurm_compute"})]
-        wanted = [effect for effect in told if kind(effect) in ("drain", "restart-slurmd")]
-        if wanted:
-            found[host] = wanted
-    return found
+        effects = [str(effect) for effect in effects_on(changes, host, {"all", "slurm_compute"})]
+        selected = [effect for effect in effects if kind(effect) in DRAINING | {"restart-slurmd"}]
+        if selected:
+            by_host[host] = selected
+    return by_host
 
 
-def emptied_by(hosts, release, contents):
-    """Nodes without jobs is what a controller's changes take, of `hosts` and of those that leave: names, in their order."""
+def emptied_by(hosts, release, contents, kinds=DRAINING):
+    """The nodes that a controller's changes need without jobs, of `hosts` and of removed ones: names, in their order."""
     from clustergen.hostlist import HostlistError, expand
 
     if all(before is None or before == after for before, after in contents.values()):
         return []
-    found = {}
+    reasons = {}
     for change in _changes(contents, release):
-        if any(effect.kind == "drain" for effect in change.effects):
+        if any(effect.kind in kinds for effect in change.effects):
             try:
-                found.update(dict.fromkeys(hosts if change.nodes is None else expand(change.nodes)))
+                reasons.update(dict.fromkeys(hosts if change.nodes is None else expand(change.nodes)))
             except HostlistError:  # a name that is no host's in a file that Slurm refuses
-                found[change.nodes] = None
-    return list(found)
+                reasons[change.nodes] = None
+    return list(reasons)
 
 
 def _slurm(verdict, host, roles, release, contents, serving):
-    from clustergen.plan.slurm import effects_on
+    from clustergen.diff.slurm import effects_on
 
     changes = _changes(contents, release)
     for change in changes:
@@ -161,7 +164,7 @@ def _slurm(verdict, host, roles, release, contents, serving):
         elif str(change.effect) == "cancel-jobs":
             verdict.cancels[change.name] = words
     for effect in map(str, effects_on(changes, host, roles)):
-        if kind(effect) == "drain":
+        if kind(effect) in DRAINING:
             verdict.together = verdict.together or serving
             verdict.add("restart-slurmd")
             verdict.reasons.append("its devices or its daemon's own folders change")

@@ -5,26 +5,26 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 
-def wrong_with(text, known):
-    """Why these are not names of nodes in `known`, in one sentence; empty where they all are."""
+def wrong_with(text, all_hosts):
+    """Why these are not names of nodes in `all_hosts`, in one sentence; empty where they all are."""
     from clustergen.hostlist import HostlistError
 
     try:
         names = expanded(text)
     except HostlistError as err:
-        return f"nodes={written(text)}: {err}"
+        return f"nodes={as_text(text)}: {err}"
     if not names:
         return "say which nodes: -e nodes=compute[01-08]"
-    there = set(known)
-    absent = [name for name in names if name not in there]
+    existing = set(all_hosts)
+    absent = [name for name in names if name not in existing]
     if not absent:
         return ""
-    near = get_close_matches(absent[0], sorted(there), 1)
-    hint = f", did you mean {near[0]}?" if near else ""
+    similar = get_close_matches(absent[0], sorted(existing), 1)
+    hint = f", did you mean {similar[0]}?" if similar else ""
     return f"{folded(absent)} {'is' if len(absent) == 1 else 'are'} not among the nodes that this is for{hint}"
 
 
-def written(text):
+def as_text(text):
     return text if isinstance(text, str) else ",".join(map(str, text))
 
 
@@ -32,17 +32,17 @@ def expanded(text):
     """The names, each once; raises HostlistError."""
     from clustergen.hostlist import expand
 
-    text = written(text)
+    text = as_text(text)
     return list(dict.fromkeys(expand(text))) if text else []
 
 
 def folded(names):
     """The names in their natural order, as Slurm folds them."""
-    from clustergen.hostlist import HostlistError, fold, natural_key
+    from clustergen.hostlist import HostlistError, compress, natural_key
 
     ordered = sorted(dict.fromkeys(map(str, names)), key=natural_key)
     try:
-        return fold(ordered)
+        return compress(ordered)
     except HostlistError:
         return ",".join(ordered)
 
@@ -56,11 +56,11 @@ def after_adding(release):
     from clustergen.catalogue.slurm_values import effect
     from clustergen.catalogue.versions import SlurmRelease
 
-    found = effect("slurm.conf", "", SlurmRelease(str(release)), "NodeName", "added")
-    if found.everywhere:
-        text = f"in Slurm {release} {found.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and jobs live on"
+    row = effect("slurm.conf", "", SlurmRelease(str(release)), "NodeName", "added")
+    if row.everywhere:
+        text = f"in Slurm {release} {row.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and jobs live on"
     else:
         text = "no restart is needed, and `ansible-playbook site.yml` brings theirs"
-        if found.note:
-            text += f"; until then {found.note}"
+        if row.note:
+            text += f"; until then {row.note}"
     return text

@@ -11,14 +11,14 @@ _MOST = 12
 
 def named_in(tree, nodes):
     """`manifest.yaml:36 nodes, :41 racks.rack1.nodes`; "see its host lists" where the manifest does not lie beside the tree."""
-    name = Tree(tree).lock.get("manifest", {}).get("name", "manifest.yaml")
+    name = Tree(tree).lock["manifest"]["name"]
     try:
         text = (Path(tree).resolve().parent / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return "see its host lists"
-    found = [f":{line} {path}" for line, path in places(text, set(nodes))]
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return (name + ", ".join(found[:_MOST]) + more) if found else "see its host lists"
+    mentions = [f":{line} {path}" for line, path in places(text, set(nodes))]
+    more = f" and {len(mentions) - _MOST} more" if len(mentions) > _MOST else ""
+    return (name + ", ".join(mentions[:_MOST]) + more) if mentions else "see its host lists"
 
 
 def places(text, nodes):

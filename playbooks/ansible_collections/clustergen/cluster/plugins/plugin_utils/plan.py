@@ -1,7 +1,12 @@
-"""From the answers of all hosts to who does what, when, and what must not be while jobs run."""
+"""From the answers of all hosts to who does what, when, and what must not be while jobs run.
+
+Only the files of controllers, which slurmctld reads, refuse or stop a run for all. What another host says is about that
+host alone: where its files take more than those of the controllers ask of it, it comes last, by itself.
+"""
 
 from __future__ import annotations
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
@@ -10,15 +15,16 @@ _TOLD_BY = frozenset(("reconfigure", "restart-slurmctld"))
 
 class Asked:
     """Who was asked. all_controllers: of the cluster, the first one first; hosts: of this run, whether they answered or
-    not; known: of the inventory. `changes` is False where this run only looks.
+    not; all_hosts: of the inventory. `changes` is False where this run only looks.
     """
 
-    def __init__(self, all_controllers, hosts, known, changes=True, lost_ok=False):
+    def __init__(self, all_controllers, hosts, all_hosts, changes=True, lost_ok=False, same_ok=False):
         self.all_controllers = list(all_controllers)
         self.hosts = set(hosts)
-        self.known = set(known)
+        self.all_hosts = set(all_hosts)
         self.changes = changes
         self.lost_ok = lost_ok
+        self.same_ok = same_ok
 
 
 def drawn(answers, asked):
@@ -33,42 +39,63 @@ def drawn(answers, asked):
     other = _other_secrets(answers, controllers)
     from_afar = answers[controllers[0]]["elsewhere"] if controllers else {}
     behind = [host for host, fact in answers.items() if fact["behind"] or host in other or host in from_afar]
-    refuse = sorted({reason for fact in answers.values() for reason in fact["refuse"]})
-    cancels = {name: why for fact in answers.values() for name, why in fact["cancels"].items()}
+    refuse = sorted({reason for name in controllers for reason in answers[name]["refuse"]})
+    cancels = {key: why for name in controllers for key, why in answers[name]["cancels"].items()}
     lost = [*refuse, *cancels.values()]
     serving = next((name for name in controllers if answers[name]["controlling"]), "")
     controller = serving or next(iter(afar), "")
-    together = [host for host in behind if answers[host]["together"] or _drains(from_afar, answers, host)]
-    why = next((reason for host in together for reason in answers[host]["reasons"]), "its configuration changes")
     # What slurmctld will read is about nodes whose own files do not differ, too, and about some that this run does not reach.
-    told_of = dict.fromkeys(host for name in controllers for host in answers[name]["empties"] if serving)
-    together += [host for host in told_of if host in answers and answers[host]["serving"] and host not in together]
+    named = dict.fromkeys(host for name in controllers for host in answers[name]["empties"])
+    told_of = named if serving else {}
+    together = [
+        host
+        for host in answers
+        if _drains(from_afar, answers, host)
+        or (host in told_of and answers[host]["serving"])
+        or (answers[host]["together"] and (host in named or host in controllers))
+    ]
+    alone = [
+        host
+        for host in behind
+        if host not in controllers
+        and ((answers[host]["together"] and host not in together) or (answers[host]["refuse"] and not refuse))
+    ]
     absent = [host for host in told_of if host not in answers]
     emptied = [*together, *absent] if controller or not asked.lost_ok else []
-    later = [host for host in behind if answers[host]["later"]]
+    # Nodes that the new files set to DOWN stay drained.
+    vacated = {host for name in controllers for host in answers[name]["vacates"]}
+    # A machine that gets another name may inherit the drain of the node that it was.
+    inheriting = [host for host in behind if absent and host not in [*together, *alone] and answers[host]["serving"]]
+    later = [host for host in behind if answers[host]["later"] and host not in alone]
+    live = [host for host in behind if host not in alone]
+    same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
     rolling = [host for host in later if answers[host]["serving"]]
     marked = next(iter([*controllers, *afar]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
-    if accounting:
-        # Ansible ends a run where all hosts of a play fail: one that has nothing to do there lets the others be served.
-        accounting += [host for host in behind if host not in accounting][:1]
+    accounting += _companion(behind, accounting)
 
-    def pattern(hosts, wanted=True):
-        return ",".join(hosts if asked.changes and wanted else ()) or NOBODY
+    def pattern(hosts, selected=True):
+        return ",".join(hosts if asked.changes and selected else ()) or NOBODY
 
     plan = {
         "behind": pattern(behind),
+        "live": pattern(live),
+        "alone": pattern([*alone, *_companion(live, alone)], alone),
+        "by_themselves": alone,  # names
+        "clashing": pattern([*same, *_companion(answers, same)], same),
+        "same": same,  # host → whose machine it is, in words
         "controllers": pattern([name for name in controllers if name in behind]),
         "accounting": pattern(accounting),
-        "gate": pattern(behind, lost and controller and not asked.lost_ok),
-        "emptying": pattern(behind, emptied),
+        "gate": pattern(live, lost and controller and not asked.lost_ok),
+        "emptying": pattern(live, emptied),
         "together": pattern(together, emptied),
+        "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
         "rolling": pattern(rolling),
         "empty": pattern([host for host in later if host not in rolling]),
-        "stop": pattern(behind, refuse),
+        "stop": pattern(live, refuse),
         "marks": pattern(behind, marked),
         "emptied": emptied,  # names, of which some may be no hosts of this run
-        "why": why,
+        "why": "its devices or slurmd's own directories change",
         "partitions": [] if refuse else sorted(cancels),
         "refuse": lost,
         "controller": controller or next(iter(asked.all_controllers), "localhost"),
@@ -79,46 +106,60 @@ def drawn(answers, asked):
         "other_secrets": sorted(other),
         "from_afar": {host: ["restart-slurmd"] for host in from_afar if host in answers},
     }
-    told = [f"{len(behind)} of {counted(len(answers), 'host')} {'differs' if len(behind) == 1 else 'differ'}"]
+    lines = [f"{len(behind)} of {counted(len(answers), 'host')} {'differs' if len(behind) == 1 else 'differ'}"]
     if emptied or rolling:
-        told.append(f"emptied first: {folded([*emptied, *rolling])}")
+        lines.append(f"emptied first: {folded([*emptied, *rolling])}")
+    if alone:
+        lines.append(f"last, by itself: {folded(alone)}")
     if lost:
-        told.append(f"not while jobs are there: {'; '.join(lost)}")
+        lines.append(f"not while jobs are there: {'; '.join(lost)}")
     wrong = []
-    if left_out := [host for host in absent if host in asked.known and host not in asked.hosts]:
+    if left_out := [host for host in absent if host in asked.all_hosts and host not in asked.hosts]:
         wrong.append(
             f"slurmctld's new files take that no job runs on {folded(left_out)}, and this run is not for them: apply to all, "
             "without --limit, by site.yml"
         )
+    nodes_first = ["nodes have to be empty for it"] if emptied else []
     if asked.changes and (lost or emptied) and not controller and not asked.lost_ok:
         wrong.append(
-            f"this change would lose jobs ({'; '.join([*lost, *([why] if emptied else [])])}), and slurmctld runs nowhere that this run "
+            f"this change would lose jobs ({'; '.join([*lost, *nodes_first])}), and slurmctld runs nowhere that this run "
             "has reached, so that nobody knows whether there are any. Nothing was changed. Start it first, or say "
             "-e cluster_jobs_may_be_lost=true"
         )
-    return plan, "; ".join(told), wrong
+    return plan, "; ".join(lines), wrong
 
 
 def clashes(answers):
-    """Hosts of the inventory that are one machine."""
+    """Host → why it is left out: its machine has the name of another one that answered. Who is called so itself stays."""
     seen = {}
     for host, fact in answers.items():
-        seen.setdefault(fact["host"], []).append(host)
-    return [f"{' and '.join(hosts)} are the same machine, {name}" for name, hosts in seen.items() if len(hosts) > 1]
+        seen.setdefault(fact["host"].partition(".")[0], []).append(host)
+    return {
+        host: f"{folded(hosts)} are the same machine, {name}"
+        for name, hosts in seen.items()
+        if len(hosts) > 1
+        for host in hosts
+        if host != name
+    }
+
+
+def _companion(hosts, few):
+    """Ansible ends a run where all hosts of a play fail: one that has nothing to do in it keeps the others going."""
+    return [host for host in hosts if host not in few][:1] if few else []
 
 
 def _drains(from_afar, answers, host):
-    return answers[host]["serving"] and "drain" in from_afar.get(host, ())
+    return answers[host]["serving"] and not DRAINING.isdisjoint(from_afar.get(host, ()))
 
 
 def _other_secrets(answers, controllers):
     """Hosts whose secrets are not those of the first controller."""
     if not controllers:
         return set()
-    own = answers[controllers[0]]["secrets"]
+    reference = answers[controllers[0]]["secrets"]
     return {
         host
         for host, fact in answers.items()
-        for path, found in fact["secrets"].items()
-        if found and own.get(path) and own[path] != found
+        for path, digest in fact["secrets"].items()
+        if digest and reference.get(path) and reference[path] != digest
     }

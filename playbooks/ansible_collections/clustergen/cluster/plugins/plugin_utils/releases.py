@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import folded
 
 
 def mpi_of(tree):
     """MpiDefault as the slurm.conf of a tree has it; `none` where it says nothing of it."""
+    from clustergen.slurmconf import decode, parse
+
     for path, entry in tree.files.items():
         if entry.get("target") == "/etc/slurm/slurm.conf":
-            found = re.search(r"^MpiDefault=(\S+)", tree.content(path).decode("utf-8", "replace"), re.MULTILINE)
-            if found:
-                return found.group(1)
+            lines = parse(decode(tree.content(path)), path)
+            values = [pair.value for line in lines for pair in line.pairs[:1] if pair.key.lower() == "mpidefault"]
+            return values[-1] if values else "none"
     return "none"
 
 
@@ -29,16 +29,16 @@ class Judgement:
         self.old = []
 
 
-def judge(found, wanted, mixed_ok=False):
-    """The judgement on `found`, host → program → version, for the release `wanted` (`26.05`)."""
+def judge(versions, target, mixed_ok=False):
+    """The judgement on `versions`, host → program → version, for the release `target` (`26.05`)."""
     from clustergen.catalogue import slurm
     from clustergen.catalogue.versions import SlurmRelease
-    from clustergen.plan.release import path_between
+    from clustergen.diff.release import path_between
 
-    new = SlurmRelease(str(wanted))
+    new = SlurmRelease(str(target))
     result = Judgement()
     by_release, unread = {}, []
-    for host, programs in found.items():
+    for host, programs in versions.items():
         if not programs:
             result.bare.append(host)
         for program, version in programs.items():
@@ -68,13 +68,13 @@ def judge(found, wanted, mixed_ok=False):
                 else "Nobody knows a way"
             )
             takes = sorted(slurm.releases().get(new, frozenset()) - {new})
-            told = (
+            messages = (
                 f"it takes those of {' and '.join([', '.join(map(str, takes[:-1])), str(takes[-1])])}"
                 if len(takes) > 1
                 else ""
             )
             result.wrong.append(
-                f"{where}, and {new} takes neither its messages, nor its state, nor its database ({told or 'it is too old'}). {through}"
+                f"{where}, and {new} takes neither its messages, nor its state, nor its database ({messages or 'it is too old'}). {through}"
             )
     if len(result.old) > 1 and not mixed_ok and not result.wrong:
         hosts = "; ".join(f"{r} on {folded(h)}" for r, h in sorted(by_release.items()) if r != new)

@@ -66,6 +66,7 @@ KINDS = {
             "cluster_question_timeout",
             "cluster_ready_timeout",
             "cluster_reboot_timeout",
+            "cluster_step_timeout",
         ),
         _seconds,
     ),
@@ -89,12 +90,12 @@ KINDS = {
 def wrong_with(variables):
     """What is wrong with those of `variables` that have to be of a kind: one text each."""
     for name in sorted(KINDS.keys() & variables.keys()):
-        if wanted := KINDS[name](variables[name]):
-            yield f"{name} is {variables[name]!r}, and has to be {wanted}"
+        if expected := KINDS[name](variables[name]):
+            yield f"{name} is {variables[name]!r}, and has to be {expected}"
 
 
 def slips(names):
     """Names that were given on the command line and mean nothing, but are close to one that does."""
     for name in sorted(set(names) - KINDS.keys()):
-        if name.startswith("cluster_") and (near := get_close_matches(name, KINDS, 1, 0.85)):
-            yield f"{name} is no variable of these playbooks: did you mean {near[0]}?"
+        if name.startswith("cluster_") and (similar := get_close_matches(name, KINDS, 1, 0.85)):
+            yield f"{name} is no variable of these playbooks: did you mean {similar[0]}?"

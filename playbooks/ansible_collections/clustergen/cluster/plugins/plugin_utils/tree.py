@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 
-LOCK = "clustergen.lock.json"
-FORMAT = 1
+from clustergen import regular_file
+from clustergen.diagnostics import ClustergenError
+from clustergen.render import access, lock_file
+from clustergen.render.tree import FILE_LIMIT, LOCK
+
 # Variables of a site, which may be expressions.
 _OF_SITES = (
     "cluster_clock_tolerance",
@@ -28,17 +31,15 @@ _OF_SITES = (
 
 
 class Tree:
-    """A tree on disk. Raises AnsibleError where its lock file cannot be read."""
+    """A tree on disk. Raises AnsibleError where its lock file cannot be read, or a render of it was interrupted."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        try:
-            self.lock = json.loads((self.folder / LOCK).read_text(encoding="utf-8"))
-            self.files = self.lock["files"]
-        except OSError as err:
-            raise AnsibleError(f"{self.folder / LOCK}: {err.strerror}; `clustergen render` makes it") from err
-        except (ValueError, KeyError, TypeError) as err:
-            raise AnsibleError(f"{self.folder / LOCK} is no lock file of clustergen ({err})") from err
+        with _in_ansibles_words(), access.reading(self.folder):
+            self.lock = lock_file.read_lock(self.folder)
+        if self.lock is None:
+            raise AnsibleError(f"{self.folder / LOCK}: No such file or directory; `clustergen render` makes it")
+        self.files = self.lock["files"]
 
     @property
     def name(self):
@@ -47,19 +48,22 @@ class Tree:
 
     def damage(self):
         """What is not as it was rendered: one text per file."""
-        if self.lock.get("format") != FORMAT:
-            yield f"{LOCK} has format {self.lock.get('format')}, this clustergen reads {FORMAT}"
-            return
+        with _in_ansibles_words(), access.reading(self.folder):
+            return list(self._damage())
+
+    def _damage(self):
         for path, entry in self.files.items():
             try:
-                content = (self.folder / path).read_bytes()
+                content = regular_file.read(self.folder / path, FILE_LIMIT)
             except OSError as err:
                 yield f"{path}: {(err.strerror or '').lower()}"
                 continue
             if hashlib.sha256(content).hexdigest() != entry["sha256"]:
                 yield f"{path} was edited by hand"
-        there = {f.relative_to(self.folder).as_posix() for f in (self.folder / "overlays").rglob("*") if f.is_file()}
-        for path in sorted(there - set(self.files)):
+        present = {
+            f.relative_to(self.folder).as_posix() for f in (self.folder / "overlays").rglob("*") if not f.is_dir()
+        }
+        for path in sorted(present - set(self.files)):
             yield f"{path} is not of this tree"
 
     def of_host(self, variables):
@@ -78,7 +82,18 @@ class Tree:
         ]
 
     def content(self, path):
-        return (self.folder / path).read_bytes()
+        try:
+            return regular_file.read(self.folder / path, FILE_LIMIT)
+        except OSError as err:
+            raise AnsibleError(f"{self.folder / path}: {err.strerror}") from err
+
+
+@contextmanager
+def _in_ansibles_words():
+    try:
+        yield
+    except ClustergenError as err:
+        raise AnsibleError(f"{err.message}: {err.hint}" if err.hint else err.message) from err
 
 
 def settled(templar, variables):
@@ -99,25 +114,27 @@ def of_groups(table, variables):
 def paths_of(variables):
     """What roles make on a host and no overlay holds, but for what the host is without."""
     without = variables.get("cluster_without_files") or []
-    wanted = of_groups(variables.get("cluster_paths"), variables)
-    return [path for path in wanted if not any(fnmatchcase(path, glob) for glob in without)]
+    requested = of_groups(variables.get("cluster_paths"), variables)
+    return [path for path in requested if not any(fnmatchcase(path, glob) for glob in without)]
 
 
 def units_of(variables):
     """The units that are to run on a host, and those that files name but the host is without."""
     without = variables.get("cluster_without_units") or []
-    wanted = of_groups(variables.get("cluster_units"), variables)
-    left = [unit for unit in wanted if any(fnmatchcase(unit, glob) for glob in without)]
-    return [unit for unit in wanted if unit not in left], without
+    requested = of_groups(variables.get("cluster_units"), variables)
+    left = [unit for unit in requested if any(fnmatchcase(unit, glob) for glob in without)]
+    return [unit for unit in requested if unit not in left], without
 
 
 def packages_of(variables):
     """Packages by name, for what a host is for."""
     without = variables.get("cluster_without_packages") or []
     names = variables.get("os_packages") or {}
-    wanted = [purpose for purpose in of_groups(variables.get("cluster_packages"), variables) if purpose not in without]
-    found = [name for purpose in wanted for name in names.get(purpose, ())]
-    return list(dict.fromkeys([*found, *(variables.get("packages_extra") or [])]))
+    purposes = [
+        purpose for purpose in of_groups(variables.get("cluster_packages"), variables) if purpose not in without
+    ]
+    packages = [name for purpose in purposes for name in names.get(purpose, ())]
+    return list(dict.fromkeys([*packages, *(variables.get("packages_extra") or [])]))
 
 
 def version():

@@ -1,0 +1,170 @@
+"""The order in which a node carries out what changed files require: the commands that it runs, recorded."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal
+
+SLURMD, SLURMCTLD, SLURMDBD = "slurmd.service", "slurmctld.service", "slurmdbd.service"
+
+
+class Node:
+    """In place of Ansible's module: units that are active or not, and the commands that change something."""
+
+    def __init__(self, *active: str) -> None:
+        self.active = set(active)
+        self.needs: dict[str, str] = {}  # a unit → the one without which systemd stops it
+        self.failing: set[str] = set()
+        self.commands: list[str] = []
+
+    def run_command(self, command: list[str]) -> tuple[int, str, str]:
+        words = command[4:] if command[0] == "timeout" and command[1] == "-k" else command
+        match words:
+            case ["systemctl", "show", "-p", "LoadState", "--value", _]:
+                return 0, "loaded\n", ""
+            case ["systemctl", "show", "-p", "ActiveState", "--value", unit]:
+                return 0, "active\n" if unit in self.active else "inactive\n", ""
+            case ["systemctl", "show", *_]:
+                return 0, "1\n", ""
+            case ["systemctl", "is-active", "--quiet", unit]:
+                return 0 if unit in self.active else 3, "", ""
+            case ["systemctl", "is-enabled", _]:
+                return 0, "enabled\n", ""
+            case ["scontrol", "ping"]:
+                return 0, "Slurmctld(primary) at head is UP\n", ""
+        line = " ".join(words)
+        self.commands.append(line)
+        if line in self.failing:
+            return 1, "", "failed"
+        match words:
+            case ["systemctl", "stop", unit]:
+                self.active.discard(unit)
+            case ["systemctl", "start" | "restart", unit]:
+                self.active.add(unit)
+                self.active -= {name for name, other in self.needs.items() if other == unit}
+        return 0, "", ""
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(journal, "PLACE", str(tmp_path / "state.json"))
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A port that somebody listens on, as slurmdbd's."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr(effects, "_dbd_port", lambda: server.getsockname()[1])
+        yield
+
+
+def pending(*names: str) -> list[str]:
+    """Effects that the journal has."""
+    found = journal.read()
+    journal.add_pending(found, names)
+    journal.write(found)
+    return list(names)
+
+
+def run_local(node: Node, *names: str) -> effects.Worker:
+    worker = effects.Worker(node)
+    effects.local(worker, pending(*names))
+    return worker
+
+
+def test_each_effect_comes_after_what_it_needs() -> None:
+    node = Node("chrony.service")
+    worker = run_local(
+        node,
+        "restart:nfs-server.service",
+        "reload:chrony.service",
+        "remount:home.mount",
+        "run:clustergen-network.service",
+        "sysctl",
+        "daemon-reload",
+        "create",
+    )
+    assert node.commands[0] == "systemd-sysusers"
+    assert node.commands[1].startswith("systemd-tmpfiles --create")
+    assert node.commands[2:] == [
+        "systemctl daemon-reload",
+        "sysctl --system --quiet --ignore",
+        "systemctl restart clustergen-network.service",
+        "systemctl restart home.mount",
+        "systemctl reload chrony.service",
+        "systemctl restart nfs-server.service",
+    ]
+    assert worker.failed == []
+    assert journal.read()["pending"] == []
+
+
+def test_what_fails_stays_pending_and_the_others_are_done() -> None:
+    node = Node()
+    node.failing = {"systemctl restart home.mount"}
+    worker = run_local(node, "restart:chrony.service", "remount:home.mount")
+    assert node.commands == ["systemctl restart home.mount", "systemctl restart chrony.service"]
+    assert worker.done == ["restart:chrony.service"]
+    assert len(worker.failed) == 1
+    assert journal.read()["pending"] == ["remount:home.mount"]
+
+
+def test_slurmd_is_started_again_after_a_mount_that_took_it_along() -> None:
+    node = Node(SLURMD)
+    node.needs = {SLURMD: "scratch.mount"}
+    worker = run_local(node, "remount:scratch.mount")
+    assert node.commands == ["systemctl restart scratch.mount", "systemctl start slurmd.service"]
+    assert worker.done == ["remount:scratch.mount", "start:slurmd.service"]
+
+
+@pytest.mark.parametrize("active", [(), (SLURMD,)], ids=["stopped", "not dependent on the mount"])
+def test_slurmd_is_not_started_where_the_mount_did_not_stop_it(active: tuple[str, ...]) -> None:
+    node = Node(*active)
+    run_local(node, "remount:scratch.mount")
+    assert node.commands == ["systemctl restart scratch.mount"]
+
+
+def test_slurms_daemons_follow_each_other_and_are_no_local_effects(database: None) -> None:
+    node = Node(SLURMD, SLURMCTLD, SLURMDBD)
+    units = [SLURMD, SLURMCTLD, SLURMDBD]
+    names = pending("restart-slurmd", "restart-slurmctld", "restart-slurmdbd", f"restart:{SLURMD}")
+    worker = effects.Worker(node)
+    effects.local(worker, names)
+    assert node.commands == []
+    effects.slurm(worker, names, units)
+    assert node.commands == [f"systemctl restart {unit}" for unit in (SLURMDBD, SLURMCTLD, SLURMD)]
+    assert worker.failed == []
+    assert journal.read()["pending"] == []
+
+
+def test_a_running_controller_is_reconfigured_and_a_started_one_is_not() -> None:
+    running, stopped = Node(SLURMCTLD), Node()
+    for node in (running, stopped):
+        effects.slurm(effects.Worker(node), pending("reconfigure"), [SLURMCTLD])
+    assert running.commands == ["scontrol reconfigure"]
+    assert stopped.commands == ["systemctl start slurmctld.service"]
+
+
+def test_the_identity_of_a_cluster_is_forgotten_while_the_controller_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = tmp_path / "clustername"
+    identity.write_text("old\n", encoding="ascii")
+    monkeypatch.setattr(effects, "_setting", lambda file, key: str(tmp_path))
+    node = Node(SLURMCTLD)
+    effects.slurm(effects.Worker(node), pending("new-cluster-id", "reconfigure"), [SLURMCTLD])
+    assert node.commands == ["systemctl stop slurmctld.service", "systemctl start slurmctld.service"]
+    assert not identity.exists()
+
+
+def test_a_unit_of_another_node_is_off_the_journal_without_a_command() -> None:
+    node = Node()
+    worker = effects.Worker(node, without=["nfs-*"])
+    effects.local(worker, pending("restart:nfs-server.service"))
+    assert node.commands == []
+    assert journal.read()["pending"] == []
