@@ -1,10 +1,11 @@
 # make        what there is to make
 # make demo   from nothing to a rendered cluster that its real daemons have read
 # make lab    the same cluster in containers, with jobs running on it
-# make test   everything: lint, types, tests, real Slurm and its neighbours
-# make quick  the same without what needs real programs
+# make quick  lint, types, and a sample of the tests, in less than a minute
+# make test   what CI runs: lint, types, all tests, real Slurm and its neighbours
 
 PYTHON  ?= python3
+PYTHONS ?= python3.12 python3.13 python3.14
 WORKERS ?= 2
 DEMO    ?= inventories/ml-training
 
@@ -12,8 +13,11 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 
+# Hundreds of tests start Python anew: it compiles a module once, whatever the caller's environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers containers lab demo render proof lint types quick test clean
+.PHONY: help venv parsers containers lab demo render proof lint ansible types quick test long pythons benchmark clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -46,24 +50,38 @@ render: venv ## renders every inventory again
 proof: venv parsers ## docs/proof.md anew: who has read which kind of file
 	$(BIN)/clustergen proof --write docs/proof.md inventories/*/manifest.yaml tests/fixtures/verify/*.yaml
 
-lint: venv ## ruff, shellcheck, yamllint, ansible-lint
+lint: venv ## ruff, import contracts, shellcheck, yamllint
 	$(BIN)/ruff check
-	tools/shell-files | xargs -r shellcheck
+	$(BIN)/lint-imports --no-logo --no-cache
+	tools/shell-files | xargs -r -n 20 -P $(WORKERS) shellcheck
 	$(BIN)/yamllint --strict .
+
+ansible: venv ## ansible-lint of the playbooks and of a rendered site.yml
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/ansible-lint --offline -q --profile production playbooks $(DEMO)/rendered/site.yml
 
 types: venv ## mypy --strict
 	$(BIN)/mypy
 
-quick: venv lint types ## lint, types, and the tests that need no real program
-	$(BIN)/pytest -n $(WORKERS) -m 'not real and not container'
+quick: venv lint types ## lint, types, fast tests, and one of eight cases of each large table (under a minute)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
+		--sample 8 --hypothesis-profile quick
 
-test: venv parsers containers lint types ## everything: real programs, and nodes in containers
+test: venv parsers containers lint ansible types ## all that CI runs: every case, real programs, nodes in containers
 	tools/setup-lab --docker
 	@failed=0; \
-	$(BIN)/pytest -n $(WORKERS) -m 'not container' || failed=1; \
-	$(BIN)/pytest -n 0 -m container || failed=1; \
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' || failed=1; \
+	$(BIN)/pytest -n 2 --dist loadfile -m 'container and not long' || failed=1; \
 	exit $$failed
 
+long: venv parsers containers ## the rounds that take minutes to hours: thousands of mutations, faults and changes on a running Slurm
+	$(BIN)/pytest -n $(WORKERS) -m long
+
+benchmark: venv ## docs/benchmarks.md anew: times of all verbs as ratios, and instructions where valgrind is installed
+	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md
+
+pythons: ## the quick tests with every other Python here (PYTHONS), and with the oldest libraries that are allowed
+	for python in $(PYTHONS); do ! command -v $$python >/dev/null || tools/try-python $$python || exit; done
+	tools/try-python $(PYTHON) --lowest
+
 clean: ## removes what make made here; the parsers stay
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -7,67 +7,15 @@ import os
 import platform
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import manifests
-
-ROOT = Path(__file__).resolve().parents[1]
-CLUSTERGEN = [sys.executable, "-m", "clustergen"]
-LIMIT_S = 300
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of one command over several runs, and its largest memory in MB."""
-
-    seconds: tuple[float, ...]
-    megabytes: float
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds)
-
-    @property
-    def best(self) -> float:
-        return min(self.seconds)
-
-
-def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, float]:
-    """Wall seconds and MB of one run. A diff that found changes ends with 1."""
-    if before:
-        before()
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    assert process.stderr is not None
-    words = process.stderr.read().decode()
-    process.stderr.close()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in ((0, 1) if "diff" in command else (0,)):
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: {words[-2000:]}")
-    return seconds, usage.ru_maxrss / 1024
-
-
-def in_turns(commands: dict[str, tuple[list[str], Callable[[], None] | None]], runs: int) -> dict[str, Timing]:
-    """Each command once to warm up, then all of them in turns."""
-    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-    for round_ in range(runs + 1):
-        for name, (command, before) in commands.items():
-            sample = once(command, before)
-            if round_:
-                samples[name].append(sample)
-    return {name: Timing(tuple(s for s, _ in found), max(m for _, m in found)) for name, found in samples.items()}
-
+from timing import CLUSTERGEN, LIMIT_S, ROOT, Timing, in_turns, row
+from verbs import bench_verbs, instructions_table
 
 FLOOR = """
 import sys, pickle
@@ -229,10 +177,6 @@ def bench_ansible(work: Path, runs: int) -> list[str]:
     ]
 
 
-def row(name: str, timing: Timing, remark: str) -> str:
-    return f"| {name} | {timing.median:.2f} | {timing.best:.2f} | {timing.megabytes:.0f} | {remark} |"
-
-
 def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     model = next(
@@ -246,33 +190,46 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Python {platform.python_version()}"
 
 
+BENCHES = {
+    "verbs": bench_verbs,
+    "floor": bench_floor,
+    "scale": bench_scale,
+    "diff": bench_diff,
+    "ansible": bench_ansible,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--write", type=Path, help="also write the page there")
-    given = parser.parse_args()
+    parser.add_argument("--only", choices=BENCHES, action="append", help="only these tables")
+    parser.add_argument("--instructions", action="store_true", help="also count instructions with valgrind (minutes)")
+    options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, bench in enumerate((bench_floor, bench_scale, bench_diff, bench_ansible)):
-            place = Path(folder) / str(number)
+        for name in options.only or BENCHES:
+            place = Path(folder) / name
             place.mkdir()
-            rows += bench(place, given.runs)
+            rows += BENCHES[name](place, options.runs)
+        counts = instructions_table(Path(folder)) if options.instructions else []
     page = "\n".join(
         [
             "# Benchmarks",
             "",
-            f"Made by `benchmarks/run.py` with {given.runs} runs each, in turns. Machine: {machine()}.",
+            f"Made by `benchmarks/run.py` with {options.runs} runs each, in turns. Machine: {machine()}.",
             "",
             "| what | median s | best s | MB | ratio |",
             "|---|---|---|---|---|",
             *rows,
+            *counts,
             "",
         ]
     )
     sys.stdout.write(page)
-    if given.write:
-        given.write.write_text(page, encoding="utf-8")
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

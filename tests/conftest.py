@@ -1,21 +1,58 @@
-"""Where a real program is asked for and is not there, the test fails: `-m "not real"` leaves those tests out."""
+"""How much of the suite runs, and real programs: a test fails where its program is missing (`-m "not real"`)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from typing import Any
+from zlib import crc32
+
+import hypothesis
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from clustergen.verify import slurm_roots
 from clustergen.verify.slurm_roots import SlurmInstall
 
 SLURM_RELEASES = ("22.05", "24.11", "26.05")
 
+# `--hypothesis-profile=quick`; a test that states its own number of examples keeps it.
+hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
+hypothesis.settings.load_profile("full")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sample",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run one case of N of each test marked `many`, always the same ones",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the cases with the lowest checksums of each test, at least one: the same ones in every run."""
+    share = config.getoption("sample")
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if share > 1 and item.get_closest_marker("many"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    dropped = set()
+    for group in cases.values():
+        group.sort(key=lambda item: crc32(item.nodeid.encode()))
+        dropped.update(group[-(-len(group) // share) :])
+    if dropped:
+        config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+        items[:] = [item for item in items if item not in dropped]
+
 
 def require_slurm(release: str) -> SlurmInstall:
     """A real Slurm of this release."""
-    found = slurm_roots.for_release(release)
-    if found is None:
+    install = slurm_roots.for_release(release)
+    if install is None:
         pytest.fail(f"no Slurm {release} in {slurm_roots.parsers_folder()}: run tools/setup-parsers", pytrace=False)
-    return found
+    return install
 
 
 @pytest.fixture(scope="session", params=SLURM_RELEASES)
@@ -28,3 +65,18 @@ def slurm(request: pytest.FixtureRequest) -> SlurmInstall:
 def current_slurm() -> SlurmInstall:
     """One real Slurm, for what does not depend on the release."""
     return require_slurm("24.11")
+
+
+class LabScheduling(LoadScopeScheduling):
+    """Sends the tests that share a lab to one worker: those of a file, and of all files in tests/nodes but one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = str(nodeid).partition("::")[0]
+        folder, _, name = file.rpartition("/")
+        return folder if folder.endswith("nodes") and name != "test_second_controller.py" else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LabScheduling | None:
+    """`--dist loadfile` keeps labs together; other ways to spread tests are xdist's own."""
+    return LabScheduling(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from clustergen import log
 from clustergen.cluster import Cluster, resolve
 from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
 from clustergen.manifest.source import Source, load
@@ -22,7 +23,9 @@ class Compiled:
 
     @property
     def ok(self) -> bool:
-        return self.cluster is not None and not any(found.severity is Severity.ERROR for found in self.diagnostics)
+        return self.cluster is not None and not any(
+            diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics
+        )
 
 
 def validate(path: Path, name: str | None = None) -> Compiled:
@@ -33,22 +36,26 @@ def validate(path: Path, name: str | None = None) -> Compiled:
 
     from clustergen.manifest.model import Manifest
     from clustergen.rules import check
+    from clustergen.rules.slurm_hints import hint_for_key
 
+    log.info(__name__, "load %s", path)
     source = load(path, name)
-    found = list(source.diagnostics)
-    if any(item.severity is Severity.ERROR for item in found) and source.data is None:
-        return Compiled(source, None, tuple(found))
+    diagnostics = list(source.diagnostics)
+    if any(item.severity is Severity.ERROR for item in diagnostics) and source.data is None:
+        return Compiled(source, None, tuple(diagnostics))
     try:
         manifest = Manifest.model_validate(frozen(source.data))
     except ValidationError as err:
-        told = source.from_validation_error(err, Manifest)
-        if not told and not found:  # fail closed: what nobody could put into words is an error all the same
-            told = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
-        return Compiled(source, None, tuple(in_file_order([*found, *told])))
+        more = source.from_validation_error(err, Manifest, hint_for_key)
+        if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
+            more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
+        return Compiled(source, None, tuple(in_file_order([*diagnostics, *more])))
+    log.info(__name__, "resolve cluster %s", manifest.name)
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
+    log.info(__name__, "check the rules")
     findings += check(cluster)
-    return Compiled(source, cluster, tuple(in_file_order([*found, *source.diagnose(findings)])))
+    return Compiled(source, cluster, tuple(in_file_order([*diagnostics, *source.diagnose(findings)])))
 
 
 def frozen(data: Any) -> Any:
@@ -69,21 +76,22 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     cluster = compiled.cluster
     builder = Builder(cluster, path.name)
     site = path.parent / "site"
+    log.info(__name__, "render %s", path)
     try:
         files = builder.build()
-        told = take_site_files(site, cluster, files, builder.members)
+        problems = take_site_files(site, cluster, files, builder.members)
         builder.finish()
     except RenderError as err:
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
-    told += clashes_of(site, files, builder.members)
-    findings = [item for item in told if isinstance(item, Finding)]
-    found = [item for item in told if isinstance(item, Diagnostic)]
-    found = in_file_order([*found, *compiled.source.diagnose(findings)])
-    if any(item.severity is Severity.ERROR for item in found):
-        return None, tuple(found)
+    problems += clashes_of(site, files, builder.members)
+    findings = [item for item in problems if isinstance(item, Finding)]
+    diagnostics = [item for item in problems if isinstance(item, Diagnostic)]
+    diagnostics = in_file_order([*diagnostics, *compiled.source.diagnose(findings)])
+    if any(item.severity is Severity.ERROR for item in diagnostics):
+        return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, hosts, path.name, compiled.source.sha256), tuple(found)
+    return Tree(ordered, hosts, path.name, compiled.source.sha256), tuple(diagnostics)
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:
@@ -100,7 +108,7 @@ def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:
     try:
         cluster = resolve(Manifest.model_validate(frozen(data)), findings.append)
         findings += check(cluster)
-        if any(CODES[found.code].severity is Severity.ERROR for found in findings):
+        if any(CODES[finding.code].severity is Severity.ERROR for finding in findings):
             return None
         builder = Builder(cluster, name)
         files = builder.build()

@@ -16,6 +16,12 @@ _MISSING = object()
 def _init(self: Any, *args: Any, **named: Any) -> None:
     cls = type(self)
     names: tuple[str, ...] = cls.__record_fields__
+    if not named and len(args) == len(names):
+        self.__dict__.update(zip(names, args, strict=True))
+        return
+    if not args and named.keys() == cls.__record_names__:
+        self.__dict__.update(named)
+        return
     if len(args) > len(names):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(args)}")
     values = self.__dict__
@@ -58,10 +64,11 @@ def record(cls: type[T]) -> type[T]:
     """Makes the class a frozen record of its annotated fields; methods and properties stay."""
     inherited = getattr(cls, "__record_fields__", ())
     annotations: dict[str, object] = vars(cls).get("__annotations__", {})
-    own = (name for name, kind in annotations.items() if name not in inherited and "ClassVar" not in str(kind))
-    fields = (*inherited, *own)
+    own_names = (name for name, kind in annotations.items() if name not in inherited and "ClassVar" not in str(kind))
+    fields = (*inherited, *own_names)
     members: dict[str, Any] = {
         "__record_fields__": fields,
+        "__record_names__": frozenset(fields),
         "__match_args__": fields,
         "__init__": _init,
         "__setattr__": _frozen,
@@ -78,8 +85,8 @@ def record(cls: type[T]) -> type[T]:
 
 def fields(kind: Any) -> tuple[str, ...]:
     """Names of the fields of a record or its type, in order."""
-    found: tuple[str, ...] = kind.__record_fields__
-    return found
+    names: tuple[str, ...] = kind.__record_fields__
+    return names
 
 
 def replace(original: T, **changes: Any) -> T:

@@ -13,6 +13,8 @@ import pytest
 
 from strategies.diffs import write
 
+pytestmark = pytest.mark.slow
+
 CONF = "ClusterName=c\nSlurmctldHost=h\nNodeName=n CPUs=1\nPartitionName=p Nodes=n Default=YES\n"
 
 
@@ -172,3 +174,18 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path, words: tuple[str, ...]) -
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
+    manifest = write(tmp_path)
+    manifest.write_text(manifest.read_text(encoding="utf-8") + "nöde→: 1\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "clustergen", "validate", str(manifest)],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert b"\\u2192" in done.stderr

@@ -40,6 +40,7 @@ def test_the_starter_is_short_and_commented() -> None:
     assert sum("#" in line for line in lines) >= 8
 
 
+@pytest.mark.slow
 def test_a_folder_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path) -> None:
     assert init(tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.yaml", SCHEMA}
@@ -77,6 +78,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "file") in done.exception.message
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     """A second try finds no half of a manifest in its way, and the editor still has its schema."""
     (tmp_path / SCHEMA).write_text("{}\n", encoding="utf-8")

@@ -45,12 +45,14 @@ def texts() -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_every_code_that_the_sources_make_is_registered() -> None:
     used = code_uses()
     assert len(used) > 20, "the search finds nothing any more"
     assert {code: file for code, file in used.items() if code not in CODES} == {}
 
 
+@pytest.mark.slow
 def test_every_registered_code_is_made_somewhere() -> None:
     assert set(CODES) - texts() == set()
 

@@ -31,6 +31,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_wrong_manifest_gives_the_output_that_the_page_shows(code: str) -> None:
     shown = SHOWN[code]
@@ -41,6 +42,7 @@ def test_the_wrong_manifest_gives_the_output_that_the_page_shows(code: str) -> N
         assert result.exit_code == (1 if shown.verb == "lint" else CODES[code].exit_code)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
     shown = SHOWN[code]

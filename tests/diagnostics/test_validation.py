@@ -3,11 +3,14 @@
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from clustergen.diagnostics.validation import findings_of
+from clustergen.manifest.base import text
 from clustergen.manifest.source import Source
+
+FORM = "use lower-case letters, digits, _ and -, and begin with a letter"
 
 
 class Section(BaseModel):
@@ -26,7 +29,7 @@ class Nfs(Section):
     port: Annotated[int, Field(ge=1, le=65535)] = 2049
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", min_length=1, max_length=10)]
+Name = Annotated[str, text(r"^[a-z][a-z0-9_-]*$", FORM, 10)]
 
 
 class Node(Section):
@@ -253,11 +256,11 @@ CASES = {
     "not more than": (GOOD + "ratio: 0\n", ("value-out-of-range", "3:8-9", "ratio must be more than 0.0, not 0", None)),
     "character that cannot be": (
         "name: my cluster\nslurm: {version: '1'}\n",
-        ("text-malformed", "1:9-10", "name cannot contain ' '", "it must match ^[a-z][a-z0-9_-]*$"),
+        ("text-malformed", "1:9-10", "name cannot contain ' '", FORM),
     ),
     "character that cannot be first": (
         'name: "1a"\nslurm: {version: "1"}\n',
-        ("text-malformed", "1:8-9", "name cannot begin with '1'", "it must match ^[a-z][a-z0-9_-]*$"),
+        ("text-malformed", "1:8-9", "name cannot begin with '1'", FORM),
     ),
     "key that cannot be": (
         "name: a\nslurm: {version: '1', partitions: {Gpu: {nodes: x}}}\n",
@@ -265,7 +268,7 @@ CASES = {
             "text-malformed",
             "2:36-37",
             "slurm.partitions: the key 'Gpu' cannot begin with 'G'",
-            "it must match ^[a-z][a-z0-9_-]*$",
+            FORM,
         ),
     ),
     "union of scalars": (

@@ -63,6 +63,7 @@ def test_a_whole_manifest_is_valid_without_a_word_and_renders(block: Block, tmp_
     assert tree is not None, found
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("block", FRAGMENTS, ids=str)
 def test_a_fragment_is_valid_in_the_manifest_of_the_first_guide(block: Block, tmp_path: Path) -> None:
     compiled = found_in(block, tmp_path)
@@ -104,6 +105,7 @@ def test_commands_and_their_options_exist(block: Block) -> None:
             verb.make_context(name, list(rest), parent=context)  # raises for what the verb does not take
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SESSIONS)
 def test_a_session_prints_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     for block, printed in session_output(page, tmp_path).items():

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clustergen.plan.show_markdown import MARK
+from clustergen.diff.show_markdown import MARK
 from strategies.pages import ROOT
 from strategies.pull_request import shown
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = ROOT / "docs" / "examples"
 MANIFEST = (ROOT / "inventories" / "home-3090" / "manifest.yaml").read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ def measure(expression: str) -> tuple[float, float, str]:
     return float(seconds), float(megabytes), code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "code"),
     [
@@ -111,6 +112,7 @@ def test_mistakes_are_counted_too() -> None:
     assert found.count("yaml-duplicate-key") == MAX_PROBLEMS
 
 
+@pytest.mark.slow
 def test_ten_thousand_entries_take_about_a_second() -> None:
     expression = (
         "b'name: x\\nnodes:\\n' + b''.join(b'  - {name: \\x22c[%05d]\\x22, type: h100, address: \\x2210.0.%d.%d\\x22, "

@@ -1,6 +1,8 @@
 """Anything at all as a manifest: files that cannot be read, and files that are no manifest."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +86,22 @@ class TestUnreadable:
         (tmp_path / "m").touch()
         self.check(tmp_path / "m" / "n", "not a directory")
 
+    def test_a_stream_without_an_end(self) -> None:
+        assert only(load("/proc/kmsg"))[0] == self.code
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", ["\udcff\udcfe.yaml", "m\nPartitionName=x .yaml", "m\x1b[2K.yaml", "m\u202e.yaml"])
+    def test_a_name_that_no_header_can_hold(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / name
+        path.write_text("name: x\n")
+        assert "is not printable text in UTF-8" in only(load(path))[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "clustergen", "render", path], capture_output=True, timeout=60, check=False
+        )
+        assert done.returncode == 3
+        assert done.stderr.decode().replace("\n", "").isprintable()
+        assert [place.name for place in tmp_path.iterdir()] == [name]
+
     @pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "\udc80.yaml"])
     def test_names_that_no_file_can_have(self, name: str) -> None:
         assert only(load(name))[0] == self.code
@@ -132,6 +150,7 @@ class TestTooLarge:
             file.truncate(50_000_000)
         assert only(load(path))[:2] == ("file-too-large", "larger than 8 MB")
 
+    @pytest.mark.slow
     def test_too_many_values(self) -> None:
         source = Source("m", b"a: [" + b"1," * 300_001 + b"]")
         assert only(source)[:2] == ("file-too-large", "more than 300,000 values")

@@ -13,11 +13,7 @@ from clustergen.diagnostics import Severity
 from clustergen.slurmconf.parse import parse
 from strategies.manifests import manifests
 
-SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 def compile_data(data: dict[str, Any], folder: Path) -> compiler.Compiled:

@@ -37,6 +37,14 @@ RIGHT = {
     "power supplies just large enough by a power limit": of_type(
         "{system: ws-4x3090, gpus: {power_limit: 250W}, power: {psus: 1, psu: 1.6kW}}"
     ),
+    "the feeds of a rack together": of_type(
+        "{system: dgx-h100}",
+        'racks: {r1: {nodes: "gpu[1-4]", circuits: [{volts: 400, amps: 63, count: 2}]}}\n',
+    ),
+    "enough feeds on each side": of_type(
+        "{system: dgx-h100}",
+        'racks: {r1: {nodes: "gpu[1-4]", redundant_feeds: true, circuits: [{volts: 400, amps: 63, count: 4}]}}\n',
+    ),
     "firmware with four NUMA nodes in a socket": of_type("{system: dgx-a100-80}"),
     "the same NIC in two types": changed(
         TINY,
@@ -66,6 +74,27 @@ WRONG = {
         of_type("{system: acme}", OWN.replace("h100-oem: {n", "h100-ome: {n")),
         [("gpu-unknown", "h100-oem")],
     ),
+    "a GPU by AMD": (of_type("{system: dgx-h100, gpus: {model: mi300x}}"), [("gpu-not-nvidia", "mi300x")]),
+    "a GPU by AMD and limits on it": (
+        changed(
+            of_type("{system: dgx-h100, gpus: {model: mi300x}}"),
+            ("[slurm-controller]", "[slurm-controller, slurm-accounting]"),
+            ('"24.11"}', '"24.11", accounts: {a: {group_tres: {gres/gpu: 8, gres/gpu:mi300x: 4}}}}'),
+        ),
+        [("gpu-not-nvidia", "mi300x")],
+    ),
+    "a misspelt system and limits on its GPUs": (
+        changed(
+            of_type("{system: dgx-h10}"),
+            ("[slurm-controller]", "[slurm-controller, slurm-accounting]"),
+            ('"24.11"}', '"24.11", qos: {normal: {max_tres_per_user: {gres/gpu: 8}}}}'),
+        ),
+        [("system-unknown", "dgx-h10")],
+    ),
+    "an own GPU by Intel": (
+        of_type("{system: acme}", OWN.replace("NVIDIA H100 OEM", "Intel Gaudi 3")),
+        [("gpu-not-nvidia", "Intel Gaudi 3")],
+    ),
     "an own system with too few NUMA nodes named": (
         of_type("{system: acme}", OWN.replace("[0, 1]", "[0]")),
         [("gpu-numa-count", "[0]")],
@@ -85,6 +114,10 @@ WRONG = {
             ('  - {name: "gpu', '  - {name: a1, type: a100, address: 10.0.0.9}\n  - {name: "gpu'),
         ),
         [("mig-profile-unknown", "3g.40gb")],
+    ),
+    "types of instances before and after 23.02.6": (
+        changed(of_type("{system: dgx-h100, gpus: {mig: half}}", HALVES), ('"24.11"', '"23.02", build: schedmd')),
+        [("mig-type-uncertain", "half")],
     ),
     "all memory for the system": (
         of_type("{system: ws-2xa6000, memory: 128GiB, reserved: {memory: 128GiB}}"),
@@ -118,6 +151,17 @@ WRONG = {
             'racks: {r1: {nodes: "gpu[1-4]", power: 20kW}}\n',
         ),
         [("rack-power", "20kW")],
+    ),
+    "feeds that carry the rack only together": (
+        of_type(
+            "{system: dgx-h100}",
+            'racks: {r1: {nodes: "gpu[1-4]", redundant_feeds: true, circuits: [{volts: 400, amps: 63, count: 2}]}}\n',
+        ),
+        [("rack-circuits", "[{volts: 400, amps: 63, count: 2}]")],
+    ),
+    "one feed too few": (
+        of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4]", circuits: [{volts: 400, amps: 63}]}}\n'),
+        [("rack-circuits", "[{volts: 400, amps: 63}]")],
     ),
     "a node twice in one rack": (
         of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4],gpu2"}}\n'),

@@ -41,7 +41,20 @@ RIGHT = {
         (MANAGEMENT, MANAGEMENT + "  bmc: {}\n"),
         ('"10.0.0.[11-14]"}', '"10.0.0.[11-14]", addresses: {bmc: "10.0.0.[111-114]"}}'),
     ),
-    "nodes of a cloud get their addresses later": changed(TINY, ('address: "10.0.0.[11-14]"}', "state: CLOUD}")),
+    "nodes of a cloud get their addresses later": changed(
+        TINY,
+        ('address: "10.0.0.[11-14]"}', "state: CLOUD}"),
+        ('"24.11"}', '"24.11", options: {resumeprogram: /on, SuspendProgram: /off, SuspendTime: 600}}'),
+    ),
+    "power saving of one partition": changed(
+        TINY,
+        ('address: "10.0.0.[11-14]"}', "state: CLOUD}"),
+        (
+            '"24.11"}',
+            '"24.11", options: {ResumeProgram: /on, SuspendProgram: /off},'
+            " partitions: {p: {nodes: all, options: {SuspendTime: 600}}}}",
+        ),
+    ),
     "a network without its size": changed(TINY, ("{cidr: 10.0.0.0/24}", "{domain: cluster.test}")),
     "names of different width": changed(TINY, ("gpu[1-4]", "gpu[8-11]")),
     "a suffix that this Slurm reads": changed(TINY, ("gpu[1-4]", "gpu[1-4]-x")),
@@ -49,6 +62,18 @@ RIGHT = {
 }
 
 WRONG = {
+    "nodes of a cloud that nothing starts": (
+        changed(
+            TINY,
+            ('address: "10.0.0.[11-14]"}', "state: CLOUD}"),
+            ('"24.11"}', '"24.11", options: {ResumeProgram: /on, SuspendProgram: /off, SuspendTime: -1}}'),
+        ),
+        [("cloud-without-power-saving", "CLOUD")],
+    ),
+    "logins by job on a system with SELinux": (
+        changed(TINY, ("debian-12", "rocky-9"), ('"24.11"', '"24.11", build: schedmd')),
+        [("ssh-adopt-selinux", "rocky-9")],
+    ),
     "ipv6, twice in two spellings": (
         changed(SIX, ('"fd00::a"', '"fd00:0:0::2"')),
         [("address-duplicate", "fd00::[1-4]")],

@@ -22,6 +22,11 @@ RIGHT = {
         'gpu: {nodes: "gpu[1-4]", max_time: unlimited, default_time: unlimited}'
     ),
     "one partition is the default unasked": partitions("gpu: {nodes: all}"),
+    "jobs have to ask for a time": partitions("gpu: {nodes: all, max_time: 2:00:00, default_time: 0}"),
+    "two numbers that cannot be misread": partitions("gpu: {nodes: all, max_time: 1-12:30, default_time: 90}"),
+    "samples limited by size only": changed(
+        TINY, ("slurm:", "monitoring: {retention: 0d, retention_size: 1TB}\nslurm:")
+    ),
     "a node set with an underscore": slurm(
         '  node_sets: {dgx_h100: "gpu[1-4]"}\n  partitions: {gpu: {nodes: dgx_h100}}'
     ),
@@ -57,6 +62,34 @@ WRONG = {
         partitions("gpu: {nodes: all, max_time: 1-0, default_time: unlimited}"),
         [("partition-times", "unlimited")],
     ),
+    "a longest time of nothing": (
+        partitions("gpu: {nodes: all, max_time: 0, default_time: 1h}"),
+        [("time-limit-zero", "0")],
+    ),
+    "minutes and seconds": (
+        partitions('gpu: {nodes: all, max_time: "1:30", default_time: 1:30}'),
+        [("time-minutes-seconds", '"1:30"'), ("time-minutes-seconds", "1:30")],
+    ),
+    "no wall time": (
+        changed(
+            TINY,
+            ("[slurm-controller]", "[slurm-controller, slurm-accounting]"),
+            (
+                '"24.11"}',
+                '"24.11", qos: {normal: {group_wall: 0s}},'
+                " accounts: {a: {users: [ann], user_limits: {ann: {max_wall: 0}}}}}",
+            ),
+        ),
+        [("time-limit-zero", "0"), ("time-limit-zero", "0s")],
+    ),
+    "a backfill that looks nowhere": (
+        slurm("  scheduler: {backfill_window: 0}"),
+        [("value-out-of-range", "0")],
+    ),
+    "samples kept for no time": (
+        changed(TINY, ("slurm:", "monitoring: {retention: 0d}\nslurm:")),
+        [("value-out-of-range", "0d")],
+    ),
     "one node left out of many": (
         partitions('gpu: {nodes: "gpu[1-2],gpu4"}'),
         [("node-in-no-partition", "gpu[1-4]")],
@@ -68,6 +101,10 @@ WRONG = {
     "memory for more GPUs than there is": (
         partitions("gpu: {nodes: all, memory_per_gpu: 256GiB}"),
         [("share-per-gpu-too-large", "256GiB")],
+    ),
+    "CPUs for more GPUs than MaxCPUsPerNode leaves": (
+        partitions("gpu: {nodes: all, cpus_per_gpu: 18, max_cpus_per_node: 64}"),
+        [("share-per-gpu-too-large", "18")],
     ),
     "a partition called Default": (partitions("Default: {nodes: all}"), [("name-reserved", "Default")]),
     "a node set called all": (

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from clustergen.catalogue import slurm as catalogue
 from clustergen.catalogue.slurm_values import keys_with_bounds
 from clustergen.manifest.model import Manifest
-from clustergen.rules.slurm_managed import DERIVED, FIELDS
+from clustergen.slurmrules.fields import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
 from strategies.findings import found
 from strategies.slurm_manifests import RIGHT, WRONG
@@ -26,7 +26,7 @@ def test_a_slip_is_told_once_at_its_place(name: str) -> None:
 
 
 @pytest.mark.parametrize("table", [FIELDS, DERIVED], ids=["fields", "derived"])
-def test_keys_that_the_manifest_has_in_its_own_words_are_keys(table: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_keys_that_the_manifest_has_in_its_own_words_are_keys(table: dict[tuple[str, str], dict[str, object]]) -> None:
     for (file, block), keys in table.items():
         assert [key for key in keys if catalogue.key(file, key, block) is None] == []
 
@@ -37,11 +37,11 @@ def test_keys_with_bounds_and_levels_are_keys() -> None:
 
 
 def test_fields_that_hints_name_are_there() -> None:
-    places = [place for keys in FIELDS.values() for place in keys.values() if place.startswith("slurm.")]
+    places = [row.path for keys in FIELDS.values() for row in keys.values() if row.path.startswith("slurm.")]
     assert len(places) > 40
     for place in places:
         model: object = Manifest
-        for part in place.partition(",")[0].split("."):
+        for part in place.split("."):
             if not (isinstance(model, type) and issubclass(model, BaseModel)):
                 break  # a mapping: its keys are the schema's business
             assert part in model.model_fields, place

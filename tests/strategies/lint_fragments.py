@@ -631,6 +631,24 @@ CGROUP = [
     _cgroup("MemorySwappiness=200\n"),
 ]
 
+FIRST_USE = [
+    *_lines(
+        "CryptoType=crypto/openssl",
+        "CryptoType=crypto/munge",
+        "CryptoType=crypto/none",
+        "MaxArraySize=100000\nMaxJobCount=10000",
+        "SlurmdTimeout=30",
+        "AccountingStoragePass=hunter22",
+        "PriorityType=priority/multifactor\nPriorityDecayHalfLife=14",
+        "RoutePlugin=route/topology",
+    ),
+    Fragment("SlurmUser=nobody", head=HEAD.replace("SlurmUser=slurm", "SlurmUser=nobody")),
+    *_node(
+        "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] CPUs=96 Procs=48 RealMemory=64000",
+        "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] CPUs=16 RealMemory=65536",
+    ),
+    *_partition("PartitionName=batch Nodes=ALL Default=YES QOS=normal"),
+]
 FRAGMENTS = [
     Fragment("the base"),
     *GRAMMAR,
@@ -643,6 +661,7 @@ FRAGMENTS = [
     *NODE_LINES,
     *PARTITION_LINES,
     *GRES,
+    *FIRST_USE,
     *TREES,
     *YAML,
     *CGROUP,

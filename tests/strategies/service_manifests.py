@@ -46,6 +46,23 @@ ZFS = (
 )
 SERVER = {"roles": "slurm-controller, nfs-server"}
 
+FABRIC = "\n  fabric: {type: infiniband, rate: NDR, cidr: 10.1.0.0/24}"
+STORAGE = "\n  storage: {cidr: 10.2.0.0/24}"
+HEAD_IB, GPUS_IB = ", addresses: {fabric: 10.1.0.1}", ', addresses: {fabric: "10.1.0.[11-14]"}'
+OURS = "home: {type: nfs, server: head, path: /export/home, mount: /home%s}"
+RDMA = OURS % ", rdma: true"
+BOTH = 'work: {type: lustre, mount: /work, mgs: ["10.1.0.21@o2ib,10.0.0.201@tcp"]%s}'
+
+
+def placed(entry: str, head: str = "", gpus: str = "", **more: str) -> str:
+    """A storage entry, with addresses in other networks for the head node and the GPU nodes."""
+    return changed(
+        storage(entry, **more),
+        ("address: 10.0.0.1,", f"address: 10.0.0.1{head},"),
+        ('"10.0.0.[11-14]"', f'"10.0.0.[11-14]"{gpus}'),
+    )
+
+
 RIGHT = {
     # NCCL
     "exact names with ports": nccl('env: {NCCL_IB_HCA: "=mlx5_0:1,mlx5_10:1"}'),
@@ -100,9 +117,44 @@ RIGHT = {
     "RDMA over a storage network": changed(
         storage(NFS % ", rdma: true"), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}\n  storage: {cidr: 10.2.0.0/24}")
     ),
+    "RDMA from a server on the fabric": placed(
+        (NFS % ", rdma: true").replace("filer", "10.1.0.200"), "", GPUS_IB, fabric=FABRIC, kind=NICS
+    ),
+    "RDMA from a server that DNS knows": storage(NFS % ", rdma: true", fabric=FABRIC, kind=NICS),
     "servers on two networks": storage(LUSTRE % "", fabric=IB, kind=NICS),
     "a server by RDMA and TCP, without a fabric": storage(LUSTRE % ""),
     "the largest pages": storage(LUSTRE % ", parameters: {osc.*.max_pages_per_rpc: 16384}", fabric=IB, kind=NICS),
+    "the first Lustre for the kernel": storage(LUSTRE % ', version: "2.15"'),
+    "a vendor's Lustre for a newer kernel": changed(
+        storage(LUSTRE % ', version: "2.15", vendor_build: true'), ("os: debian-12", "os: debian-13")
+    ),
+    "the parameters of the Lustre that the kernel requires": changed(
+        storage(LUSTRE % ", parameters: {llite.*.opencache_max_ms: 60000}"), ("os: debian-12", "os: ubuntu-24.04")
+    ),
+    "a node that serves by RDMA on the fabric": placed(RDMA, HEAD_IB, GPUS_IB, fabric=FABRIC, kind=NICS, **SERVER),
+    "an export to the fabric, where the node is as well": placed(
+        OURS % ", export: {networks: [10.1.0.0/24]}", HEAD_IB, GPUS_IB, fabric=FABRIC, kind=NICS, **SERVER
+    ),
+    "an export to one node": storage(OURS % ", export: {networks: [10.0.0.11/32]}", **SERVER),
+    "a login node by TCP, GPU nodes by RDMA": placed(
+        BOTH % "", gpus=GPUS_IB, fabric=FABRIC, kind=NICS, roles="slurm-controller, login"
+    ),
+    "TCP on purpose": placed(
+        BOTH % ", lnet: [{name: tcp, interfaces: [eno1]}]",
+        gpus=GPUS_IB,
+        fabric=FABRIC,
+        kind="{system: hgx-h200-8, nics: [{device: mlx5_0}]}",
+    ),
+    "a server on a storage network that is routed": storage(
+        NFS.replace("filer", "10.2.0.20") % "", fabric="\n  storage: {cidr: 10.2.0.0/24, gateway: 10.2.0.254}"
+    ),
+    "clients with addresses on the storage network": placed(
+        NFS.replace("filer", "10.2.0.20") % "", gpus=', addresses: {storage: "10.2.0.[11-14]"}', fabric=STORAGE
+    ),
+    "all cores of a NUMA node but core 0 for WEKA": storage(
+        "a: {type: weka, backends: [w1], filesystem: f, mount: /w, cores: 14}",
+        kind="{cpu: {sockets: 2, cores_per_socket: 16}, memory: 64GiB, nics: [{device: mlx5_0, interface: e0, numa: 0}]}",
+    ),
     "parameters of one target": storage(
         LUSTRE % ", parameters: {osc.work-OST0001*.max_dirty_mb: 512}", fabric=IB, kind=NICS
     ),
@@ -126,7 +178,9 @@ RIGHT = {
         'b: {type: beegfs, version: "7.4", mgmtd: 10.0.0.5, mount: /b, client_options: {connMgmtdPortTCP: 9008}}'
     ),
     "a VLAN of an interface": storage(
-        "w: {type: weka, backends: [w1], filesystem: f, mount: /w, interfaces: [ib0.100]}", fabric=IB, kind=NICS
+        "w: {type: weka, backends: [w1], filesystem: f, mount: /w, interfaces: [ib0.100]}",
+        fabric=IB,
+        kind=NICS.replace("interface: ib0", "interface: ib0, numa: 0"),
     ),
     "a server by its full name": changed(
         storage(
@@ -139,7 +193,7 @@ RIGHT = {
     "parity on four disks": storage(ZFS % ("raidz2", ", log: [/dev/disk/by-id/e]"), **SERVER),
     "local scratch below a shared folder": cluster(
         "storage:\n  a: {type: nfs, server: filer, path: /data, mount: /data}\n"
-        "  b: {type: local, mount: /data/local, device: /dev/nvme1n1}\n"
+        "  b: {type: local, mount: /data/local, device: /dev/disk/by-path/pci-0000:01:00.0-nvme-1}\n"
     ).replace('{version: "24.11"}', '{version: "24.11", scripts: {tmpdir: /data/local/jobs}}'),
     # monitoring
     "a counter outside of the usual ones": monitoring("dcgm: {counters: [DCGM_FI_DEV_PCIE_REPLAY_COUNTER]}"),
@@ -151,11 +205,18 @@ RIGHT = {
         ),
         ("os: debian-12", "os: debian-13"),
     ),
+    "a mail server by its IPv6 address": monitoring('smtp: "[2001:db8::25]:25", mail_from: c@example.org'),
     "jobs with names near ours": monitoring("targets: {nodes: [filer:9100], ipmi: [bmc1:9290]}"),
     "ports of daemons on different nodes": monitoring("port: 9400, alertmanager_port: 6818"),
 }
 
 WRONG = {
+    "a mail server without its port": (
+        monitoring("smtp: mail.example.org, mail_from: c@example.org"),
+        [("text-malformed", "mail.example.org")],
+    ),
+    "a mail server without a name": (monitoring('smtp: ":25"'), [("text-malformed", '":25"')]),
+    "a port that no server has": (monitoring('smtp: "mail:70000"'), [("text-malformed", '"mail:70000"')]),
     "a GID index in the environment": (
         nccl("env: {NCCL_IB_GID_INDEX: 3}", ROCE),
         [("nccl-gid-useless", "NCCL_IB_GID_INDEX")],
@@ -200,6 +261,14 @@ WRONG = {
         storage("a: {type: weka, backends: [w1], filesystem: f, mount: /w, options: [numcores=2]}"),
         [("mount-option-unknown", "numcores=2")],
     ),
+    "RDMA from a server on the management network": (
+        storage((NFS % ", rdma: true").replace("filer", "10.0.0.200"), fabric=FABRIC, kind=NICS),
+        [("nfs-rdma-address", "true")],
+    ),
+    "RDMA on nodes without a port for it": (
+        storage(NFS % ", rdma: true", fabric=FABRIC, kind="{system: ws-2xa6000}"),
+        [("fabric-without-port", "h100"), ("nfs-rdma-address", "true")],
+    ),
     "RDMA over plain Ethernet": (
         storage(NFS % ", rdma: true", fabric=ETHERNET, kind="{system: hgx-h100-8, nics: [{device: eth0}]}"),
         [("rdma-without-fabric", "true")],
@@ -213,12 +282,95 @@ WRONG = {
         [("lustre-parameter-value", "32")],
     ),
     "a parameter of a later Lustre": (
-        storage(LUSTRE % ', version: "2.12", parameters: {llite.*.opencache_max_ms: 60000}'),
+        storage(LUSTRE % ', version: "2.12", vendor_build: true, parameters: {llite.*.opencache_max_ms: 60000}'),
         [("lustre-parameter-unknown", "llite.*.opencache_max_ms")],
+    ),
+    "a node that serves by RDMA without an address for it": (
+        placed(RDMA, "", GPUS_IB, fabric=FABRIC, kind=NICS, **SERVER),
+        [("nfs-rdma-address", "true")],
+    ),
+    "clients by RDMA without an address for it": (
+        placed(RDMA, HEAD_IB, fabric=FABRIC, kind=NICS, **SERVER),
+        [("nfs-rdma-address", "true")],
+    ),
+    "RDMA by the server's address in a network without": (
+        placed(RDMA.replace("head", "10.0.0.1"), HEAD_IB, GPUS_IB, fabric=FABRIC, kind=NICS, **SERVER),
+        [("nfs-rdma-address", "true")],
+    ),
+    "an export to a network that no client is on": (
+        placed(OURS % ", export: {networks: [10.1.0.0/24]}", HEAD_IB, fabric=FABRIC, kind=NICS, **SERVER),
+        [("nfs-export-excludes", "[10.1.0.0/24]")],
+    ),
+    "GPU nodes of the fabric that would fall back to TCP": (
+        changed(
+            placed(BOTH % "", gpus=GPUS_IB, fabric=FABRIC, kind="{system: hgx-h200-8}"),
+            ("10.0.0.0/24}", "10.0.0.0/24, interface: eno1}"),
+        ),
+        [("fabric-ports-unknown", "h100"), ("lnet-interface-missing", "mgs")],
+    ),
+    "a storage server on a network without the clients": (
+        storage(NFS.replace("filer", "10.2.0.20") % "", fabric=STORAGE),
+        [("storage-unreachable", "home")],
+    ),
+    "a storage server by a name of extra_hosts": (
+        storage("a: {type: weka, backends: [w1], filesystem: f, mount: /w}", fabric=STORAGE)
+        + "host: {extra_hosts: {10.2.0.20: [w1]}}\n",
+        [("storage-unreachable", "a")],
+    ),
+    "an MGS on the fabric, where clients have no address": (
+        storage('work: {type: lustre, mount: /work, mgs: ["10.1.0.21@o2ib"]}', fabric=FABRIC, kind=NICS),
+        [("storage-unreachable", "work")],
+    ),
+    "more cores of WEKA's than a NUMA node has": (
+        storage(
+            "a: {type: weka, backends: [w1], filesystem: f, mount: /w, cores: 16}",
+            kind="{cpu: {sockets: 2, cores_per_socket: 16}, memory: 64GiB, nics: [{device: mlx5_0, interface: e0, numa: 0}]}",
+        ),
+        [("reserved-too-much", "h100"), ("weka-cores", "16")],
+    ),
+    "an MTU that nothing sets": (
+        changed(storage(NFS % ""), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24, mtu: 9000}")),
+        [("network-value-unused", "9000")],
+    ),
+    "a Lustre that is too old for the kernel": (
+        changed(storage(LUSTRE % ', version: "2.16"'), ("os: debian-12", "os: debian-13")),
+        [("lustre-kernel", '"2.16"')],
+    ),
+    "a Lustre that is too old for the kernel of one type": (
+        storage(
+            LUSTRE % ', version: "2.15"', kind="{system: hgx-h100-8, os: ubuntu-24.04}", roles="slurm-controller, login"
+        ),
+        [("lustre-kernel", '"2.15"')],
+    ),
+    "a parent directory in a path that a script creates and deletes": (
+        cluster().replace('"24.11"}', '"24.11", scripts: {tmpdir: /scratch/../etc}}'),
+        [("path-malformed", "..")],
+    ),
+    "a parent directory in a layout": (
+        storage(
+            LUSTRE % ", striping: [{directory: /work/../home, components: [{end: rest, stripes: 1}]}]",
+        ),
+        [("path-malformed", "..")],
+    ),
+    "a parent directory in a device": (
+        storage("a: {type: local, mount: /a, device: /dev/disk/../sda}"),
+        [("path-malformed", "..")],
+    ),
+    "a label that leaves its directory": (
+        storage("a: {type: local, mount: /a, device: LABEL=..}"),
+        [("path-malformed", "..")],
+    ),
+    "a disk by the kernel's number": (
+        storage("a: {type: local, mount: /a, device: /dev/nvme1n1p2}"),
+        [("device-name-unstable", "/dev/nvme1n1p2")],
     ),
     "a name with a dot": (
         storage(LUSTRE % ", fsname: a.b"),
         [("lustre-fsname", "a.b")],
+    ),
+    "a name of nine characters": (
+        storage(LUSTRE % ", fsname: abcdefghi"),
+        [("lustre-fsname", "abcdefghi")],
     ),
     "three disks in pairs": (
         storage((ZFS % ("mirror", ", vdev_width: 3")), **SERVER),

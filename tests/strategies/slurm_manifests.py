@@ -30,7 +30,7 @@ RIGHT = {
     "a number that YAML takes for text": options('CompleteWait: "32"'),
     "a boolean in each of Slurm's words": options("TrackWCKey: up, DisableRootJobs: no, UsePAM: 0"),
     "a share with a fraction": slurm("cgroup_options: {AllowedRAMSpace: 98.5}"),
-    "keys in another case": options("slurmddebug: debug2, SLURMCTLDDEBUG: 5"),
+    "keys in another case": options("slurmdsyslogdebug: debug2, SLURMCTLDSYSLOGDEBUG: 5"),
     # lists
     "words with and without a value, and blanks behind commas": options(
         '"SlurmctldParameters": "idle_on_node_suspend, node_reg_mem_percent=95,rl_enable"'
@@ -45,7 +45,7 @@ RIGHT = {
     "a mixed time in LogTimeFormat": options("LogTimeFormat: iso8601_ms"),
     # plugins
     "plugins without their prefix, and several": options(
-        'JobSubmitPlugins: "all_partitions,require_timelimit", TaskPlugin: "cgroup,affinity"'
+        'JobSubmitPlugins: "all_partitions,require_timelimit", PrEpPlugins: "script"'
     ),
     "the plugin of a build": options("MpiDefault: pmix_v5"),
     "a namespace for jobs": options("JobContainerType: job_container/tmpfs"),
@@ -78,7 +78,7 @@ RIGHT = {
         ("{system: dgx-h100}", "{system: dgx-h100, gpus: {mig: half}}"),
     ),
     # keys that look managed and are not
-    "sharing by count": slurm('partitions: {all: {nodes: all, options: {OverSubscribe: "FORCE:4"}}}'),
+    "sharing by count": slurm('partitions: {all: {nodes: all, oversubscribe: "force:4"}}'),
     "more keys of a node": changed(
         TINY, ("{system: dgx-h100}", "{system: dgx-h100, slurm_options: {TmpDisk: 1000, Reason: new}}")
     ),
@@ -152,7 +152,7 @@ WRONG = {
     "an amount of time": (options("KillWait: 30s"), [("slurm-value-wrong", "30s")]),
     "a number that Slurm puts back": (options("EpilogMsgTime: 2000000"), [("slurm-value-wrong", "2000000")]),
     "a word that is no boolean": (options("TrackWCKey: y"), [("slurm-value-wrong", "y")]),
-    "a level of the log": (options("SlurmctldDebug: chatty"), [("slurm-value-wrong", "chatty")]),
+    "a level of the log": (options("SlurmctldSyslogDebug: chatty"), [("slurm-value-wrong", "chatty")]),
     "flags that exclude each other": (
         options('PrologFlags: "NoHold,Contain"'),
         [("slurm-value-wrong", '"NoHold,Contain"')],
@@ -160,14 +160,17 @@ WRONG = {
     "flags without what ssh needs": (options("PrologFlags: Alloc"), [("slurm-value-wrong", "Alloc")]),
     "configless undone by an option": (
         slurm("configless: true, options: {SlurmctldParameters: idle_on_node_suspend}"),
-        [("slurm-value-wrong", "idle_on_node_suspend")],
+        [("slurm-key-managed", "SlurmctldParameters")],
     ),
     "two units": (
-        options('SelectTypeParameters: "CR_Core,CR_Memory"'),
-        [("slurm-value-wrong", '"CR_Core,CR_Memory"')],
+        slurm("resources: {select_parameters: [CR_Core, CR_Memory]}"),
+        [("slurm-value-wrong", "[CR_Core, CR_Memory]")],
     ),
-    "memory that is not handed out": (options("SelectTypeParameters: CR_Core"), [("slurm-value-harmful", "CR_Core")]),
-    "whole nodes only": (options("SelectType: select/linear"), [("slurm-value-wrong", "select/linear")]),
+    "memory that is not handed out": (
+        slurm("resources: {select_parameters: [CR_Core]}"),
+        [("slurm-value-harmful", "[CR_Core]")],
+    ),
+    "whole nodes only": (slurm("resources: {select: linear}"), [("slurm-value-wrong", "linear")]),
     "an option of years ago": (options("FastSchedule: 2"), [("slurm-value-wrong", "2")]),
     "the last of several words": (
         options('SlurmctldParameters: "rl_enable,enable_configles"'),
@@ -246,8 +249,8 @@ WRONG = {
         [("accounting-missing", '"CPU=1000,GRES/gpu=3000"')],
     ),
     "one task per core, of CPUs": (
-        options('SelectTypeParameters: "CR_CPU_Memory,CR_ONE_TASK_PER_CORE"'),
-        [("slurm-value-wrong", '"CR_CPU_Memory,CR_ONE_TASK_PER_CORE"')],
+        slurm("resources: {select_parameters: [CR_CPU_Memory, CR_ONE_TASK_PER_CORE]}"),
+        [("slurm-value-wrong", "[CR_CPU_Memory, CR_ONE_TASK_PER_CORE]")],
     ),
     "tracking of a type that no node has": (
         slurm("accounting: {tres: [gres/gpu:a100]}", roles=BOOKS),
@@ -284,7 +287,7 @@ WRONG = {
             slurm("", version="22.05", more="gpu: {mig_plans: {half: {profiles: {3g.40gb: 2}}}}\n"),
             ("{system: dgx-h100}", "{system: dgx-h100, gpus: {mig: half}}"),
         ),
-        [("slurm-plugin-lacking", "half")],
+        [("mig-type-uncertain", "half"), ("slurm-plugin-lacking", "half")],
     ),
     "slurmd and the exporter on one port": (
         slurm("ports: {slurmd: 9100}", roles="slurm-controller, monitoring"),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import keyword
 import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -59,6 +62,7 @@ class Verbs(click.Group):
             return None
         module = f"{name}_" if keyword.iskeyword(name) else name
         command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
+        _log_with_v(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,9 +76,30 @@ class Verbs(click.Group):
 
         name = args[0] if args else ""
         if name and name not in _VERBS and not name.startswith("-"):
-            near = suggest(name, _VERBS)
-            ctx.fail(f"No such command '{name}'." + (f" Did you mean '{near}'?" if near else ""))
+            similar = suggest(name, _VERBS)
+            ctx.fail(f"No such command '{name}'." + (f" Did you mean '{similar}'?" if similar else ""))
         return super().resolve_command(ctx, args)
+
+
+def _log_with_v(command: click.Command) -> None:
+    """Gives a verb, and the verbs below it, the option -v; one that has its own keeps that too."""
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            _log_with_v(below)
+        return
+    option = next((option for option in command.params if option.name == "verbose"), None)
+    if option is None:
+        text = "Log each step to stderr, with the time since the start; -vv logs single files and programs."
+        option = click.Option(["-v", "--verbose"], count=True, expose_value=False, help=text)
+        command.params.append(option)
+    option.callback = _enable_log
+
+
+def _enable_log(_: click.Context, __: click.Parameter, verbosity: int) -> int:
+    from clustergen import log
+
+    log.enable(verbosity)
+    return verbosity
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -100,12 +125,21 @@ def _say(text: str) -> None:
         _write_no_more(2)
 
 
+def _collect_rarely() -> None:
+    """Sets the garbage collector for processes of a second or two, which leave few reference cycles behind."""
+    gc.set_threshold(100_000, 20, 100)
+    atexit.register(gc.freeze)  # Python's last collection then has nothing to visit
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the `clustergen` command."""
+    _collect_rarely()
     for number, name in ((1, "stdout"), (2, "stderr")):
         if getattr(sys, name) is None:  # closed: what is opened next would get its number, and be written into
             _write_no_more(number)
             setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+        elif isinstance(stream := getattr(sys, name), TextIOWrapper):  # not every terminal has all characters
+            stream.reconfigure(errors="backslashreplace")
     try:
         return group(arguments, prog_name="clustergen", standalone_mode=True)
     except ClustergenError as err:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from clustergen import regular_file
 from clustergen.diagnostics import Diagnostic, render
 from clustergen.diagnostics.github import command
 from clustergen.diagnostics.machine import as_data
 from clustergen.records import record
-from clustergen.render.tree import Tree
-from clustergen.render.write import Difference
+from clustergen.render.compare import Difference
+from clustergen.render.tree import FILE_LIMIT, Tree
 
 RULE = "tree-out-of-date"
 _SHOWN = 20
@@ -21,7 +22,9 @@ _WORDS = {
     "changed": "this file is not what the manifest renders to",
     "missing": "this file is missing",
     "mode": "this file has another mode",
+    "blocked": "something other than a file is in the place of this file, or of its directory",
     "left-over": "the manifest makes this file no more",
+    "kept": "the manifest makes this file no more; it was edited, so a render keeps it",
 }
 
 
@@ -39,47 +42,50 @@ class Stale:
         return f"{_WORDS[self.kind]}: clustergen render {self.manifest}"
 
 
-def stale(manifest: Path, folder: Path, tree: Tree, found: Sequence[Difference]) -> list[Stale]:
+def stale(manifest: Path, folder: Path, tree: Tree, differences: Sequence[Difference]) -> list[Stale]:
     """Differences with their places."""
     contents = tree.contents()
     return [
         Stale(str(manifest), str(folder / item.path), item.kind, _line(folder / item.path, contents.get(item.path)))
-        for item in found
+        for item in differences
     ]
 
 
 def _line(path: Path, made: tuple[bytes, int] | None) -> int:
-    if made is None or not path.is_file():
+    if made is None:
         return 0
-    there, wanted = path.read_bytes().split(b"\n"), made[0].split(b"\n")
-    pairs = zip(there, wanted, strict=False)
-    same = next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(there), len(wanted)))
-    return 0 if there == wanted else min(same + 1, len(there))
+    try:
+        current, rendered = regular_file.read(path, FILE_LIMIT).split(b"\n"), made[0].split(b"\n")
+    except OSError:
+        return 0
+    pairs = zip(current, rendered, strict=False)
+    same = next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(current), len(rendered)))
+    return 0 if current == rendered else min(same + 1, len(current))
 
 
-def text(found: Sequence[Stale]) -> str:
-    lines = [f"{item.file}: {item.kind}" for item in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        lines.append(f"… and {len(found) - _SHOWN} more")
+def text(stale_files: Sequence[Stale]) -> str:
+    lines = [f"{item.file}: {item.kind}" for item in stale_files[:_SHOWN]]
+    if len(stale_files) > _SHOWN:
+        lines.append(f"… and {len(stale_files) - _SHOWN} more")
     return "".join(f"{line}\n" for line in lines)
 
 
-def document(form: str, diagnostics: Sequence[Diagnostic], found: Sequence[Stale]) -> str:
+def document(form: str, diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> str:
     """Findings and differences in one of the formats github, json and sarif."""
     if form == "github":
-        return render(diagnostics, form) + _github(found)
+        return render(diagnostics, form) + _github(stale_files)
     if form == "json":
         differences = [
             {"manifest": item.manifest, "file": item.file, "kind": item.kind, "line": item.line or None}
-            for item in found
+            for item in stale_files
         ]
         return json.dumps({**as_data(diagnostics), "differences": differences}, indent=2, ensure_ascii=True) + "\n"
-    return _sarif(diagnostics, found)
+    return _sarif(diagnostics, stale_files)
 
 
-def _github(found: Sequence[Stale]) -> str:
+def _github(stale_files: Sequence[Stale]) -> str:
     """The first ones as annotations; GitHub shows no more than ten of a kind, so the last tells how many there are."""
-    shown = found if len(found) <= _ANNOTATIONS else found[: _ANNOTATIONS - 1]
+    shown = stale_files if len(stale_files) <= _ANNOTATIONS else stale_files[: _ANNOTATIONS - 1]
     out = []
     for item in shown:
         # A file that is not there has no lines: the manifest is the place where somebody forgot to render.
@@ -88,15 +94,17 @@ def _github(found: Sequence[Stale]) -> str:
             properties |= {"line": item.line}
         message = f"{item.file}: {item.message}" if item.kind == "missing" else item.message
         out.append(command("error", {**properties, "title": RULE}, message))
-    if len(found) > len(shown):
-        properties = {"file": found[-1].manifest, "title": RULE}
-        out.append(command("error", properties, f"… and {len(found) - len(shown)} more files: {found[-1].message}"))
+    if len(stale_files) > len(shown):
+        properties = {"file": stale_files[-1].manifest, "title": RULE}
+        out.append(
+            command("error", properties, f"… and {len(stale_files) - len(shown)} more files: {stale_files[-1].message}")
+        )
     return "".join(f"{line}\n" for line in out)
 
 
-def _sarif(diagnostics: Sequence[Diagnostic], found: Sequence[Stale]) -> str:
+def _sarif(diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> str:
     log: dict[str, Any] = json.loads(render(diagnostics, "sarif"))
-    if found:
+    if stale_files:
         run = log["runs"][0]
         rules = run["tool"]["driver"]["rules"]
         rules.append(
@@ -107,7 +115,7 @@ def _sarif(diagnostics: Sequence[Diagnostic], found: Sequence[Stale]) -> str:
                 "defaultConfiguration": {"level": "error"},
             }
         )
-        for item in found:
+        for item in stale_files:
             place: dict[str, Any] = {
                 "artifactLocation": {"uri": item.manifest if item.kind == "missing" else item.file}
             }

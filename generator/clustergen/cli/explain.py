@@ -20,15 +20,16 @@ _MOST = 200
 
 
 @click.command("explain")
-@click.argument("arguments", metavar="[CODE | FIELD | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]", nargs=-1)
+@click.argument("arguments", metavar="[CODE | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]", nargs=-1)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(arguments: tuple[str, ...], form: str) -> None:
     """Tell why: of a diagnostic, of a field of the manifest, or of a line of a rendered file.
 
     CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time; with
-    a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. FILE is
-    a rendered file, by its path on disk, in the tree or on the node; its lines are traced to values of the manifest,
-    defaults and rows of the catalogue by rendering it again with one of these changed.
+    a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. KEY is a
+    key of Slurm's files such as MaxTime: the fields that set it are shown. FILE is a rendered file, by its path on
+    disk, in the tree or on the node; its lines are traced to values of the manifest, defaults and rows of the catalogue
+    by rendering it again with one of these changed.
     """
     if not arguments:
         for entry in CODES.values():
@@ -45,16 +46,21 @@ def _code_or_field(word: str, form: str) -> None:
     if word in CODES:
         _code(word, form)
         return
+    from clustergen.explain.keys import json_of_key, places, text_of_key
+
+    if word[:1].isupper() and (set_at := places(word)):
+        click.echo((json_of_key if form == "json" else text_of_key)(set_at), nl=False)
+        return
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
         hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
-        raise ClustergenError(f"'{word}' is neither a diagnostic nor a field", hint=hint, exit_code=2)
+        raise ClustergenError(f"'{word}' is not a diagnostic, a field or a key of Slurm", hint=hint, exit_code=2)
     from clustergen.cli.init import STARTER
     from clustergen.explain.about import about
 
-    found = about(word)
-    if isinstance(found, str):
-        hint = found or did_you_mean(word, CODES) or _ALL
-        what = "no field of the manifest" if "." in word or found else "no diagnostic"
+    answer = about(word)
+    if isinstance(answer, str):
+        hint = answer or did_you_mean(word, CODES) or _ALL
+        what = "no field of the manifest" if "." in word or answer else "no diagnostic"
         raise ClustergenError(f"{what} is called '{word}'", hint=hint, exit_code=2)
     _field(STARTER, word, form, "the starter manifest (clustergen init)")
 
@@ -77,11 +83,11 @@ def _field(manifest: Path, word: str, form: str, shown: str) -> None:
     from clustergen.explain.about import about, reach
     from clustergen.explain.show import json_of_field, text_of_field
 
-    found = about(word)
-    if isinstance(found, str):
-        raise ClustergenError(f"the manifest has no field '{word}'", hint=found or None, exit_code=2)
-    reached = reach(_compiled(manifest), found.steps, manifest.name, shown)
-    click.echo((json_of_field if form == "json" else text_of_field)(found, reached), nl=False)
+    answer = about(word)
+    if isinstance(answer, str):
+        raise ClustergenError(f"the manifest has no field '{word}'", hint=answer or None, exit_code=2)
+    reached = reach(_compiled(manifest), answer.steps, manifest.name, shown)
+    click.echo((json_of_field if form == "json" else text_of_field)(answer, reached), nl=False)
 
 
 def _compiled(manifest: Path) -> compiler.Compiled:
@@ -92,18 +98,18 @@ def _compiled(manifest: Path) -> compiler.Compiled:
     return compiled
 
 
-def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
+def _in_manifest(manifest: Path, query: str, form: str) -> None:
     from clustergen.explain.about import about
 
-    if "/" not in wanted and ":" not in wanted and not isinstance(about(wanted), str):
-        _field(manifest, wanted, form, str(manifest))
+    if "/" not in query and ":" not in query and not isinstance(about(query), str):
+        _field(manifest, query, form, str(manifest))
         return
     from clustergen.explain.lines import explain
     from clustergen.explain.locate import find_alone
     from clustergen.explain.show import json_of_lines, text_of_lines
 
-    match = _LINES.fullmatch(wanted)
-    path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (wanted, 0, 0)
+    match = _LINES.fullmatch(query)
+    path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (query, 0, 0)
     if first > last or last - first >= _MOST:
         raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
     numbers = range(first, last + 1) if match else ()
@@ -118,7 +124,7 @@ def _in_manifest(manifest: Path, wanted: str, form: str) -> None:
 def _in_whole_tree(compiled: compiler.Compiled, manifest: Path, path: str) -> tuple[Tree, RenderedFile]:
     from clustergen.explain.locate import find
 
-    tree, found = compiler.render(compiled, manifest)
+    tree, diagnostics = compiler.render(compiled, manifest)
     if tree is None:
-        sys.exit(show(compiled, found, "text"))
+        sys.exit(show(compiled, diagnostics, "text"))
     return tree, find(tree, path, manifest.parent / "rendered")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
-from clustergen.adopt.adopt import Adopted, adopt
-from clustergen.adopt.report import as_json, as_text
+from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli.schema import document
-from clustergen.diagnostics import ClustergenError
+from clustergen.cli.writing import link_below, write_all
+from clustergen.diagnostics import ClustergenError, printable
+from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.report import as_json, as_text
 
 SCHEMA = "clustergen.schema.json"
 
@@ -51,43 +54,46 @@ def command(
     """Make a manifest out of PATH: a folder of Slurm's files, or a slurm.conf with what lies beside it.
 
     The manifest is rendered and compared with the files by meaning. Files without keys, as plugstack.conf, and scripts
-    go to site/ beside the manifest as they are. Exit code 0: the same meaning; 1: differences, which are shown; 2: the
-    manifest is not valid yet; 3: PATH cannot be read.
+    go to site/ beside the manifest as they are. Exit code 0: the same meaning; 1: differences, or settings that Slurm
+    refuses, which are shown; 2: the manifest is not valid yet; 3: PATH cannot be read.
     """
-    found = adopt(path, version=version, os=os, hosts=hosts, accounts=accounts)
+    result = import_folder(path, version=version, os=os, hosts=hosts, accounts=accounts)
     if output is not None:
-        _write(found, output, force)
+        _write(result, output, force)
     if form == "json":
-        click.echo(as_json(found, str(output) if output else None), nl=False)
+        click.echo(as_json(result, str(output) if output else None), nl=False)
     else:
         if output is None:
-            click.echo(found.text, nl=False)
-        click.echo(as_text(found), nl=False, err=True)
-        if output is None and found.files:
-            click.echo(f"With -o, these would be written too: {', '.join(sorted(found.files))}", err=True)
+            click.echo(result.text, nl=False)
+        click.echo(as_text(result), nl=False, err=True)
+        if output is None and result.files:
+            click.echo(f"With -o, these would be written too: {printable(', '.join(sorted(result.files)))}", err=True)
         elif output is not None:
-            more = f", {', '.join(sorted(found.files))}" if found.files else ""
-            click.echo(f"{output}: written{more}. Next: clustergen validate {output}", err=True)
-    sys.exit(2 if found.errors else 0 if found.same else 1)
+            more = f", {', '.join(sorted(result.files))}" if result.files else ""
+            click.echo(printable(f"{output}: written{more}. Next: clustergen validate {output}"), err=True)
+    sys.exit(2 if result.errors else 0 if result.same and not result.refused else 1)
 
 
-def _write(found: Adopted, output: Path, force: bool) -> None:
-    """The manifest, its schema and the site's files: all, or nothing where one of them is there."""
-    folder = output.parent
-    files = {output: found.text.encode("utf-8"), **{folder / name: content for name, content in found.files.items()}}
-    there = [str(path) for path, content in files.items() if path.exists() and not _holds(path, content)]
-    if there and not force:
-        raise ClustergenError(f"{', '.join(there)}: there already", hint="another -o, or --force")
+def _write(result: ImportResult, output: Path, force: bool) -> None:
+    """The manifest, its schema and the site's files: all, or nothing where one of them is there or is a link."""
+    directory = output.parent
+    files = {output: result.text.encode("utf-8"), directory / SCHEMA: document().encode("utf-8")}
+    files |= {directory / name: content for name, content in result.files.items()}
+    for path in files:
+        link = link_below(directory, path)
+        if link is not None:
+            raise ClustergenError(f"{link}: a symbolic link, and nothing is written through it", hint="another -o")
+    existing = [str(path) for path, content in files.items() if os.path.lexists(path) and not _holds(path, content)]
+    if existing and not force:
+        raise ClustergenError(f"{', '.join(existing)}: there already", hint="another -o, or --force")
     try:
-        for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        for name in found.programs:
-            (folder / name).chmod(0o755)
-        (folder / SCHEMA).write_text(document(), encoding="utf-8")
+        write_all(files, programs={directory / name for name in result.programs})
     except OSError as err:
         raise ClustergenError(f"{err.filename or output}: {err.strerror}", exit_code=3) from None
 
 
 def _holds(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
+    try:
+        return regular_file.read(path, len(content)) == content
+    except OSError:
+        return False

@@ -61,7 +61,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 
     began = time.monotonic()
 
-    def told(words: str) -> None:
+    def echo(words: str) -> None:
         click.echo(f"  {time.monotonic() - began:4.0f} s  {words}", err=True)
 
     wish = _wish(**options)
@@ -73,7 +73,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
         lab, wish = _lab(manifest, name, replace(wish, engine=engine.name))
         run.possible(lab, wish)
         _list(lab)
-        run.up(engine, lab, wish, told)
+        run.up(engine, lab, wish, echo)
         done = True
     except KeyboardInterrupt:
         left = "nothing is left" if fresh else "the nodes that were up still are; up again makes the others"
@@ -124,9 +124,9 @@ def status(manifest: Path, name: str | None) -> None:
         click.echo(f"{host:16} {addresses.get(host, ''):16} {row['state']:10} {roles.get(host, '')}")
     click.echo(f"\nenter one: ssh -i {work.key} -o UserKnownHostsFile={work.known_hosts} root@ADDRESS")
     for controller in lab.cluster.controllers[:1]:
-        said = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
-        if said.returncode == 0:
-            click.echo(f"\n{said.stdout.rstrip()}")
+        answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
+        if answer.returncode == 0:
+            click.echo(f"\n{answer.stdout.rstrip()}")
 
 
 @command.command("shell")
@@ -169,8 +169,8 @@ def _cluster_name(manifest: Path) -> str:
     source = load(manifest)
     name = source.data.get("name") if isinstance(source.data, dict) else None
     if not isinstance(name, str):
-        said = source.diagnostics[0].message if source.diagnostics else "it has no name"
-        raise ClustergenError(f"{manifest}: {said}", "--name says which lab is meant", exit_code=2)
+        message = source.diagnostics[0].message if source.diagnostics else "it has no name"
+        raise ClustergenError(f"{manifest}: {message}", "--name says which lab is meant", exit_code=2)
     return name
 
 
@@ -193,8 +193,8 @@ def _wish(
     for text in variables:
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
-    given = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
-    return Wish(list(scale), subnet, system, images, engine, slurm, given)
+    assignments = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
+    return Wish(list(scale), subnet, system, images, engine, slurm, assignments)
 
 
 def _lab(manifest: Path, name: str | None, wish: Any) -> Any:

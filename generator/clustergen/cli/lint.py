@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clustergen.cli.common import format_option
-from clustergen.diagnostics import Severity, render, wants_colour
+from clustergen.diagnostics import Severity, printable, render, wants_colour
 
 if TYPE_CHECKING:
     from clustergen.lint.run import Report
@@ -28,11 +28,12 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     An error is what a daemon or a command of that release stops on. A warning is what Slurm only says in its log, or
     takes in silence and does otherwise than was meant. A note is advice.
 
-    With a newer --slurm-version it lists what will be fatal after an upgrade. Nothing outside of the folder is read.
+    With a newer --slurm-version it lists what will be fatal after an upgrade. Nothing outside the
+    directory is read, and no link is followed out of it.
 
     Exit codes: 0 no findings but notes, 1 findings, 3 PATH cannot be read.
     """
-    from clustergen.lint import fold
+    from clustergen.lint import merge
     from clustergen.lint.fix import diff, edits, fix_all
     from clustergen.lint.release import named
     from clustergen.lint.run import lint
@@ -53,24 +54,24 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     if form == "text":
         colour = wants_colour(sys.stderr)
         click.echo(
-            fold.text(report.diagnostics, report.sources, colour=colour), nl=False, err=True, color=colour or None
+            merge.text(report.diagnostics, report.sources, colour=colour), nl=False, err=True, color=colour or None
         )
         for line in _summary(report, made):
-            click.echo(line, err=True)
+            click.echo(printable(line), err=True)
     else:
         click.echo(render(report.diagnostics, form), nl=False)
-    broken = any(found.code == "file-unreadable" for found in report.diagnostics)
-    bad = any(found.severity is not Severity.INFO for found in report.diagnostics)
+    broken = any(diagnostic.code == "file-unreadable" for diagnostic in report.diagnostics)
+    bad = any(diagnostic.severity is not Severity.INFO for diagnostic in report.diagnostics)
     sys.exit(3 if broken else 1 if bad else 0)
 
 
 def _summary(report: Report, made: int) -> Iterator[str]:
     """What was read and as what, and what --fix did or would do."""
-    if not report.found:
+    if not report.findings:
         yield f"{report.path}: no findings."
     if made:
         yield f"{made} put right."
-    if fixable := sum(1 for found in report.found if found.fix is not None):
+    if fixable := sum(1 for finding in report.findings if finding.fix is not None):
         yield f"--fix puts {fixable} of them right, --diff shows how."
     read = ", ".join(report.read) or report.path.name
     guessed = ", the newest release that reads the most of it; --slurm-version names another" if report.guessed else ""

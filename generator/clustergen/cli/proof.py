@@ -23,7 +23,7 @@ def command(paths: tuple[Path, ...], write: Path | None) -> None:
     from clustergen.verify.proof import Cluster, document
     from clustergen.verify.rows import exit_code
     from clustergen.verify.run import verify
-    from clustergen.verify.show import render
+    from clustergen.verify.show import text as text_of
 
     clusters = []
     status = 0
@@ -32,11 +32,10 @@ def command(paths: tuple[Path, ...], write: Path | None) -> None:
             tree = path if path.is_dir() else _rendered(path, Path(scratch) / str(number))
             rows = verify(tree)
             clusters.append(Cluster.read(tree, rows))
-            if found := exit_code(rows):
-                status = found if status != 1 else status
-                click.echo(
-                    f"{path}:\n{render(tree, [r for r in rows if r.status in _IN_THE_WAY], 'text')}", err=True, nl=False
-                )
+            if code := exit_code(rows):
+                status = code if status != 1 else status
+                refusals = text_of([row for row in rows if row.status in _IN_THE_WAY])
+                click.echo(f"{path}:\n{refusals}", err=True, nl=False)
     if status:
         sys.exit(status)
     text = document(clusters)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from clustergen.diagnostics import ClustergenError, wants_colour
-from clustergen.verify.show import FORMATS
+from clustergen.verify.rows import FORMATS
 
 
 @click.command("verify")
@@ -18,28 +18,34 @@ from clustergen.verify.show import FORMATS
     "--slurm-image", metavar="IMAGE", help="A podman or docker image with Slurm, to be asked beside those here."
 )
 @click.option("--list", "listing", is_flag=True, help="Show the names of the checks, and read nothing.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the files of every row, and what is to be known of a pass.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    help="Show the files of every row and remarks on passes, and log each check; -vv logs every program.",
+)
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How rows are shown."
 )
 def command(
-    trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: bool, form: str
+    trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: int, form: str
 ) -> None:
-    """Let the programs that will read the files of TREE read them: one row for each.
+    """Let the programs that will read the files of TREE read them: one row for each, printed as soon as it is done.
 
     A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
     parser, for kinds of files that nobody but the program on a node can read.
 
-    Programs come from the folder that tools/setup-parsers fills, or are those of this machine. Slurm is asked only if
-    it has the release of the tree. Nothing is changed, started or reached outside of a sandbox.
+    Programs come from the folder that tools/setup-parsers fills, or are those of this machine. A tree whose release of
+    Slurm is not among them is read by the next newer one, with a remark. Nothing is changed, started or reached outside
+    of a sandbox.
 
     Exit codes: 0 everything that has a parser passed, 1 something failed, 3 nothing failed but a parser could not be
     asked, or TREE cannot be read.
     """
     from clustergen.verify.checks import CHECKS
-    from clustergen.verify.rows import exit_code
+    from clustergen.verify.rows import Row, exit_code
     from clustergen.verify.run import verify
-    from clustergen.verify.show import render, summary
+    from clustergen.verify.show import render, summary, text, widths_of
 
     if listing:
         for check in CHECKS:
@@ -66,12 +72,19 @@ def command(
             slurm_roots.from_image(slurm_image)
         except sandbox.SandboxError as error:
             raise ClustergenError(str(error)) from None
+    widths, colour = widths_of(checks), wants_colour(sys.stdout)
+
+    def show(rows: list[Row]) -> None:
+        click.echo(text(rows, widths, colour=colour, verbose=verbose > 0), nl=False)
+
     status = 0
     for tree in trees:
-        rows = verify(tree, checks)
-        click.echo(render(tree, rows, form, colour=wants_colour(sys.stdout), verbose=verbose), nl=False)
         if form == "text":
+            rows = verify(tree, checks, show)
             click.echo(f"{tree}: {summary(rows)}.", err=True)
-        found = exit_code(rows)
-        status = found if status == 0 or found == 1 else status
+        else:
+            rows = verify(tree, checks)
+            click.echo(render(tree, rows, form), nl=False)
+        code = exit_code(rows)
+        status = code if status == 0 or code == 1 else status
     sys.exit(status)

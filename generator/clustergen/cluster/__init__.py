@@ -1,5 +1,7 @@
 """The cluster as meant: the manifest with everything derived and every default filled in; what output is made from."""
 
+from __future__ import annotations
+
 from clustergen.cluster.model import (
     Cluster,
     GpuSet,

@@ -24,4 +24,4 @@ def has_sackd(cluster: Cluster, os: OperatingSystem) -> bool:
     """Whether a login node can fetch its configuration from slurmctld."""
     if from_distribution(cluster, os):
         return os.yes("slurm_sackd")
-    return cluster.release >= SlurmRelease("23.11")
+    return cluster.release.has("sackd")

@@ -6,12 +6,14 @@ import re
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
+from clustergen.cluster.catalogue_view import CatalogueView, Report, gbit
 from clustergen.cluster.model import Cluster, Leaf, NodeType, Port, Switch
-from clustergen.cluster.shelf import Report, Shelf, gbit
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.networks import Fabric
 
+_RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")
 _INFINIBAND_DEVICE = re.compile(r"ib[opsxP][0-9a-f]")  # and not ib0, as the kernel calls an interface
 
 
@@ -20,24 +22,24 @@ def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
     fabric = manifest.networks.fabric
     if fabric is None:
         return ()
-    shelf = Shelf(manifest)
-    found = []
+    catalogue_view = CatalogueView(manifest)
+    switches = []
     rate = gbit(fabric.rate) if fabric.rate else None
-    for index, written in enumerate(fabric.switches):
-        model = shelf.switch(written.model) if written.model else None
-        if written.model and model is None:
+    for index, spec in enumerate(fabric.switches):
+        model = catalogue_view.switch(spec.model) if spec.model else None
+        if spec.model and model is None:
             report(
                 Finding(
                     "switch-model-unknown",
                     ("networks", "fabric", "switches", index, "model"),
-                    f"the catalogue has no switch called '{written.model}'",
-                    did_you_mean(written.model, shelf.switch_names())
+                    f"the catalogue has no switch called '{spec.model}'",
+                    did_you_mean(spec.model, catalogue_view.switch_names())
                     or "describe yours under catalogue.switches, or leave model out",
                 )
             )
         split = bool(model and model.split_ports and rate and rate == model.split_gbit != model.port_gbit)
-        nodes = tuple(expand(written.nodes)) if written.nodes else ()
-        found += [
+        nodes = tuple(expand(spec.nodes)) if spec.nodes else ()
+        switches += [
             Switch(
                 name=name,
                 index=index,
@@ -48,12 +50,12 @@ def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
                 power_w=(model.power_max_w or model.power_typ_w) if model else None,
                 rack_units=(model.rack_units or 1) if model else 1,
                 nodes=nodes,
-                rail=written.rail,
-                uplinks={top: uplink.links for uplink in written.uplinks for top in expand(uplink.to)},
+                rail=spec.rail,
+                uplinks={top: uplink.links for uplink in spec.uplinks for top in expand(uplink.to)},
             )
-            for name in expand(written.name)
+            for name in expand(spec.name)
         ]
-    return tuple(found)
+    return tuple(switches)
 
 
 def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Leaf, ...]:
@@ -63,8 +65,8 @@ def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Le
     """
     merged: dict[frozenset[str], list[Switch]] = {}
     for switch in switches:
-        if here := frozenset(host for host in switch.nodes if host in compute):
-            merged.setdefault(here, []).append(switch)
+        if compute_nodes := frozenset(host for host in switch.nodes if host in compute):
+            merged.setdefault(compute_nodes, []).append(switch)
     return tuple(
         Leaf(
             group[0].name,
@@ -77,13 +79,32 @@ def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Le
 
 def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
     """Whether the names of a node type's RDMA devices are the catalogue's assumption, which nobody has confirmed."""
-    written = cluster.manifest.node_types.get(kind.name)
-    if kind.system is None or (written is not None and written.nics is not None):
+    spec = cluster.manifest.node_types.get(kind.name)
+    if kind.system is None or (spec is not None and spec.nics is not None):
         return False
-    found = None if kind.system in cluster.manifest.catalogue.systems else system(kind.system)
-    return found is not None and any("rdma" in nic.unverified for nic in found.nics_of("compute"))
+    base_system = None if kind.system in cluster.manifest.catalogue.systems else system(kind.system)
+    return base_system is not None and any("rdma" in nic.unverified for nic in base_system.nics_of("compute"))
 
 
 def has_rdma(port: Port, *, infiniband: bool) -> bool:
     """Whether a port is known by an RDMA device. rdma-core names those of InfiniBand as their interfaces: ibp24s0."""
     return port.device != port.interface or (infiniband and _INFINIBAND_DEVICE.match(port.device) is not None)
+
+
+def is_rdma_name(device: str) -> bool:
+    """Whether a port's name is that of an RDMA device by its form, and not of a network interface."""
+    return _RDMA_NAME.match(device) is not None
+
+
+def rail_suffix(fabric: Fabric, rail: int) -> str:
+    """What a node's name ends in on that rail: `-ib0` or `-r0`."""
+    return f"-{'ib' if fabric.type == 'infiniband' else 'r'}{rail}"
+
+
+def rail_network(fabric: Fabric, rail: int) -> str | None:
+    """The rail's own network, else the one that all rails share."""
+    return fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr
+
+
+def rail_gateway(fabric: Fabric, rail: int) -> str | None:
+    return fabric.gateways[rail] if rail < len(fabric.gateways) else fabric.gateway

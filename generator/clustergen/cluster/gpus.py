@@ -4,86 +4,104 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.catalogue.gpu_vendors import other_vendor
+from clustergen.catalogue.mig import mig_detected
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.catalogue_view import CatalogueView, Report, placed
 from clustergen.cluster.model import GpuSet, MigLayout
-from clustergen.cluster.shelf import Report, Shelf, placed
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.manifest.hardware import NodeType as Written
+from clustergen.manifest.hardware import NodeType as Spec
+
+NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
+WITHOUT_GPUS = "write gpus: {count: 0} for node types whose GPUs clustergen cannot configure"
 
 
 class GpuResolver:
     """Turns what the manifest and the catalogue say of GPUs into sets of them, and says what cannot be resolved."""
 
-    def __init__(self, shelf: Shelf, report: Report) -> None:
-        self.manifest = shelf.manifest
-        self.shelf = shelf
+    def __init__(self, catalogue_view: CatalogueView, report: Report) -> None:
+        self.manifest = catalogue_view.manifest
+        self.catalogue_view = catalogue_view
         self.report = report
         self.wants_numa = False  # whether some GPUs hang on parts of a socket
 
-    def resolve(self, path: ManifestPath, written: Written, found: System | None, cpu: Cpu) -> GpuSet | None:
-        own = written.gpus
-        count = own.count if own.count is not None else (found.gpu_count if found else 0)
-        name = own.model or (found.gpu if found else None)
+    def resolve(self, path: ManifestPath, spec: Spec, base: System | None, cpu: Cpu) -> GpuSet | None:
+        gpus = spec.gpus
+        count = gpus.count if gpus.count is not None else (base.gpu_count if base else 0)
+        name = gpus.model or (base.gpu if base else None)
         if not count:
             return None
         if name is None:
             where: ManifestPath = (*path, "gpus", "model")
-            if found and found.id in self.manifest.catalogue.systems:
-                where = ("catalogue", "systems", found.id, "gpu")
+            if base and base.id in self.manifest.catalogue.systems:
+                where = ("catalogue", "systems", base.id, "gpu")
             self.report(
                 Finding(
                     "gpu-model-missing", where, f"{count} GPUs, but no word of which", "add model: h100-sxm, l40s …"
                 )
             )
             return None
-        model = self.shelf.gpu(name)
+        model = self.catalogue_view.gpu(name)
         if model is None:
+            source: ManifestPath = (
+                (*path, "gpus", "model") if gpus.model else ("catalogue", "systems", spec.system or "", "gpu")
+            )
+            if vendor := other_vendor(name):
+                self.report(
+                    Finding("gpu-not-nvidia", source, f"'{name}' is a GPU by {vendor}; {NVIDIA_ONLY}", WITHOUT_GPUS)
+                )
+                return None
             self.report(
                 Finding(
                     "gpu-unknown",
-                    (*path, "gpus", "model") if own.model else ("catalogue", "systems", written.system or "", "gpu"),
+                    source,
                     f"the catalogue has no GPU called '{name}'",
-                    did_you_mean(name, self.shelf.gpu_names()) or "describe yours under catalogue.gpus",
+                    did_you_mean(name, self.catalogue_view.gpu_names()) or "describe yours under catalogue.gpus",
                 )
             )
             return None
-        places = self._places(path, written, found, cpu, count)
+        places = self._places(path, spec, base, cpu, count)
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
-        same = found is not None and found.gpu_count == count and (own.model is None or model.id == found.gpu)
-        kind = "none" if own.nvlink is False or found is None or not same else found.fabric
-        links = own.links or (
-            tuple(_numbers(row) for row in found.links) if same and found and own.nvlink is not False else ()
+        same = base is not None and base.gpu_count == count and (gpus.model is None or model.id == base.gpu)
+        kind = "none" if gpus.nvlink is False or base is None or not same else base.fabric
+        links = gpus.links or (
+            tuple(_numbers(row) for row in base.links) if same and base and gpus.nvlink is not False else ()
         )
+        mig = self._mig(path, gpus.mig, count)
+        release = SlurmRelease(self.manifest.slurm.version)
+        profiles = {profile for layout in mig if layout for profile in layout.profiles}
         return GpuSet(
             model=model,
             count=count,
-            gres_type="" if own.gres_type is False else own.gres_type or model.gres_type,
+            gres_type="" if gpus.gres_type is False else gpus.gres_type or model.gres_type,
             numa=tuple(p.numa for p in places if p.numa is not None) if all(p.numa is not None for p in places) else (),
             cores=tuple(place.cores for place in places),
             sockets=tuple(place.socket for place in places),
             links=links,
             nvlink={"pairs": "bridge"}.get(kind, kind),
-            autodetect=own.autodetect or ("nvml" if own.mig else "off"),
-            mig=self._mig(path, own.mig, count),
-            shards_per_gpu=own.shards or 0,
-            mps_per_gpu=own.mps or 0,
-            power_limit_w=own.power_limit.value if own.power_limit else None,
-            graphics_clock_mhz=model.max_sm_mhz if own.graphics_clock == "max" else own.graphics_clock,
-            mig_prefix="" if own.mig_prefix is False else own.mig_prefix,
+            autodetect=gpus.autodetect or ("nvml" if gpus.mig else "off"),
+            mig=mig,
+            mig_names={name: mig_detected(model.mig_family, name, release) for name in sorted(profiles)},
+            shards_per_gpu=gpus.shards or 0,
+            mps_per_gpu=gpus.mps or 0,
+            power_limit_w=gpus.power_limit.value if gpus.power_limit else None,
+            graphics_clock_mhz=model.max_sm_mhz if gpus.graphics_clock == "max" else gpus.graphics_clock,
+            mig_prefix="" if gpus.mig_prefix is False else gpus.mig_prefix,
         )
 
     def _places(
-        self, path: ManifestPath, written: Written, found: System | None, cpu: Cpu, count: int
+        self, path: ManifestPath, spec: Spec, base: System | None, cpu: Cpu, count: int
     ) -> tuple[SystemGpu, ...]:
-        numa = written.gpus.numa
+        numa = spec.gpus.numa
         if numa is not None:
             self._check_numa((*path, "gpus", "numa"), numa, cpu, count)
             return placed(cpu, count, numa)
-        own = self.manifest.catalogue.systems.get(written.system or "")
-        if own and own.gpu_numa and count == own.gpu_count:
-            self._check_numa(("catalogue", "systems", written.system or "", "gpu_numa"), own.gpu_numa, cpu, count)
-        if found and found.gpu_count == count and found.cpu[:4] == cpu[:4]:
-            return found.gpus
+        own_system = self.manifest.catalogue.systems.get(spec.system or "")
+        if own_system and own_system.gpu_numa and count == own_system.gpu_count:
+            self._check_numa(("catalogue", "systems", spec.system or "", "gpu_numa"), own_system.gpu_numa, cpu, count)
+        if base and base.gpu_count == count and base.cpu.counts == cpu.counts:
+            return base.gpus
         return spread_gpus(cpu, count)
 
     def _check_numa(self, path: ManifestPath, numa: tuple[int, ...], cpu: Cpu, count: int) -> None:
@@ -111,13 +129,13 @@ class GpuResolver:
     def _mig(self, path: ManifestPath, mig: str | Mapping[int, str] | None, count: int) -> tuple[MigLayout | None, ...]:
         if mig is None:
             return ()
-        wanted = dict.fromkeys(range(count), mig) if isinstance(mig, str) else dict(mig)
+        plan_of_gpu = dict.fromkeys(range(count), mig) if isinstance(mig, str) else dict(mig)
         layouts: list[MigLayout | None] = []
         for index in range(count):
-            name = wanted.pop(index, None)
+            name = plan_of_gpu.pop(index, None)
             plan = self.manifest.gpu.mig_plans.get(name) if name else None
             layouts.append(MigLayout(name, dict(plan.profiles)) if name and plan else None)
-        for index in wanted:
+        for index in plan_of_gpu:
             self.report(
                 Finding(
                     "mig-gpu-unknown",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.storage import serves
+from clustergen.cluster.nfs import serves
+from clustergen.filesystems import file_systems
 from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
@@ -37,7 +38,7 @@ def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Storage]:
     }
 
 
-def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> dict[str, Callable[[NodeGroup], bool]]:
     def slurm_node(group: NodeGroup) -> bool:
         return any(group.has(role) for role in SLURM_ROLES)
 
@@ -48,12 +49,12 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         return cluster.manifest.networks.fabric is not None and bool(group.type.fabric_ports())
 
     def client(kind: str) -> Callable[[NodeGroup], bool]:
-        return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
+        return lambda group: any(entry.type == kind for entry in mounted[group.index].values())
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
-        wanted = cluster.manifest.slurm.configless and group.has("login")
-        return wanted and not served and has_sackd(cluster, group.type.os)
+        is_needed = cluster.manifest.slurm.configless and group.has("login")
+        return is_needed and not served and has_sackd(cluster, group.type.os)
 
     def slurm_conf_server(group: NodeGroup) -> bool:
         alone = group.has("login") and not group.has("slurm-compute") and not sackd_node(group)
@@ -63,17 +64,14 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
     return {
+        "cloud": lambda group: group.is_dynamic,  # site.yml leaves these out unless they are named
         "slurm_node": slurm_node,
         "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless
         "sackd_node": sackd_node,
         "compute_only": compute_only,
         "gpu_node": gpu_node,
         "fabric_node": fabric_node,
-        "lustre_client": client("lustre"),
-        "beegfs_client": client("beegfs"),
-        "nfs_client": client("nfs"),
-        "weka_client": client("weka"),
-        "cephfs_client": client("cephfs"),
+        **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
     }
 
 
@@ -82,10 +80,11 @@ def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
-    tests |= _derived(cluster)
+    mounted = {group.index: mounts(cluster, group) for group in cluster.groups}
+    tests |= _derived(cluster, mounted)
     for name, entry in cluster.manifest.storage.items():
-        tests[mount_group(name)] = lambda group, name=name: name in mounts(cluster, group)  # type: ignore[misc]
+        tests[mount_group(name)] = lambda group, name=name: name in mounted[group.index]  # type: ignore[misc]
         tests[entry_group("export", name)] = lambda group, entry=entry: serves(cluster, group, entry)  # type: ignore[misc]
-    found = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
-    found |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}
-    return {name: members for name, members in found.items() if members}
+    groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
+    groups_by_name |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}
+    return {name: members for name, members in groups_by_name.items() if members}

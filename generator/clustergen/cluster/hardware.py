@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
-from clustergen.catalogue.operating_systems import OperatingSystem, operating_system
+from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
 from clustergen.catalogue.systems import Cpu, System
+from clustergen.cluster.catalogue_view import CatalogueView, Report
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import GpuSet, NodeType, Port
-from clustergen.cluster.shelf import Report, Shelf
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.hardware import NodeType as Written
+from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest
+from clustergen.records import replace
 
 SERVICE = "service"
+_SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
 _ROLES = {"compute": "fabric", "storage": "storage", "inband": "management", "management": "management"}
+
+
+def _models(name: str) -> set[str]:
+    """`h100` of `dgx-h100`."""
+    return set(re.findall("[a-z]+[0-9]+[a-z]*", name.lower()))
 
 
 class TypeResolver:
@@ -24,34 +32,37 @@ class TypeResolver:
     def __init__(self, manifest: Manifest, report: Report) -> None:
         self.manifest = manifest
         self.report = report
-        self.shelf = Shelf(manifest)
-        self.gpus = GpuResolver(self.shelf, report)
+        self.catalogue_view = CatalogueView(manifest)
+        self.gpus = GpuResolver(self.catalogue_view, report)
 
     def service(self) -> NodeType:
         """A machine that runs no jobs and of which nothing is known."""
-        return self._assemble(SERVICE, Written(), None, None, (), known=False)
+        return self._assemble(SERVICE, Spec(), None, None, (), is_resolved=False)
 
-    def resolve(self, name: str, written: Written) -> NodeType:
+    def resolve(self, name: str, spec: Spec) -> NodeType:
         path: ManifestPath = ("node_types", name)
-        found: System | None = None
-        if written.system is not None:
-            found = self.shelf.system(written.system)
-            if found is None:
+        base: System | None = None
+        if spec.system is not None:
+            base = self.catalogue_view.system(spec.system)
+            if base is None:
                 self.report(
                     Finding(
                         "system-unknown",
                         (*path, "system"),
-                        f"the catalogue has no system called '{written.system}'",
-                        did_you_mean(written.system, self.shelf.system_names())
+                        f"the catalogue has no system called '{spec.system}'",
+                        self._near_system(spec.system)
                         or "describe yours under catalogue.systems, or state cpu, memory and gpus here",
                     )
                 )
-                return self._assemble(name, written, None, None, (), known=False)
+                return self._assemble(name, spec, None, None, (), is_resolved=False)
         missing = [
             key
             for key, value in (
-                ("cpu.cores_per_socket", written.cpu.cores_per_socket or (found and found.cpu.cores_per_socket)),
-                ("memory", written.memory or written.real_memory or (found and found.memory_mib)),
+                (
+                    "cpu.cores_per_socket",
+                    spec.cpu.cores_per_socket or (base and base.cpu.cores_per_socket),
+                ),
+                ("memory", spec.memory or spec.real_memory or (base and base.memory_mib)),
             )
             if not value
         ]
@@ -61,26 +72,32 @@ class TypeResolver:
                     "hardware-incomplete",
                     path,
                     f"node type '{name}' says neither system nor {' and '.join(missing)}"
-                    if found is None
+                    if base is None
                     else f"node type '{name}' needs {' and '.join(missing)}, which its system leaves open",
-                    f"name a system of the catalogue, or state {' and '.join(missing)}" if found is None else None,
+                    f"name a system of the catalogue, or state {' and '.join(missing)}" if base is None else None,
                     key=True,
                 )
             )
-            return self._assemble(name, written, None, None, (), known=False)
-        cpu = self._cpu(path, written, found)
-        gpus = self.gpus.resolve(path, written, found, cpu)
-        return self._assemble(name, written, found, gpus, tuple(self._ports(written, found)), known=True, cpu=cpu)
+            return self._assemble(name, spec, None, None, (), is_resolved=False)
+        cpu = self._cpu(path, spec, base)
+        gpus = self.gpus.resolve(path, spec, base, cpu)
+        return self._assemble(name, spec, base, gpus, tuple(self._ports(spec, base)), is_resolved=True, cpu=cpu)
 
-    def _cpu(self, path: ManifestPath, written: Written, found: System | None) -> Cpu:
-        base = found.cpu if found else Cpu(1, 1)
-        own = written.cpu
+    def _near_system(self, name: str) -> str | None:
+        """A system with the same GPU, where the name has one: 'gh200' looks like 'hgx-h200' and is something else."""
+        systems = self.catalogue_view.system_names()
+        gpus = _models(name).intersection(map(str.lower, self.catalogue_view.gpu_names()))
+        return did_you_mean(name, [system for system in systems if not gpus or gpus & _models(system)])
+
+    def _cpu(self, path: ManifestPath, spec: Spec, base_system: System | None) -> Cpu:
+        base = base_system.cpu if base_system else Cpu(1, 1)
+        spec_cpu = spec.cpu
         cpu = Cpu(
-            own.sockets or base.sockets or 1,
-            own.cores_per_socket or base.cores_per_socket,
-            own.threads_per_core or base.threads_per_core,
-            own.numa_per_socket or base.numa_per_socket,
-            own.model or base.model,
+            spec_cpu.sockets or base.sockets or 1,
+            spec_cpu.cores_per_socket or base.cores_per_socket,
+            spec_cpu.threads_per_core or base.threads_per_core,
+            spec_cpu.numa_per_socket or base.numa_per_socket,
+            spec_cpu.model or base.model,
         )
         if cpu.cores_per_socket % cpu.numa_per_socket:
             self.report(
@@ -92,14 +109,14 @@ class TypeResolver:
                     "`lscpu` shows both: cores per socket, and NUMA nodes of all sockets",
                 )
             )
-            return cpu._replace(numa_per_socket=1)
+            return replace(cpu, numa_per_socket=1)
         return cpu
 
-    def _ports(self, written: Written, found: System | None) -> Iterator[Port]:
+    def _ports(self, spec: Spec, base: System | None) -> Iterator[Port]:
         fabric = self.manifest.networks.fabric
         rail = 0
-        if written.nics is not None:
-            for nic in written.nics:
+        if spec.nics is not None:
+            for nic in spec.nics:
                 number = nic.rail
                 if nic.network == "fabric":
                     number, rail = (rail if number is None else number), rail + 1
@@ -108,14 +125,14 @@ class TypeResolver:
                     nic.device, nic.interface, nic.network, number, nic.numa, nic.pci, model.max_gbit if model else None
                 )
             return
-        if found is None:
+        if base is None:
             return
-        if found.id in self.manifest.catalogue.systems:
-            own = self.manifest.catalogue.systems[found.id]
-            yield from self._ports(Written(nics=own.nics), None)
+        if base.id in self.manifest.catalogue.systems:
+            own_system = self.manifest.catalogue.systems[base.id]
+            yield from self._ports(Spec(nics=own_system.nics), None)
             return
         ethernet = fabric is not None and fabric.type != "infiniband"
-        for port in found.nics:
+        for port in base.nics:
             network = _ROLES[port.role]
             interface = (port.netdev_eth if ethernet or network != "fabric" else port.netdev_ib) or None
             if network == "fabric":
@@ -133,58 +150,60 @@ class TypeResolver:
     def _assemble(
         self,
         name: str,
-        written: Written,
-        found: System | None,
+        spec: Spec,
+        base: System | None,
         gpus: GpuSet | None,
         ports: tuple[Port, ...],
         *,
-        known: bool,
+        is_resolved: bool,
         cpu: Cpu | None = None,
     ) -> NodeType:
         cpu = cpu or Cpu(1, 1)
-        memory = written.memory.mib if written.memory else (found.memory_mib if found else written.real_memory or 0)
-        own = written.power
-        psu = found.psu if found else None
-        own_system = self.manifest.catalogue.systems.get(written.system or "")
+        memory = spec.memory.mib if spec.memory else (base.memory_mib if base else spec.real_memory or 0)
+        power = spec.power
+        psu = base.psu if base else None
+        own_system = self.manifest.catalogue.systems.get(spec.system or "")
         if own_system is not None:
-            own = own_system.power.model_copy(update=own.model_dump(exclude_unset=True))
+            power = own_system.power.model_copy(update=power.model_dump(exclude_unset=True))
         bare = self.manifest.slurm.defaults == "slurm"
-        reserved = written.reserved.memory.mib if written.reserved.memory else 0 if bare else _usual_reserve(memory)
+        reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
         return NodeType(
             name=name,
-            os=self._os(written),
-            system=found.id if found else None,
-            title=found.name if found else ("service machine" if name == SERVICE else name),
-            known=known,
+            os=self._os(spec, base, gpus),
+            system=base.id if base else None,
+            title=base.name if base else ("service machine" if name == SERVICE else name),
+            is_resolved=is_resolved,
             cpu_model=cpu.model,
             sockets=cpu.sockets,
             cores_per_socket=cpu.cores_per_socket,
             threads_per_core=cpu.threads_per_core,
             numa_per_socket=cpu.numa_per_socket,
             memory_mib=memory,
-            stated_memory_mib=written.real_memory,
+            stated_memory_mib=spec.real_memory,
             gpus=gpus,
             ports=ports,
-            psus=own.psus or (psu.installed if psu else None),
-            psu_w=own.psu.value if own.psu else (psu.watt if psu else None),
-            psus_redundant=own.redundant if own.redundant is not None else (psu.redundant if psu else None),
-            power_max_w=own.max.value if own.max else (found.power_max_w if found else None),
-            rack_units=written.rack_units
-            if written.rack_units is not None
-            else ((found.rack_units if found else None) or 1),
-            reserved_cores=written.reserved.cores or 0,
-            reserved_mib=min(reserved, memory) if known else 0,
-            features=_features(written, None if bare else gpus),
-            weight=written.weight,
+            psus=power.psus or (psu.installed if psu else None),
+            psu_w=power.psu.value if power.psu else (psu.watt if psu else None),
+            psus_redundant=power.redundant if power.redundant is not None else (psu.redundant if psu else None),
+            power_max_w=power.max.value if power.max else (base.power_max_w if base else None),
+            rack_units=spec.rack_units if spec.rack_units is not None else ((base.rack_units if base else None) or 1),
+            cpu_numbering=spec.cpu.numbering or "sockets",
+            reserved_cores=spec.reserved.cores or 0,
+            polling={},
+            reserved_mib=min(reserved, memory) if is_resolved else 0,
+            features=_features(spec, None if bare else gpus),
+            weight=spec.weight,
             numa_as_socket=False,
             group="type_" + name.replace("-", "_"),
-            slurm_options=dict(written.slurm_options),
+            slurm_options=dict(spec.slurm_options),
         )
 
-    def _os(self, written: Written) -> OperatingSystem:
-        found = operating_system(written.os or self.manifest.os)
-        assert found is not None, "the manifest's schema and the catalogue name the same operating systems"
-        return found
+    def _os(self, spec: Spec, system: System | None, gpus: GpuSet | None) -> OperatingSystem:
+        grace = gpus is not None and gpus.model.form == _SUPERCHIP
+        arch = spec.arch or (system.arch if system else "") or (AARCH64 if grace else self.manifest.arch)
+        os = operating_system(spec.os or self.manifest.os, arch)
+        assert os is not None, "the manifest's schema and the catalogue name the same operating systems"
+        return os
 
 
 def _usual_reserve(memory_mib: int) -> int:
@@ -192,9 +211,9 @@ def _usual_reserve(memory_mib: int) -> int:
     return min(32768, max(2048, memory_mib * 2 // 100), memory_mib // 4)
 
 
-def _features(written: Written, gpus: GpuSet | None) -> tuple[str, ...]:
+def _features(spec: Spec, gpus: GpuSet | None) -> tuple[str, ...]:
     """The manifest's, and those that users ask for by hardware: GPU type, architecture, nvlink."""
-    made = list(written.features)
+    made = list(spec.features)
     if gpus:
         made += [
             gpus.gres_type,

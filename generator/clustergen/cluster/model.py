@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
+from types import MappingProxyType
 from typing import TypeVar
 
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.hostlist import fold
+from clustergen.hostlist import compress
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Partition as ManifestPartition
 from clustergen.records import record
@@ -50,11 +51,14 @@ class GpuSet:
     graphics_clock_mhz: int | None
     mig_prefix: str | None = None
     """How the types of MIG instances begin, where that is not the whole name that Slurm detects."""
+    mig_names: Mapping[str, str] = MappingProxyType({})
+    """MIG profile → what the release calls it, where that is another name."""
 
     def instance_type(self, profile: str) -> str:
         """The Gres type of a MIG instance: all that Slurm detects, or an end of it."""
         if not self.gres_type:
             return ""
+        profile = self.mig_names.get(profile, profile)
         if self.mig_prefix is None:
             return mig_slurm_type(self.model.slurm_type, profile)
         return f"{self.mig_prefix}_{profile}" if self.mig_prefix else profile
@@ -90,7 +94,7 @@ class NodeType:
     os: OperatingSystem
     system: str | None
     title: str
-    known: bool  # False for `service`, and where an error kept it from being resolved
+    is_resolved: bool  # False for `service`, and where an error kept it from being resolved
     cpu_model: str
     sockets: int
     cores_per_socket: int
@@ -105,7 +109,9 @@ class NodeType:
     psus_redundant: int | None
     power_max_w: int | None
     rack_units: int
-    reserved_cores: int
+    cpu_numbering: str  # how Linux numbers CPUs: sockets, alternating or siblings
+    reserved_cores: int  # of the system, and of storage clients that poll
+    polling: Mapping[str, tuple[int, ...]]  # storage entry → cores of its client
     reserved_mib: int
     features: tuple[str, ...]
     weight: int | None
@@ -163,6 +169,11 @@ class NodeGroup:
     weight: int | None
     state: str
     slurm_options: Mapping[str, str | int | float]
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the machines exist only when Slurm or somebody starts them, so that nobody can expect an answer."""
+        return self.state in ("CLOUD", "FUTURE")
 
     def has(self, role: str) -> bool:
         return role in self.roles
@@ -233,7 +244,7 @@ class Cluster:
     def folded(self, *roles: str) -> str:
         """The same, folded; empty where there is none."""
         hosts = self.hosts(*roles)
-        return fold(hosts) if hosts else ""
+        return compress(hosts) if hosts else ""
 
     def with_role(self, role: str) -> tuple[NodeGroup, ...]:
         return tuple(group for group in self.groups if group.has(role))
@@ -245,10 +256,10 @@ class Cluster:
     @cached_property
     def of_type(self) -> Mapping[str, tuple[NodeGroup, ...]]:
         """Entries by the name of their node type."""
-        found: dict[str, list[NodeGroup]] = {kind.name: [] for kind in self.node_types}
+        groups_of_type: dict[str, list[NodeGroup]] = {kind.name: [] for kind in self.node_types}
         for group in self.groups:
-            found[group.type.name].append(group)
-        return {name: tuple(groups) for name, groups in found.items()}
+            groups_of_type[group.type.name].append(group)
+        return {name: tuple(groups) for name, groups in groups_of_type.items()}
 
     @cached_property
     def controllers(self) -> tuple[str, ...]:
@@ -303,7 +314,7 @@ def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]
         kept = cluster.__dict__
         if name not in kept:
             kept[name] = function(cluster)
-        found: T = kept[name]
-        return found
+        value: T = kept[name]
+        return value
 
     return answer

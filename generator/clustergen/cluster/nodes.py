@@ -4,55 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import NodeGroup, NodeType
-from clustergen.cluster.shelf import Report
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.hostlist import expand, fold
+from clustergen.hostlist import compress, expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 
 
 def resolve_nodes(manifest: Manifest, types: Mapping[str, NodeType], report: Report) -> tuple[NodeGroup, ...]:
-    return tuple(_group(index, written, types, report) for index, written in enumerate(manifest.nodes))
+    return tuple(_group(index, entry, types, report) for index, entry in enumerate(manifest.nodes))
 
 
-def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Report) -> NodeGroup:
+def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Report) -> NodeGroup:
     path: ManifestPath = ("nodes", index)
-    kind = types.get(written.type)
+    kind = types.get(entry.type)
     if kind is None:
         report(
             Finding(
                 "node-type-unknown",
                 (*path, "type"),
-                f"no node type is called '{written.type}'",
-                did_you_mean(written.type, types)
+                f"no node type is called '{entry.type}'",
+                did_you_mean(entry.type, types)
                 or f"it can be {one_of(types)}; describe other hardware under node_types",
             )
         )
         kind = types[SERVICE]
-    hosts = tuple(expand(written.name))
-    roles: tuple[str, ...] = written.roles or ()
-    if written.roles is None and written.type != SERVICE:
+    hosts = tuple(expand(entry.name))
+    roles: tuple[str, ...] = entry.roles or ()
+    if entry.roles is None and entry.type != SERVICE:
         roles = ("slurm-compute",)
 
     def addresses(text: str | None, where: ManifestPath) -> tuple[str, ...]:
         if text is None:
             return ()
-        found = tuple(expand(text))
-        if len(found) != len(hosts):
+        addresses_of_text = tuple(expand(text))
+        if len(addresses_of_text) != len(hosts):
             report(
                 Finding(
                     "address-count",
                     (*path, *where),
-                    f"{_many(len(found), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
+                    f"{_many(len(addresses_of_text), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
                     "one address per name, in the same order",
                 )
             )
             return ()
-        return found
+        return addresses_of_text
 
-    other = written.addresses
+    other = entry.addresses
     fabric = other.fabric
     if fabric is None:
         rails: tuple[tuple[str, ...], ...] = ()
@@ -65,17 +65,17 @@ def _group(index: int, written: Nodes, types: Mapping[str, NodeType], report: Re
     return NodeGroup(
         index=index,
         hosts=hosts,
-        folded=fold(hosts),
+        folded=compress(hosts),
         type=kind,
         roles=roles,
-        addresses=addresses(written.address, ("address",)),
+        addresses=addresses(entry.address, ("address",)),
         bmc=addresses(other.bmc, ("addresses", "bmc")),
         storage=addresses(other.storage, ("addresses", "storage")),
         fabric=rails,
-        features=written.features,
-        weight=written.weight,
-        state=written.state,
-        slurm_options=dict(written.slurm_options),
+        features=entry.features,
+        weight=entry.weight,
+        state=entry.state,
+        slurm_options=dict(entry.slurm_options),
     )
 
 

@@ -9,8 +9,8 @@ from clustergen.hostlist import expand
 
 def domain_nodes(kind: NodeType) -> int:
     """How many nodes share one NVLink domain; 1 where NVLink ends inside the node."""
-    found = system(kind.system) if kind.system else None
-    return found.nvlink_domain_nodes if found else 1
+    base_system = system(kind.system) if kind.system else None
+    return base_system.nvlink_domain_nodes if base_system else 1
 
 
 def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
@@ -19,16 +19,16 @@ def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
     if size == 1:
         return {}
     hosts = [host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts]
-    found: dict[str, list[str]] = {}
-    for rack, written in cluster.manifest.racks.items():
-        inside = set(expand(written.nodes)) if written.nodes is not None else set()
-        here = [host for host in hosts if host in inside]
+    hosts_of_domain: dict[str, list[str]] = {}
+    for rack, spec in cluster.manifest.racks.items():
+        inside = set(expand(spec.nodes)) if spec.nodes is not None else set()
+        members = [host for host in hosts if host in inside]
         hosts = [host for host in hosts if host not in inside]
-        if len(here) > size:  # a row of racks under one name
-            found |= {f"{rack}-{number}": part for number, part in _parts(here, size)}
-        elif here:
-            found[rack] = here
-    return found | {f"{kind.name}-{number}": part for number, part in _parts(hosts, size)}
+        if len(members) > size:  # a row of racks under one name
+            hosts_of_domain |= {f"{rack}-{number}": part for number, part in _parts(members, size)}
+        elif members:
+            hosts_of_domain[rack] = members
+    return hosts_of_domain | {f"{kind.name}-{number}": part for number, part in _parts(hosts, size)}
 
 
 def domains(cluster: Cluster) -> dict[str, list[str]]:

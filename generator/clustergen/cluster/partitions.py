@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.model import NodeGroup, NodeType, Partition
-from clustergen.cluster.shelf import Report
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
-from clustergen.hostlist import expand, fold, span_of
+from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.slurm import Partition as Written
+from clustergen.manifest.slurm import Partition as Spec
 from clustergen.records import replace
 
 DEFAULT_PARTITION = "main"
@@ -19,35 +19,35 @@ _HOUR = 60
 def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
     """Those of the manifest, or one of all nodes where it has none."""
     bare = manifest.slurm.defaults == "slurm"
-    written = manifest.slurm.partitions
-    if not written and not bare:
-        written = {DEFAULT_PARTITION: Written(nodes="all", default=True)}
+    specs = manifest.slurm.partitions
+    if not specs and not bare:
+        specs = {DEFAULT_PARTITION: Spec(nodes="all", default=True)}
     compute = [group for group in groups if group.has("slurm-compute")]
     where = {host: group.type for group in compute for host in group.hosts}
-    everybody = {host for group in groups for host in group.hosts}
+    hosts = {host for group in groups for host in group.hosts}
     sets = {
-        name: _known(expand(text), text, ("slurm", "node_sets", name), where, everybody, (), report)
+        name: _existing(expand(text), text, ("slurm", "node_sets", name), where, hosts, (), report)
         for name, text in manifest.slurm.node_sets.items()
     }
-    only = len(written) == 1
-    found = (_partition(name, spec, where, everybody, sets, only, report) for name, spec in written.items())
-    return tuple(map(_as_stated, found) if bare else found)
+    only = len(specs) == 1
+    partitions = (_partition(name, spec, where, hosts, sets, only, report) for name, spec in specs.items())
+    return tuple(map(_as_stated, partitions) if bare else partitions)
 
 
-def _known(
+def _existing(
     names: Iterable[str],
     text: str,
     path: ManifestPath,
     where: dict[str, NodeType],
-    everybody: set[str],
+    all_hosts: set[str],
     sets: Iterable[str],
     report: Report,
 ) -> list[str]:
-    known: list[str] = []
+    existing: list[str] = []
     idle: list[str] = []
     strange: list[str] = []
     for name in names:
-        (known if name in where else idle if name in everybody else strange).append(name)
+        (existing if name in where else idle if name in all_hosts else strange).append(name)
 
     def tell(code: str, names: list[str], is_no: str, verbs: tuple[str, str], hint: str | None) -> None:
         others = len(names) - 1
@@ -56,19 +56,19 @@ def _known(
 
     if strange:
         guess = did_you_mean(strange[0], [*sets, *where])
-        there = f"the compute nodes are {quote(fold(list(where)))}" if where else None
-        tell("node-unknown", strange, "is no node of this cluster", ("is", "are"), guess or there)
+        choice = f"the compute nodes are {quote(compress(list(where)))}" if where else None
+        tell("node-unknown", strange, "is no node of this cluster", ("is", "are"), guess or choice)
     if idle:
         hint = "give it the role slurm-compute, or leave it out"
         tell("node-not-compute", idle, "does not run jobs", ("does", "do"), hint)
-    return known
+    return existing
 
 
 def _partition(
     name: str,
-    spec: Written,
+    spec: Spec,
     where: dict[str, NodeType],
-    everybody: set[str],
+    all_hosts: set[str],
     sets: dict[str, list[str]],
     only: bool,
     report: Report,
@@ -83,10 +83,11 @@ def _partition(
                 hosts += sets[item]
             else:
                 single.append(item)
-        hosts += _known(single, spec.nodes, ("slurm", "partitions", name, "nodes"), where, everybody, sets, report)
+        hosts += _existing(single, spec.nodes, ("slurm", "partitions", name, "nodes"), where, all_hosts, sets, report)
     kinds = list({where[host].name: where[host] for host in hosts}.values())
     longest = spec.max_time.minutes if spec.max_time else None
-    cpus, memory = _per_gpu(kinds)
+    cpus, memory = _per_gpu(kinds, spec.max_cpus_per_node)
+    own_memory = spec.memory_per_node or spec.memory_per_cpu  # Slurm takes one default of the three
     without_gpus = not any(kind.gpus for kind in kinds)
     mem_per_cpu = min(
         (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds), default=0
@@ -100,10 +101,10 @@ def _partition(
         max_time_minutes=longest,
         default_time_minutes=spec.default_time.minutes if spec.default_time else min(_HOUR, longest or _HOUR),
         cpus_per_gpu=spec.cpus_per_gpu or cpus,
-        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if spec.memory_per_cpu else memory),
+        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if own_memory else memory),
         mem_per_cpu_mib=spec.memory_per_cpu.mib
         if spec.memory_per_cpu
-        else (mem_per_cpu or None if without_gpus else None),
+        else (mem_per_cpu or None if without_gpus and not own_memory else None),
         billing=spec.billing if spec.billing is not None else _billing(kinds),
     )
 
@@ -121,13 +122,22 @@ def _as_stated(partition: Partition) -> Partition:
     )
 
 
-def _per_gpu(kinds: list[NodeType]) -> tuple[int | None, int | None]:
+def _job_cores(kind: NodeType, most_cpus: int | None) -> int:
+    return min(kind.job_cores, most_cpus // kind.threads_per_core) if most_cpus else kind.job_cores
+
+
+def _per_gpu(kinds: list[NodeType], most_cpus: int | None = None) -> tuple[int | None, int | None]:
     """CPUs and MiB of one GPU's share, on the leanest of the node types, so that all GPUs of a node can be had.
+
+    `most_cpus`: of a node that the partition may use (MaxCPUsPerNode).
 
     Whole cores: Slurm hands out no half ones, and would round up.
     """
     shares = [
-        (kind.job_cores // kind.gpus.gres_count * kind.threads_per_core, kind.job_memory_mib // kind.gpus.gres_count)
+        (
+            _job_cores(kind, most_cpus) // kind.gpus.gres_count * kind.threads_per_core,
+            kind.job_memory_mib // kind.gpus.gres_count,
+        )
         for kind in kinds
         if kind.gpus
     ]

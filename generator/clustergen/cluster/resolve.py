@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import operating_system
+from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.catalogue_view import Report
+from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.fabric import leaves_of, resolve_switches
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.partitions import resolve_partitions
-from clustergen.cluster.shelf import Report
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
@@ -23,36 +25,48 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     used = {group.type.name for group in groups}
     switches = resolve_switches(manifest, report)
     leaves = leaves_of(switches, {host for group in groups if group.has("slurm-compute") for host in group.hosts})
-    found = operating_system(manifest.os)
-    assert found is not None, "the manifest's schema and the catalogue name the same operating systems"
-    wanted = manifest.slurm.topology.plugin
+    system = operating_system(manifest.os)
+    assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
+    plugin = manifest.slurm.topology.plugin
     return Cluster(
         manifest=manifest,
         name=manifest.name,
-        os=found,
+        os=system,
         release=release,
         node_types=tuple(kind for kind in types.values() if kind.name in used),
         groups=groups,
         partitions=resolve_partitions(manifest, groups, report),
         switches=switches,
         leaves=leaves,
-        topology=wanted if wanted != "auto" else ("tree" if leaves else "flat"),
+        topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
     )
 
 
 def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[str, NodeType]:
     resolver = TypeResolver(manifest, report)
-    types = {name: resolver.resolve(name, written) for name, written in manifest.node_types.items()}
+    types = {name: resolver.resolve(name, spec) for name, spec in manifest.node_types.items()}
     types.setdefault(SERVICE, resolver.service())
     # SlurmdParameters=numa_node_as_socket holds for the whole cluster, so all node types follow or none does.
-    stated = {written.numa_as_socket for written in manifest.node_types.values()}
+    stated = {spec.numa_as_socket for spec in manifest.node_types.values()}
     as_socket = True in stated or (
         resolver.gpus.wants_numa
         and False not in stated
-        and release >= SlurmRelease("22.05")
+        and has_token("SlurmdParameters", "numa_node_as_socket", release)
         and manifest.slurm.defaults != "slurm"
     )
-    return {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
+    return {name: _with_polling(manifest, _seen_by_slurm(kind, as_socket)) for name, kind in types.items()}
+
+
+def _with_polling(manifest: Manifest, kind: NodeType) -> NodeType:
+    """Cores on which storage clients poll come on top of the system's. The system then gets a core of its own, since
+    slurmd is confined to all these cores together.
+    """
+    polling = polling_cores(manifest, kind)
+    taken = {core for cores in polling.values() for core in cores}
+    if not taken:
+        return kind
+    stated = manifest.node_types[kind.name].reserved.cores
+    return replace(kind, polling=polling, reserved_cores=len(taken) + (1 if stated is None else stated))
 
 
 def _seen_by_slurm(kind: NodeType, numa_as_socket: bool) -> NodeType:

@@ -1,12 +1,13 @@
-"""What storage entries mean on the nodes: names, servers and the interfaces that LNet uses."""
+"""What storage entries mean on the nodes: names, releases and the interfaces that LNet uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
-from clustergen.manifest.storage import Lustre, Nfs
+from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
 
 
@@ -18,38 +19,43 @@ class LnetNet:
     interfaces: tuple[str, ...]
 
 
-def serves(cluster: Cluster, group: NodeGroup, entry: object) -> bool:
-    """Whether a node of the group is the NFS server of the entry, by name, full name or address."""
-    if not isinstance(entry, Nfs):
-        return False
-    networks = cluster.manifest.networks
-    names = {entry.server}
-    for network in (networks.management, networks.storage):
-        if network is not None and network.domain:
-            names.add(entry.server.removesuffix("." + network.domain))
-    known = (group.hosts, group.addresses, group.storage, *group.fabric)
-    return any(not names.isdisjoint(values) for values in known)
-
-
 def lustre_fsname(name: str, entry: Lustre) -> str:
     """The file system's name on its servers: the manifest's, else the entry's."""
     return entry.fsname or name
 
 
+def lustre_clients(cluster: Cluster, entry: Lustre) -> tuple[NodeGroup, ...]:
+    """The entries of nodes that mount the file system."""
+    return tuple(group for group in cluster.groups if any(group.has(role) for role in entry.clients))
+
+
+def lustre_release(cluster: Cluster, entry: Lustre) -> tuple[int, ...]:
+    """Major and minor number of the client: as stated, else the first that supports the kernels of all clients."""
+    if entry.version is not None:
+        return tuple(map(int, entry.version.split(".")))
+    systems = [group.type.os.id for group in lustre_clients(cluster, entry)] or [cluster.os.id]
+    return max(lustre_kernels()[os].release for os in systems)
+
+
 def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:
     """The LNet networks that nodes of a type need to reach the servers of these file systems, in their order."""
-    found: dict[str, tuple[str, ...]] = {}
+    nets: dict[str, tuple[str, ...]] = {}
     for entry in entries:
-        for written in entry.lnet:
-            found.setdefault(_canonical(written.name), written.interfaces)
+        for network in entry.lnet:
+            nets.setdefault(_canonical(network.name), network.interfaces)
         if entry.lnet:
             continue
-        reachable = {net: _interfaces(cluster, kind, net) for net in _server_nets(entry)}
+        reachable = {net: _interfaces(cluster, kind, net) for net in server_nets(entry)}
         # A server with NIDs on several networks is reached over those that this node has; one of them is enough.
         for net, interfaces in reachable.items():
             if interfaces or not any(reachable.values()):
-                found.setdefault(net, interfaces)
-    return tuple(LnetNet(name, interfaces) for name, interfaces in found.items())
+                nets.setdefault(net, interfaces)
+    return tuple(LnetNet(name, interfaces) for name, interfaces in nets.items())
+
+
+def unreached_nets(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[str]:
+    """The servers' LNet networks without a known interface of a node type; none where the manifest states them."""
+    return [] if entry.lnet else [net for net in server_nets(entry) if not _interfaces(cluster, kind, net)]
 
 
 def _canonical(net: str) -> str:
@@ -57,8 +63,14 @@ def _canonical(net: str) -> str:
     return net[:-1] if net in ("o2ib0", "tcp0") else net
 
 
-def _server_nets(entry: Lustre) -> list[str]:
-    return list(dict.fromkeys(_canonical(nid.rpartition("@")[2]) for group in entry.mgs for nid in group.split(",")))
+def server_nids(entry: Lustre) -> list[tuple[str, str]]:
+    """Host and LNet network of every NID of the MGS."""
+    nids = [nid for group in entry.mgs for nid in group.split(",")]
+    return [(host, _canonical(net)) for host, _, net in (nid.rpartition("@") for nid in nids)]
+
+
+def server_nets(entry: Lustre) -> list[str]:
+    return list(dict.fromkeys(net for _, net in server_nids(entry)))
 
 
 def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:

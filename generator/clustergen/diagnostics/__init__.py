@@ -4,6 +4,8 @@ A rule yields `Finding`s (a code, a path into the manifest, a message); the mani
 stands in the file and makes `Diagnostic`s of them; `render` prints those as text, JSON, workflow commands or SARIF.
 """
 
+from __future__ import annotations
+
 from clustergen.diagnostics.codes import CODES, Code, Severity
 from clustergen.diagnostics.formats import FORMATS, render, wants_colour
 from clustergen.diagnostics.model import (

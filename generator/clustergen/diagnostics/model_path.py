@@ -40,10 +40,10 @@ def follow(model: type[BaseModel], loc: Sequence[str | int]) -> Located:
     """The place that a location of `model`'s ValidationError means."""
     # Ten thousand entries go the same way; an index only matters in a tuple of a few different types.
     shape = tuple(min(part, _FAR) if isinstance(part, int) else part for part in loc)
-    kept, found = _resolve(model, shape)
+    kept, member = _resolve(model, shape)
     path = tuple(loc[index] for index in kept)
-    branch = found.branch and (path[: len(found.branch[0])], found.branch[1])
-    return Located(path, found.kind, found.owner, found.is_key, branch)
+    branch = member.branch and (path[: len(member.branch[0])], member.branch[1])
+    return Located(path, member.kind, member.owner, member.is_key, branch)
 
 
 @lru_cache(maxsize=1024)
@@ -123,9 +123,9 @@ def _plain(kind: Any) -> tuple[Any, str | None]:
         else:
             return kind, discriminator
         for item in metadata:
-            found = getattr(item, "discriminator", None)
-            if found is not None:
-                discriminator = found if isinstance(found, str) else ""
+            tag = getattr(item, "discriminator", None)
+            if tag is not None:
+                discriminator = tag if isinstance(tag, str) else ""
 
 
 def _branches(kind: Any) -> tuple[Any, ...]:

@@ -86,5 +86,5 @@ def examples(markdown: str) -> Examples | str:
 def with_output(markdown: str, output: str) -> str:
     """The page with another output in the place of the one that it shows."""
     head, wrong, rest = markdown.partition("## Wrong\n")
-    block = next(found for found in _BLOCK.finditer(rest) if found["kind"] == "text" and not found["path"])
+    block = next(match for match in _BLOCK.finditer(rest) if match["kind"] == "text" and not match["path"])
     return head + wrong + rest[: block.start("text")] + output + rest[block.end("text") :]

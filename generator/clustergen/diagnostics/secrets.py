@@ -1,4 +1,7 @@
-"""Finds what looks like a secret, and hides it: a manifest is reviewed by many and kept in git for ever."""
+"""Finds what looks like a secret, and masks it: manifests and trees are read by many people and kept in git for ever.
+
+The one detector for manifests, options, site files and imported files; `secret_shapes` has the names and forms.
+"""
 
 from __future__ import annotations
 
@@ -7,66 +10,84 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from clustergen.diagnostics.model import Finding, ManifestPath
+from clustergen.diagnostics.secret_shapes import assignments_in, holds_secret, is_random, is_reference, shapes_in
 from clustergen.diagnostics.words import quote
 
-# Patterns stay text until one is needed: almost no manifest needs any, and compiling them would slow every run.
-_WORDS = (
-    "passwords?|passwd|passphrase|secrets?|tokens?|credentials?|munge[-_]?key|private[-_]?keys?|secret[-_]?keys?"
-    "|access[-_]?keys?|api[-_]?keys?|storage[-_]?pass"
-)
-_KEY = rf"(?i:{_WORDS})$"
-# What says where a secret is and not what it is: a path, a reference to a variable, nothing.
-_HARMLESS = r"\s*(/.*|\{\{.*\}\}|\$\{?\w+\}?)?\s*"
-_VALUE = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY( BLOCK)?-----"
-    r"|\$ANSIBLE_VAULT;"
-    r"|\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]+:[^\s/@{$]+@"  # a password in a URL
-    r"|\b(?:ghp_|gho_|ghs_|github_pat_|glpat-|nvapi-|hf_|xox[bp]-)[A-Za-z0-9_-]{16,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
-)
-_LINE = rf"(?i:{_WORDS})[\"']?[ \t]*[:=][ \t]*([^\s#][^\n\r]*)"
 _PEM = r"(?s:-----BEGIN [A-Z ]*PRIVATE KEY.*?(?:-----END|\Z))"
-# Without one of these in the text, in lower case and without - and _, no pattern above can match.
-_STEMS = ("passw", "passphrase", "secret", "token", "credential", "mungekey", "privatekey", "accesskey", "apikey")
-_MARKS = (
-    "storagepass",
-    "private key",
-    "$ansiblevault",
-    "ghp",
-    "gho",
-    "ghs",
-    "githubpat",
-    "glpat",
-    "nvapi",
-    "hf",
-    "xox",
-)
+_NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P<rest>[^\s#]))"
+_SIGNS = "!*&@%{}[]\"',:;|>"
+_SHORTEST = 4  # a shorter word would cover ordinary text
 _WINDOW = 2000  # characters around a place, more than an excerpt shows
 _HINT = "keep it in Ansible Vault, or let it be made on the controller when the tree is applied"
+# Where a key of the manifest ends in a file that everybody can read, what to do instead.
+_HINTS: tuple[tuple[ManifestPath, str], ...] = (
+    (
+        ("slurm", "accounting"),
+        "set slurm.accounting.password: true, and give the password as secrets_given.slurmdbd when the tree is applied",
+    ),
+    (
+        ("slurm",),
+        "every user of the cluster can read slurm.conf: use a plugin that needs no password there,"
+        " such as accounting by slurmdbd",
+    ),
+    (("ansible", "variables"), "keep it in Ansible Vault, and pass it with `ansible-playbook -e @secrets.yml`"),
+)
+# Keys of a mapping below a secret's name that hold the secret itself.
+_CONTAINERS = ("content", "data", "default", "literal", "plain", "plaintext", "raw", "string", "text", "value")
 
 
-def find_secrets(text: str, data: Any) -> Iterator[Finding]:
-    """Every scalar that looks like a secret, by its key or by itself. `text` is the file that `data` was read from."""
-    lower = text.lower().replace("-", "").replace("_", "")
-    if any(word in lower for word in (*_STEMS, *_MARKS, "akia")) or ("://" in text and "@" in text):
-        yield from _walk(data, (), None)
+def find_secrets(data: Any, shaped: bool) -> Iterator[Finding]:
+    """Every scalar of a manifest that looks like a secret by its key, and where it may be `shaped`, by itself."""
+    yield from _walk(data, (), "", shaped)
 
 
-def _walk(value: Any, path: ManifestPath, key: str | None) -> Iterator[Finding]:
+def _walk(value: Any, path: ManifestPath, key: str, shaped: bool) -> Iterator[Finding]:
     if isinstance(value, dict):
         for name, inner in value.items():
-            yield from _walk(inner, (*path, name), name)
+            inherited = key and isinstance(name, str) and _inherits(key, name)
+            yield from _walk(inner, (*path, name), key if inherited else str(name), shaped)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _walk(inner, (*path, index), key)
-    elif key and re.search(_KEY, key) and _could_be(value):
-        yield Finding("secret-in-manifest", path, f"{quote(key)} looks like a secret", _HINT, key=True)
-    elif isinstance(value, str) and re.search(_VALUE, value):
-        yield Finding("secret-in-manifest", path, "this value looks like a secret", _HINT, key=True)
+            yield from _walk(inner, (*path, index), key, shaped)
+    elif _is_named_secret(key, value):
+        yield Finding("secret-in-manifest", path, f"{quote(key)} looks like a secret", _hint(path), key=True)
+    elif shaped and isinstance(value, str) and secret_spans(value):
+        yield Finding("secret-in-manifest", path, "this value looks like a secret", _hint(path), key=True)
 
 
-def _could_be(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, str) and not re.fullmatch(_HARMLESS, value, re.DOTALL))
+def _inherits(key: str, name: str) -> bool:
+    """Whether a key of a mapping below a secret's name holds the secret: its value, or one of several passwords."""
+    return bool(holds_secret(key)) and (name.lower() in _CONTAINERS or holds_secret(f"password_{name}") is True)
+
+
+def _hint(path: ManifestPath) -> str:
+    return next((hint for start, hint in _HINTS if path[: len(start)] == start), _HINT)
+
+
+def is_secret(key: str, text: str) -> bool:
+    """Whether a setting of a configuration file is one, by its name or by its text."""
+    return _is_named_secret(key, text) or bool(secret_spans(text))
+
+
+def _is_named_secret(key: str, value: Any) -> bool:
+    """Whether the name of a key makes its value a secret. Numbers count, booleans and references do not."""
+    verdict = holds_secret(key) if key else False
+    if verdict is False or isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        counted = key.lower().endswith(("token", "tokens", "pass")) and abs(value) < 1_000_000
+        return verdict is True and not counted
+    if not isinstance(value, str):
+        return False
+    return is_random(value) if verdict is None else not is_reference(value)
+
+
+def secret_spans(text: str, *, strict: bool = False) -> list[tuple[int, int]]:
+    """Where a text of any kind holds something that looks like a secret, in order.
+
+    `strict` counts a sentence too, such as "the password: ask the operators".
+    """
+    return sorted({*shapes_in(text), *assignments_in(text, strict)})
 
 
 def mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -81,17 +102,29 @@ def mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join((*parts, text[done:]))
 
 
-def mask_lines(text: str, positions: Iterable[int]) -> str:
-    """The same for a text that could not be parsed: on the lines around these positions, covers what follows a key."""
-    positions = list(positions)
-    if not positions:
-        return text
+def spans_near(text: str, positions: Iterable[int]) -> list[tuple[int, int]]:
+    """What to mask in a text that could not be parsed: all behind a secret's name, on the lines around positions."""
     spans = [match.span() for match in re.finditer(_PEM, text)] if "-----BEGIN" in text else []
-    line, value = re.compile(_LINE), re.compile(_VALUE)
     for position in positions:
         start, end = max(position - _WINDOW, 0), position + _WINDOW
         start = max(text.rfind("\n", start, position) + 1, start)
-        end = text.find("\n", position, end) if "\n" in text[position:end] else end
-        spans += (match.span(1) for match in line.finditer(text, start, end))
-        spans += (match.span() for match in value.finditer(text, start, end))
-    return mask(text, spans)
+        end = text.find("\n", position, end) if "\n" in text[position:end] else min(end, len(text))
+        spans += ((start + first, start + last) for first, last in shapes_in(text[start:end]))
+        for match in re.compile(_NAMED).finditer(text, start, end):
+            if holds_secret(match["name"]):
+                spans.append((match.start("rest"), end))
+                break
+    return spans
+
+
+def words_of(text: str, spans: Iterable[tuple[int, int]]) -> frozenset[str]:
+    """The words in these spans, with and without the signs before them, as a message may repeat them."""
+    words = {word for start, end in spans for word in text[start:end].split()}
+    return frozenset(word for word in (*words, *(word.strip(_SIGNS) for word in words)) if len(word) >= _SHORTEST)
+
+
+def masked(text: str, words: Iterable[str]) -> str:
+    """The text with these words covered."""
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, "•" * len(word))
+    return text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diagnostics.codes import Severity
 from clustergen.diagnostics.model import Diagnostic, Place
@@ -41,6 +42,34 @@ def count(diagnostics: Sequence[Diagnostic]) -> str:
         if number:
             parts.append(f"{number} {word}{'s' if number > 1 else ''}")
     return ", ".join(parts)
+
+
+def render_fewer(
+    shown: Sequence[Diagnostic],
+    everything: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    most: int,
+    *,
+    colour: bool = False,
+) -> str:
+    """As `render`, with at most `most` of a kind; the last line counts everything."""
+    text = render(fewer(shown, most, "--format json shows them all"), sources, colour=colour)
+    body = text[: text.rstrip("\n").rfind("\n") + 1]
+    return f"{body}{count(everything)}\n" if everything else ""
+
+
+def fewer(diagnostics: Iterable[Diagnostic], most: int, others: str) -> list[Diagnostic]:
+    """No more than `most` of a kind: of ten thousand, people read the first. `others` says how to see them all."""
+    seen: Counter[tuple[str, Severity]] = Counter()
+    kept = []
+    for diagnostic in diagnostics:
+        seen[diagnostic.code, diagnostic.severity] += 1
+        if seen[diagnostic.code, diagnostic.severity] <= most:
+            kept.append(diagnostic)
+    for (code, severity), number in seen.items():
+        if number > most:
+            kept.append(Diagnostic(code, severity, None, f"and {number - most:,} more; {others}"))
+    return kept
 
 
 def _head(diagnostic: Diagnostic, colour: bool) -> str:

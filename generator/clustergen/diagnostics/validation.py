@@ -13,15 +13,17 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
+from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import Located, choices_of, follow, keys_of, places_of_keys
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
 
-Written: TypeAlias = Callable[[ManifestPath], str | None]
+TextOf: TypeAlias = Callable[[ManifestPath], str | None]
+Hint: TypeAlias = Callable[[ManifestPath], str | None]
 _Error: TypeAlias = Mapping[str, Any]
 
 # What was wanted, by pydantic's error type.
-_WANTED = {
+_EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -59,22 +61,26 @@ _MOST_KEYS = 15
 _MOST_PLACES = 3
 
 
-def findings_of(err: ValidationError, model: type[BaseModel], data: Any, written: Written) -> list[Finding]:
+def findings_of(
+    err: ValidationError, model: type[BaseModel], data: Any, text_of: TextOf, hint: Hint | None = None
+) -> list[Finding]:
     """A finding for every mistake behind a ValidationError of `model` for `data`.
 
-    `written` gives a scalar as it stands in the file. Where a plain union fails, only its nearest branch speaks.
+    `text_of` gives a scalar as it stands in the file; `hint` says what to write for an unknown key, before any guess by
+    spelling. Where a plain union fails, only its nearest branch speaks.
     """
-    return _Translator(model, data, written).translate(err.errors(include_url=False))
+    return _Translator(model, data, text_of, hint).translate(err.errors(include_url=False))
 
 
 class _Translator:
-    def __init__(self, model: type[BaseModel], data: Any, written: Written) -> None:
+    def __init__(self, model: type[BaseModel], data: Any, text_of: TextOf, hint: Hint | None) -> None:
+        self.hint = hint
         self.model = model
         self.data = data
-        self.written = written
+        self.text_of = text_of
 
     def translate(self, errors: list[Any]) -> list[Finding]:
-        found: list[Finding] = []
+        findings: list[Finding] = []
         unions: dict[ManifestPath, dict[str, list[tuple[_Error, Located]]]] = {}
         meant: set[ManifestPath] = set()  # keys that are missing only because they are misspelt
         for error in errors:
@@ -82,11 +88,11 @@ class _Translator:
             if at.branch:
                 unions.setdefault(at.branch[0], {}).setdefault(at.branch[1], []).append((error, at))
             elif not self._is_echo(error, at):
-                found.append(self._finding(error, at))
+                findings.append(self._finding(error, at))
                 meant |= self._meant(error, at)
         for path, branches in unions.items():
-            found += self._union(path, branches)
-        return [item for item in found if item.code != "key-missing" or item.path not in meant]
+            findings += self._union(path, branches)
+        return [item for item in findings if item.code != "key-missing" or item.path not in meant]
 
     def _is_echo(self, error: _Error, at: Located) -> bool:
         """A list that is too short only because pydantic does not count the entries that are wrong themselves."""
@@ -107,8 +113,8 @@ class _Translator:
         if kind in ("literal_error", "enum"):
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
             return self._not_allowed(at.path, error["input"], allowed)
-        if kind in _WANTED:
-            return self._wrong_type(at.path, [_WANTED[kind]], error["input"])
+        if kind in _EXPECTED:
+            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"])
         if kind in _BOUNDS:
             return self._out_of_bounds(at, error)
         if kind == "string_pattern_mismatch":
@@ -124,16 +130,16 @@ class _Translator:
     def _unknown(self, at: Located) -> Finding:
         key, section = str(at.path[-1]), self._where(at.path[:-1])
         message = f"{section} has no key {quote(key)}"
-        known = keys_of(at.owner) if at.owner else []
+        keys = keys_of(at.owner) if at.owner else []
         present = self._value(at.path[:-1])
-        unused = [name for name in known if not (isinstance(present, Mapping) and name in present)]
-        hint = did_you_mean(key, unused)
+        unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
+        hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused)
         if hint is None:
             places = [place for place in places_of_keys(self.model).get(key, ()) if place]
             if 0 < len(places) <= _MOST_PLACES:
                 hint = f"{quote(key)} belongs in {' or '.join(places)}"
-            elif 0 < len(known) <= _MOST_KEYS:
-                hint = f"its keys are {', '.join(known)}"
+            elif 0 < len(keys) <= _MOST_KEYS:
+                hint = f"its keys are {', '.join(keys)}"
         return Finding("key-unknown", at.path, message, hint, key=True)
 
     def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
@@ -146,7 +152,7 @@ class _Translator:
         return Finding("key-missing", path, f"{self._where(path[:-1])} needs the key {quote(path[-1])}")
 
     def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
-        text = self.written(path)
+        text = self.text_of(path)
         if not isinstance(value, str) and text in allowed:
             return self._wrong_type(path, ["text"], value)
         if isinstance(value, (Mapping, list, tuple)) or value is None:
@@ -155,13 +161,13 @@ class _Translator:
         hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"it can be {one_of(allowed)}"
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
-    def _wrong_type(self, path: ManifestPath, wanted: list[str], value: Any) -> Finding:
-        text = self.written(path) or ""
-        given = "but is empty" if value is None else f"not {self._given(value, text)}"
-        message = f"{self._where(path)} must be {' or '.join(wanted)}, {given}"
-        return Finding("type-wrong", path, message, _type_hint(wanted, value, text))
+    def _wrong_type(self, path: ManifestPath, expected: list[str], value: Any) -> Finding:
+        text = self.text_of(path) or ""
+        actual = "but is empty" if value is None else f"not {self._shown(value, text)}"
+        message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
+        return Finding("type-wrong", path, message, _type_hint(expected, value, text))
 
-    def _given(self, value: Any, text: str) -> str:
+    def _shown(self, value: Any, text: str) -> str:
         if isinstance(value, Mapping):
             return "a mapping"
         if isinstance(value, (list, tuple)):
@@ -173,16 +179,16 @@ class _Translator:
     def _out_of_bounds(self, at: Located, error: _Error) -> Finding:
         context, value = error.get("ctx", {}), error["input"]
         if context.get("min_length") == 1:
-            rule, given = "must not be empty", ""
+            rule, actual = "must not be empty", ""
         else:
             rule = _BOUNDS[error["type"]].format(**context)
             size = context.get("actual_length", len(value) if isinstance(value, str) else None)
-            given = f", not {self.written(at.path) or value if size is None else size}"
-        return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{given}", key=at.is_key)
+            actual = f", not {self.text_of(at.path) or value if size is None else size}"
+        return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{actual}", key=at.is_key)
 
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
         odd = _odd_character(value, pattern)
-        subject, hint = self._subject(at), f"it must match {pattern}"
+        subject, hint = self._subject(at), form_of(pattern)
         if odd is None:
             return Finding("text-malformed", at.path, f"{subject} cannot be {quote(value)}", hint, key=at.is_key)
         message = f"{subject} cannot {'begin with' if odd == 0 else 'contain'} {quote(value[odd])}"
@@ -193,7 +199,7 @@ class _Translator:
         message = str(context["error"]) if "error" in context else error["msg"]
         message = message.replace("Input should be", "must be").replace("Input is", "is")
         code = kind if kind in CODES else "type-wrong" if kind.endswith("_type") else "text-malformed"
-        separator = " " if message.startswith(("must be ", "is ")) else ": "
+        separator = " " if message.startswith(("must be ", "is ", "cannot be ")) else ": "
         span = (context["offset"], context["length"]) if "offset" in context and "length" in context else None
         return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", context.get("hint"), at.is_key, span)
 
@@ -202,17 +208,17 @@ class _Translator:
         fitting: list[list[tuple[_Error, Located]]] = []
         unfit: list[_Error] = []
         for errors in branches.values():
-            wrong = [error for error, at in errors if at.path == path and error["type"] in _WANTED]
+            wrong = [error for error, at in errors if at.path == path and error["type"] in _EXPECTED]
             unfit += wrong[:1]
             if not wrong:
                 fitting.append(errors)
         if fitting:
             yield from (self._finding(error, at) for error, at in min(fitting, key=len))
             return
-        wanted = list(dict.fromkeys(_WANTED[error["type"]] for error in unfit))
-        if "a number" in wanted and "a whole number" in wanted:
-            wanted.remove("a whole number")
-        yield self._wrong_type(path, wanted, unfit[0]["input"])
+        expected = list(dict.fromkeys(_EXPECTED[error["type"]] for error in unfit))
+        if "a number" in expected and "a whole number" in expected:
+            expected.remove("a whole number")
+        yield self._wrong_type(path, expected, unfit[0]["input"])
 
     def _value(self, path: ManifestPath) -> Any:
         value = self.data
@@ -224,9 +230,9 @@ class _Translator:
         return value
 
 
-def _type_hint(wanted: list[str], value: Any, text: str) -> str | None:
-    first = wanted[0]
-    if "text" in wanted and isinstance(value, (bool, int, float)) and text:
+def _type_hint(expected: list[str], value: Any, text: str) -> str | None:
+    first = expected[0]
+    if "text" in expected and isinstance(value, (bool, int, float)) and text:
         return f'put it in quotes: "{text}"'
     if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
@@ -243,12 +249,14 @@ def _type_hint(wanted: list[str], value: Any, text: str) -> str | None:
 
 
 def _odd_character(value: str, pattern: str) -> int | None:
-    """Where a text first has a character that its pattern has no place for; None where the order is wrong."""
+    """Where a text first has a character that its pattern has no place for; None where the order is wrong. A letter is
+    no such character where the pattern has words of its own, as `tcp`: then the word is wrong.
+    """
     body = pattern.removeprefix("^").removesuffix("$")
     classes = re.findall(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS.]", body)
-    literals = set(
-        re.sub(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS]|\{[0-9,]+\}|\(\?[:i]+|[()|*+?$^]", "", body).replace("\\", "")
-    )
+    outside = re.sub(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS]|\{[0-9,]+\}|\(\?[:i]+|[()|*+?$^]", "\0", body).replace("\\", "")
+    has_words = re.search("[A-Za-z]{2}", outside) is not None
+    literals = set(outside) - {"\0"}
     try:
         allowed = re.compile("|".join(classes) or "(?!)")
         if body.startswith("[") and value and not re.match(classes[0], value):
@@ -257,4 +265,5 @@ def _odd_character(value: str, pattern: str) -> int | None:
         return None
     if "." in body.replace("\\.", "").replace("[.]", "") and not classes:
         return None
-    return next((index for index, char in enumerate(value) if char not in literals and not allowed.match(char)), None)
+    odd = (index for index, char in enumerate(value) if char not in literals and not allowed.match(char))
+    return next((index for index in odd if not (has_words and value[index].isalnum())), None)

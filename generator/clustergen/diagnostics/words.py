@@ -10,6 +10,7 @@ from typing import Any
 from clustergen.diagnostics.model import ManifestPath
 
 _LONGEST_QUOTE = 60
+_MOST_GUESSES = 100
 # Control, bidirectional-override and zero-width characters: a message must not move the cursor or reorder the line.
 _UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
 
@@ -52,18 +53,34 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
 @lru_cache(maxsize=64)  # the same slip is often made in many entries
 def _suggest(word: str, candidates: tuple[str, ...]) -> str | None:
     plain = _plain(word)
-    folded: dict[str, str] = {}
-    for candidate in candidates:
-        folded.setdefault(_plain(candidate), candidate)
-    if plain in folded:
-        return folded[plain]
+    index = _candidates(candidates)
+    if plain in index.by_plain:
+        return index.by_plain[plain]
+    index.guesses += 1
+    if index.guesses > _MOST_GUESSES:
+        return None
     import difflib
 
     # Comparing is the slow part, and a guess never differs much in length.
     slack = max(2, len(plain) // 2)
-    near = [candidate for candidate in folded if abs(len(candidate) - len(plain)) <= slack]
-    best = difflib.get_close_matches(plain, near[:2000], n=1, cutoff=0.65)
-    return folded[best[0]] if best else None
+    close = [candidate for candidate in index.by_plain if abs(len(candidate) - len(plain)) <= slack]
+    best = difflib.get_close_matches(plain, close[:2000], n=1, cutoff=0.65)
+    return index.by_plain[best[0]] if best else None
+
+
+class _Candidates:
+    """Plain form → candidate, and how many words were compared with them: nobody reads the hundredth guess."""
+
+    def __init__(self, candidates: tuple[str, ...]) -> None:
+        self.guesses = 0
+        self.by_plain: dict[str, str] = {}
+        for candidate in candidates:
+            self.by_plain.setdefault(_plain(candidate), candidate)
+
+
+@lru_cache(maxsize=64)
+def _candidates(candidates: tuple[str, ...]) -> _Candidates:
+    return _Candidates(candidates)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:

@@ -30,8 +30,8 @@ def explain_key(text: str, start: int) -> Problem:
 
 def explain_tag(text: str, start: int, value: str | None = None) -> Problem:
     """A tag that is not YAML's own, or one that does not fit its `value`. `start` is where the tag stands."""
-    found = re.compile(r"!\S*").search(text, start)
-    at, tag = (found.start(), found.group()) if found else (start, "!")
+    match = re.compile(r"!\S*").search(text, start)
+    at, tag = (match.start(), match.group()) if match else (start, "!")
     tag = tag.rstrip(",]}")
     if value is not None:
         return Problem("yaml-tag", at, len(tag), f"{quote(value)} does not fit its tag {quote(tag)}")

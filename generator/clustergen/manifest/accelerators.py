@@ -4,12 +4,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Name, OptionValue, Phrase, Section, field
+from clustergen.manifest.base import Name, OptionValue, Phrase, Section, field, text
 
-EnvName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=100)]
+EnvName = Annotated[str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100)]
 EnvValue = OptionValue
-ModuleValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,;=-]+$", max_length=255)]
-MigProfile = Annotated[str, Field(pattern=r"^[1-9]g\.[0-9]+gb([+-][a-z.]+)?$", max_length=20)]
+ModuleValue = Annotated[str, text(r"^[A-Za-z0-9_./:,;=-]+$", "use letters, digits and _ . / : , ; = -", 255)]
+MigProfile = Annotated[
+    str,
+    text(
+        r"^[1-9]g\.[0-9]+gb([+-][a-z.]+)?$",
+        "write the profile as nvidia-smi mig -lgip lists it: 1g.10gb, 3g.40gb, 1g.10gb+me",
+        20,
+    ),
+]
 
 
 class Override(Section):
@@ -22,9 +29,9 @@ class Override(Section):
 class Nccl(Section):
     """NCCL's defaults for all jobs (/etc/nccl.conf, and the task prolog for containers)."""
 
-    version: Annotated[str, Field(pattern=r"^2\.[0-9]{1,2}(\.[0-9]+)?$")] = field(
-        "2.27", "Oldest NCCL that jobs bring; names and values are checked against it."
-    )
+    version: Annotated[
+        str, text(r"^2\.[0-9]{1,2}(\.[0-9]+)?$", 'write major and minor release: "2.27" or "2.27.5"')
+    ] = field("2.27", "Oldest NCCL that jobs bring; names and values are checked against it.")
     debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default NCCL's own.")
     env: dict[EnvName, EnvValue | Override] = field({}, "More variables; a debugging variable needs {value, reason}.")
     topology_file: Literal["auto", "off"] = field(
@@ -38,7 +45,10 @@ class Ucx(Section):
 
     enabled: bool = field(True, "Whether ucx.conf and Open MPI's parameters are made.")
     env: dict[EnvName, EnvValue] = field({}, "More UCX_ variables.")
-    mca: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], EnvValue] = field({}, "More Open MPI parameters.")
+    mca: dict[
+        Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
+        EnvValue,
+    ] = field({}, "More Open MPI parameters.")
 
 
 class MigPlan(Section):
@@ -50,7 +60,9 @@ class MigPlan(Section):
 class Gpu(Section):
     """GPU settings of all nodes; a node type may say otherwise."""
 
-    driver: Annotated[str, Field(pattern=r"^[0-9]{3}$")] | None = field(None, "Driver branch, as 580.")
+    driver: Annotated[str, text(r"^[0-9]{3}$", 'write the three digits of the branch: "580"')] | None = field(
+        None, "Driver branch, as 580."
+    )
     kernel_modules: Literal["open", "proprietary"] | None = field(
         None, "Which kernel modules; default open, which Blackwell needs, and proprietary for GPUs before Turing."
     )
@@ -62,6 +74,13 @@ class Gpu(Section):
     profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
     compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
     mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")
-    modprobe: dict[Annotated[str, Field(pattern=r"^NVreg_[A-Za-z0-9_]+$")], ModuleValue | int] = field(
-        {}, "More options of the nvidia module."
-    )
+    modprobe: dict[
+        Annotated[
+            str,
+            text(
+                r"^NVreg_[A-Za-z0-9_]+$",
+                "write a parameter of NVIDIA's kernel module, as NVreg_EnablePCIeRelaxedOrderingMode",
+            ),
+        ],
+        ModuleValue | int,
+    ] = field({}, "More options of the nvidia module.")

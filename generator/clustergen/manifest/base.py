@@ -3,10 +3,12 @@
 A scalar type closes its value: nothing that fits one of them can leave its place in any file that we print.
 """
 
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from clustergen.diagnostics.forms import describe
 from clustergen.hostlist import HostlistError, count
 
 
@@ -14,6 +16,16 @@ class Section(BaseModel):
     """A mapping of the manifest: frozen, and every key that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """The help of a field whose bare numbers have a unit says which."""
+        schema_of_section: dict[str, Any] = handler(schema)
+        for inner in handler.resolve_ref_schema(schema_of_section).get("properties", {}).values():
+            parts = [inner, *inner.get("anyOf", ())]
+            for sentence in dict.fromkeys(part.pop("bare") for part in parts if "bare" in part):
+                inner["description"] = f"{inner.get('description', '')} {sentence}".lstrip()
+        return schema_of_section
 
 
 def field(default: Any, help: str, **constraints: Any) -> Any:
@@ -47,43 +59,153 @@ class _HostlistCheck:
         return core_schema.no_info_after_validator_function(_hostlist, handler(source))
 
 
-def _text(pattern: str, limit: int = 255) -> Any:
+_PARENT = re.compile(r"(?:^|[/=])(\.\.?)(?=/|$)")
+
+
+def _path(value: str) -> str:
+    if dots := _PARENT.search(value):
+        from pydantic_core import PydanticCustomError
+
+        context = {
+            "component": dots[1],
+            "hint": "write the path without . and .. components",
+            "offset": dots.start(1),
+            "length": len(dots[1]),
+        }
+        raise PydanticCustomError("path-malformed", "a path cannot contain the component '{component}'", context)
+    return value
+
+
+class _PathCheck:
+    """Runs after the pattern: `..` would move what a script creates or deletes to another directory."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(_path, handler(source))
+
+
+def _with_port(value: str) -> str:
+    """Runs after the pattern, which cannot say that it is the port that is missing."""
+    host, _, port = value.rpartition(":")
+    bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    if not host or bare or not port.isdecimal() or not 1 <= int(port) <= 65535:
+        from pydantic_core import PydanticCustomError
+
+        plain = value if bare or not host else host
+        plain = "mail.example.org" if plain.startswith(":") and port.isdecimal() else plain.strip("[]")
+        example = f"[{plain}]:25" if ":" in plain else f"{plain}:25"
+        context = {"value": value, "hint": f"write host:port, as {example}"}
+        raise PydanticCustomError("text-malformed", "'{value}' is no host:port", context)
+    return value
+
+
+def text(pattern: str, hint: str, limit: int = 255) -> Any:
+    """Constraints of a text. `hint`: what to write instead of a text that does not match."""
+    describe(pattern, hint)
     return StringConstraints(pattern=pattern, min_length=1, max_length=limit)
 
 
 # Control characters, ends of lines, marks that turn the order of what is shown, and what YAML does not take.
 _NOT_ON_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
-Name = Annotated[str, _text(r"^[a-z][a-z0-9_-]*$", 63)]
+Name = Annotated[
+    str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 63)
+]
 """Name of something in the manifest: a node type, a partition, a storage entry, a rack …"""
-SlurmName = Annotated[str, _text(r"^[A-Za-z][A-Za-z0-9_.-]*$", 63)]
+SlurmName = Annotated[
+    str, text(r"^[A-Za-z][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -, and begin with a letter", 63)
+]
 """Name that Slurm shows to users: partitions, QOS, accounts, switches, features."""
-HostName = Annotated[str, _text(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", 63)]
-HostList = Annotated[str, _text(r"^[A-Za-z0-9\[\],._:-]+$", 65535), _HostlistCheck]
+HostName = Annotated[
+    str, text(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "use lower-case letters, digits and -, without a domain: gpu-01", 63)
+]
+HostList = Annotated[
+    str,
+    text(r"^[A-Za-z0-9\[\],._:-]+$", "write host names as Slurm folds them: gpu-[01-08],login1", 65535),
+    _HostlistCheck,
+]
 """Host names in Slurm's folded form: `compute[01-08],login1`."""
 AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""
-Cidr = Annotated[str, _text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", 49)]
-Address = Annotated[str, _text(r"^[0-9a-fA-F.:]+$", 45)]
-Host = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$")]
+Cidr = Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24", 49)]
+Address = Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11", 45)]
+Host = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$",
+        "write a host name or an IP address",
+    ),
+]
 """A host name or address."""
 Endpoint = Annotated[
-    str, _text(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$")
+    str,
+    text(
+        r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$",
+        "write a host name or an IP address, or host:port",
+    ),
 ]
 """A host name or address, with a port where one fits."""
-Domain = Annotated[str, _text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
-AbsolutePath = Annotated[str, _text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", 1023)]
-Device = Annotated[str, _text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", 63)]
+HostPort = Annotated[
+    str,
+    text(r"^[A-Za-z0-9._-]+(:[0-9]+)?$|^\[?[0-9A-Fa-f:.]+\]?(:[0-9]+)?$", "write host:port, as mail.example.org:25"),
+    AfterValidator(_with_port),
+]
+"""A host name or address with its port: `mail.example.org:25`, `[2001:db8::25]:25`."""
+Domain = Annotated[
+    str, text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", "use lower-case letters, digits, . and -, as cluster.example.org")
+]
+AbsolutePath = Annotated[
+    str,
+    text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", "write a path from / on, of letters, digits and _ . @ : + , % -", 1023),
+    _PathCheck,
+]
+BlockDevice = Annotated[
+    str,
+    text(r"^/dev(/[A-Za-z0-9_.:-]+)+$", "write a path below /dev, as /dev/disk/by-id/nvme-eui.0025385b11b2f3a1"),
+    _PathCheck,
+]
+"""A disk by its path: `/dev/disk/by-id/ata-1`."""
+FileSystemDevice = Annotated[
+    str,
+    text(
+        r"^(/dev(/[A-Za-z0-9_.:-]+)+|LABEL=[A-Za-z0-9_.-]+|UUID=[A-Fa-f0-9-]+)$",
+        "write LABEL=scratch, UUID=… or a path below /dev",
+    ),
+    _PathCheck,
+]
+"""A disk with a file system: its path, label or UUID."""
+Device = Annotated[
+    str, text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", "write the name of one interface or device, as eno1 or mlx5_0", 63)
+]
 """A network interface or RDMA device: `eno1`, `mlx5_0`, `ibp24s0`."""
-Rate = Annotated[str, _text(r"^[A-Za-z0-9]([A-Za-z0-9./ ]*[A-Za-z0-9])?$", 20)]
+Rate = Annotated[
+    str, text(r"^[A-Za-z0-9]([A-Za-z0-9./ ]*[A-Za-z0-9])?$", "write a name or a bit rate: NDR, 100Gb/s", 20)
+]
 """Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s)."""
-Url = Annotated[str, _text(r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$", 1023)]
-Phrase = Annotated[str, _text(rf"^[^{_NOT_ON_A_LINE}\"'`$\\]+$", 500)]
+Url = Annotated[
+    str,
+    text(
+        r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$",
+        "write http:// or https:// with host, port and path, without a password",
+        1023,
+    ),
+]
+Phrase = Annotated[
+    str, text(rf"^[^{_NOT_ON_A_LINE}\"'`$\\]+$", "write one line without quotes, backslashes, $ and backquotes", 500)
+]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
-OneLine = Annotated[str, StringConstraints(pattern=rf"^[^{_NOT_ON_A_LINE}]*$", max_length=4000)]
+_ONE_LINE = rf"^[^{_NOT_ON_A_LINE}]*$"
+describe(_ONE_LINE, "write one line, without control characters")
+OneLine = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=4000)]
 """Free text on one line."""
 OptionValue = OneLine | int | float
-"""The value of an escape hatch; the section's own writer decides whether it can be printed."""
+"""The value of a passthrough option; the section's own writer decides whether it can be printed."""
 Options = Annotated[
-    dict[Annotated[str, _text(r"^[A-Za-z_][A-Za-z0-9_.:/*-]*$", 127)], OptionValue], Field(strict=False)
+    dict[
+        Annotated[str, text(r"^[A-Za-z_][A-Za-z0-9_.:/*-]*$", "write the key as the program spells it", 127)],
+        OptionValue,
+    ],
+    Field(strict=False),
 ]
 PortNumber = Annotated[int, Field(ge=1, le=65535)]

@@ -1,25 +1,68 @@
 """Node types on catalogue systems, with every field open to override; racks; and a site's own catalogue rows."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from clustergen.manifest.base import Device, HostList, Name, OneLine, Options, Rate, Section, SlurmName, field, section
+from clustergen.manifest.base import (
+    Device,
+    HostList,
+    Name,
+    OneLine,
+    Options,
+    Rate,
+    Section,
+    SlurmName,
+    field,
+    section,
+    text,
+)
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
-PciAddress = Annotated[str, Field(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")]
-OsName = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
+PciAddress = Annotated[
+    str,
+    text(
+        r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$",
+        "write domain, bus, device and function in lower case: 0000:1b:00.0",
+    ),
+]
+
+
+def _same_system(value: Any) -> Any:
+    from clustergen.catalogue.operating_systems import described_by
+
+    if isinstance(value, str) and (same := described_by(value)) not in (None, value):
+        from pydantic_core import PydanticCustomError
+
+        context = {"value": value, "hint": f"write {same}: {value} has the same packages and paths"}
+        raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
+    return value
+
+
+OsName = Annotated[
+    Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"], BeforeValidator(_same_system)
+]
+
+
+Architecture = Literal["x86_64", "aarch64"]
 
 
 class Cpu(Section):
     """Overrides of the system's CPUs, as `slurmd -C` prints them."""
 
-    model: str | None = field(None, "Name for people.", max_length=80, pattern=r"^[A-Za-z0-9 ()+_.@-]+$")
+    model: (
+        Annotated[str, text(r"^[A-Za-z0-9 ()+_.@-]+$", "use letters, digits, blanks and ( ) + _ . @ -", 80)] | None
+    ) = field(None, "Name for people.")
     sockets: Small | None = field(None, "Physical packages.")
     cores_per_socket: Small | None = field(None, "Physical cores in a package.")
     threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(None, "2 with hyper-threading.")
     numa_per_socket: Annotated[int, Field(ge=1, le=16)] | None = field(None, "NUMA nodes in a package (NPS on EPYC).")
+    numbering: Literal["sockets", "alternating", "siblings"] | None = field(
+        None,
+        "How Linux numbers CPUs, by `lscpu -e`: sockets (default): one socket after the other, second threads last;"
+        " alternating: even numbers on one socket, odd ones on the other; siblings: threads of a core side by side.",
+    )
 
 
 class Gpus(Section):
@@ -81,8 +124,8 @@ class Nic(Section):
 class Disk(Section):
     """A local disk."""
 
-    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9/_.:-]*$", max_length=255)] = field(
-        ..., "Name below /dev."
+    device: Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9/_.:-]*$", "write the name below /dev, as nvme0n1", 255)] = (
+        field(..., "Name below /dev.")
     )
     size: Bytes = field(..., "Capacity.")
     use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "What it is for.")
@@ -102,7 +145,9 @@ class Power(Section):
 class Reserved(Section):
     """What jobs may not have, so that the system, slurmd and file system clients keep working under load."""
 
-    cores: Annotated[int, Field(ge=0, le=512)] | None = field(None, "Cores for the system (CoreSpecCount); default 0.")
+    cores: Annotated[int, Field(ge=0, le=512)] | None = field(
+        None, "Cores for the system (CoreSpecCount); default 0, and 1 beside cores of a WEKA client."
+    )
     memory: Bytes | None = field(
         None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB or a quarter at most."
     )
@@ -115,6 +160,10 @@ class NodeType(Section):
         None, "System in the catalogue or under `catalogue`; without one, cpu and memory are needed."
     )
     os: OsName | None = field(None, "Operating system, where it is not the cluster's.")
+    arch: Architecture | None = field(
+        None,
+        "As `uname -m` prints it; default the system's, aarch64 with a Grace superchip, else the cluster's.",
+    )
     memory: Bytes | None = field(None, "Memory fitted in a node.")
     real_memory: Annotated[int, Field(ge=1)] | None = field(
         None, "RealMemory in MiB, as `slurmd -C` prints it; default 97 % of memory."
@@ -127,7 +176,10 @@ class NodeType(Section):
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
     reserved: Reserved = section(Reserved, "Left for the system.")
     features: tuple[SlurmName, ...] = field((), "Slurm features beyond those made from the hardware.")
-    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight: lower is used first.")
+    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
+        None,
+        "Slurm weight: lower is used first; default 10 with GPUs and 1 without, where there are both kinds of nodes.",
+    )
     numa_as_socket: bool | None = field(
         None, "Slurm sees a NUMA node as a socket; default: where GPUs hang on parts of a socket and the release can."
     )
@@ -158,7 +210,9 @@ class Rack(Section):
 class OwnGpu(Section):
     """A GPU that the catalogue does not have."""
 
-    nvml_name: str = field(..., "Name as nvidia-smi -L prints it.", pattern=r"^[A-Za-z0-9 ()+_.-]+$", max_length=95)
+    nvml_name: Annotated[str, text(r"^[A-Za-z0-9 ()+_.-]+$", "use letters, digits, blanks and ( ) + _ . -", 95)] = (
+        field(..., "Name as nvidia-smi -L prints it.")
+    )
     memory: Bytes = field(..., "Memory.")
     power: Watts = field(..., "The most that it draws.")
     max_clock: Annotated[int, Field(ge=100, le=5000)] | None = field(None, "Highest SM clock in MHz that NVML lists.")
@@ -169,6 +223,7 @@ class OwnSystem(Section):
     """A system that the catalogue does not have."""
 
     cpu: Cpu = field(..., "CPUs.")
+    arch: Architecture | None = field(None, "Processor architecture; default as in a node type.")
     memory: Bytes = field(..., "Memory fitted.")
     gpu: str | None = field(None, "GPU in the catalogue or under catalogue.gpus.", max_length=63)
     gpu_count: Annotated[int, Field(ge=0, le=64)] = field(0, "GPUs.")

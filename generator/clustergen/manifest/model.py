@@ -1,33 +1,44 @@
 """The manifest as written: one frozen model, a module per section."""
 
-from typing import Annotated
-
-from pydantic import Field
+from typing import Annotated, Literal
 
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
-from clustergen.manifest.base import Name, Phrase, Section, field, section
-from clustergen.manifest.hardware import NodeType, OsName, OwnCatalogue, Rack
+from clustergen.manifest.base import Name, Phrase, Section, field, section, text
+from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.operations import Ansible, Health, Host, Monitoring
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
 
+SitePath = Annotated[
+    str, text(r"^[a-z0-9_]+(/[A-Za-z0-9_.@+-]+)+$", "write group and path, as slurm_node/etc/slurm/slurm.conf", 511)
+]
+
 
 class Site(Section):
     """A site's own files, in `site/<group>/…` beside the manifest."""
 
-    replaces: tuple[Annotated[str, Field(pattern=r"^[a-z0-9_]+(/[A-Za-z0-9_.@+-]+)+$", max_length=511)], ...] = field(
+    replaces: tuple[SitePath, ...] = field(
         (), "Files of ours that the site's take the place of, as group/path: slurm_node/etc/slurm/cgroup.conf."
+    )
+    public: tuple[SitePath, ...] = field(
+        (), "Site files, as group/path, that everybody may read although they look as if they held a secret."
     )
 
 
 class Manifest(Section):
     """A whole cluster."""
 
+    schema_version: Literal[1] = field(
+        1, "Version of the manifest's schema: raised when a field is removed or changes its meaning."
+    )
     name: Name = field(..., "Name of the cluster.")
     description: Phrase | None = field(None, "A sentence for people.")
     os: OsName = field(..., "Operating system of the nodes; a node type may say otherwise.")
+    arch: Architecture = field(
+        "x86_64", "Processor architecture of service machines, and of node types without one of their own."
+    )
     networks: Networks = field(..., "Networks by traffic class.")
     node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.")
     nodes: tuple[Nodes, ...] = field(..., "The nodes.", min_length=1)

@@ -15,9 +15,13 @@ from clustergen.manifest.base import (
     Section,
     field,
     section,
+    text,
 )
 
-OpensmValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,()-]+( +[A-Za-z0-9_./:,()-]+)*$", max_length=500)]
+OpensmValue = Annotated[
+    str,
+    text(r"^[A-Za-z0-9_./:,()-]+( +[A-Za-z0-9_./:,()-]+)*$", "use letters, digits, blanks and _ . / : , ( ) -", 500),
+]
 Mtu = Annotated[int, Field(ge=576, le=65520)]
 
 
@@ -28,19 +32,23 @@ class Network(Section):
         None, "Addresses of this network, as 10.0.0.0/24. Needed where nodes have addresses in it."
     )
     domain: Domain | None = field(None, "DNS domain of names in this network.")
-    gateway: Address | None = field(None, "Default router.")
+    gateway: Address | None = field(
+        None, "Router, for checks; of the storage network: other networks reach it, so clients need no address there."
+    )
     interface: Device | None = field(
         None, "Name of the nodes' interface in this network; a node type may say otherwise."
     )
-    mtu: Mtu | None = field(None, "Largest packet in bytes; default 1500, and 9000 for storage and RoCE.")
+    mtu: Mtu | None = field(None, "Largest packet in bytes; for the tree's README, configures no node.")
     rate: Rate | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
-    vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(None, "802.1Q VLAN id.")
+    vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
+        None, "802.1Q VLAN id; for the tree's README, configures no node."
+    )
 
 
 class Management(Network):
     """The network that ssh, Slurm and monitoring use."""
 
-    dns: tuple[Address, ...] = field((), "Name servers.")
+    dns: tuple[Address, ...] = field((), "Name servers, for checks.")
     ntp: tuple[Domain, ...] = field((), "Time servers outside the cluster; without any, the controller is the source.")
 
 
@@ -92,7 +100,9 @@ class SubnetManager(Section):
     routing: Literal["minhop", "updn", "dnup", "ftree", "dor", "torus-2QoS", "nue", "dfsssp", "sssp", "lash"] | None = (
         field(None, "opensm routing engine; default ftree for a fat tree with spines, otherwise updn.")
     )
-    pkey: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{4}$")] | None = field(None, "Partition key that jobs use.")
+    pkey: Annotated[str, text(r"^0x[0-9a-fA-F]{4}$", 'write four hexadecimal digits: "0x8001"')] | None = field(
+        None, "Partition key that jobs use."
+    )
 
 
 class Fabric(Network):
@@ -103,6 +113,10 @@ class Fabric(Network):
         None, "How NICs meet switches; default: rail where a switch names one, fat-tree with uplinks, single otherwise."
     )
     rails: tuple[Cidr, ...] = field((), "One network per rail, where each rail has its own.")
+    gateway: Address | None = field(None, "Router of all rails, where they are routed.")
+    mtu: Mtu | None = field(
+        None, "Largest packet in bytes on the fabric's ports; default 9000 on RoCE, 65520 in IPoIB's connected mode."
+    )
     gateways: tuple[Address, ...] = field((), "Router of each rail's network, where the rails are routed.")
     interfaces: tuple[Device, ...] = field((), "Interface names by rail, where the catalogue's are not yours.")
     sharp: bool = field(False, "In-network reductions (SHARP) are licensed, running and wanted.")
@@ -110,9 +124,10 @@ class Fabric(Network):
     roce: Roce = section(Roce, "Lossless Ethernet settings.")
     subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
     ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
-    opensm_options: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], OpensmValue | int] = field(
-        {}, "More keys of opensm.conf."
-    )
+    opensm_options: dict[
+        Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
+        OpensmValue | int,
+    ] = field({}, "More keys of opensm.conf.")
     switches: tuple[Switch, ...] = field((), "The switches; Slurm's topology and the port check are made of them.")
 
 
@@ -122,4 +137,6 @@ class Networks(Section):
     management: Management = field(..., "ssh, Slurm, monitoring.")
     bmc: Bmc | None = field(None, "Out-of-band management.")
     fabric: Fabric | None = field(None, "GPU to GPU.")
-    storage: Network | None = field(None, "Storage servers.")
+    storage: Network | None = field(
+        None, "Storage servers: names, addresses and checks; its ports are configured by you."
+    )

@@ -38,7 +38,7 @@ class Nodes(Section):
         None, "What they are for; default slurm-compute, unless the type is service."
     )
     features: tuple[SlurmName, ...] = field((), "More Slurm features.")
-    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight.")
+    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(None, "Slurm weight; default the node type's.")
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")
     in_no_partition: bool = field(False, "Says that it is meant: jobs cannot reach these nodes.")
     slurm_options: Options = field({}, "More keys of the NodeName line, as Port: 17001.")

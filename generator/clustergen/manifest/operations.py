@@ -8,6 +8,7 @@ from clustergen.manifest.base import (
     AbsolutePath,
     Domain,
     Endpoint,
+    HostPort,
     OneLine,
     Phrase,
     PortNumber,
@@ -15,22 +16,26 @@ from clustergen.manifest.base import (
     Url,
     field,
     section,
+    text,
 )
-from clustergen.units import Bytes
+from clustergen.units import Bare, Bytes, Duration
 
-Seconds = Annotated[int, Field(ge=1, le=86400)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
-KernelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./:,-]+( +[A-Za-z0-9_./:,-]+)*$", max_length=500)]
-MetricName = Annotated[str, Field(pattern=r"^DCGM_[A-Z0-9_]+$", max_length=100)]
+KernelValue = Annotated[
+    str, text(r"^[A-Za-z0-9_./:,-]+( +[A-Za-z0-9_./:,-]+)*$", "use letters, digits, blanks and _ . / : , -", 500)
+]
+MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
 
 
 class Dcgm(Section):
     """The GPU manager and its exporter."""
 
     enabled: bool | None = field(None, "Default: where a node has data-centre or workstation GPUs.")
-    version: Annotated[str, Field(pattern=r"^[34]\.[0-9]+$")] = field("4.5", "Release of DCGM.")
+    version: Annotated[str, text(r"^[34]\.[0-9]+$", 'write major and minor release: "4.5"')] = field(
+        "4.5", "Release of DCGM."
+    )
     port: PortNumber = field(9400, "Port of the exporter.")
-    interval: Annotated[int, Field(ge=1000, le=600000)] = field(15000, "Milliseconds between samples.")
+    interval: Annotated[int, Field(ge=1000, le=600000), Bare("millisecond")] = field(15000, "Time between samples.")
     profiling: bool = field(
         True, "Profiling counters: tensor and DRAM activity. Off where users profile their own jobs."
     )
@@ -43,19 +48,22 @@ class NodeExporter(Section):
 
     enabled: bool = field(True, "On all nodes.")
     port: PortNumber = field(9100, "Port.")
-    collectors: tuple[Annotated[str, Field(pattern=r"^[a-z_]+$")], ...] = field((), "More collectors.")
+    collectors: tuple[Annotated[str, text(r"^[a-z_]+$", "use lower-case letters and _, as systemd")], ...] = field(
+        (), "More collectors."
+    )
 
 
 class Receiver(Section):
     """Where alerts go. Secrets (tokens, passwords) are files on the monitoring node, put there at apply time."""
 
-    email: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", max_length=254)] | None = field(
-        None, "Address."
-    )
+    email: (
+        Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)]
+        | None
+    ) = field(None, "Address.")
     webhook: Url | None = field(None, "URL without a secret in it.")
     webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the URL.")
     slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the Slack URL.")
-    slack_channel: Annotated[str, Field(pattern=r"^[#@][A-Za-z0-9_.-]+$", max_length=80)] | None = field(
+    slack_channel: Annotated[str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80)] | None = field(
         None, "Slack channel."
     )
     severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Which alerts.")
@@ -64,10 +72,13 @@ class Receiver(Section):
 class Thresholds(Section):
     """Where alerts start."""
 
-    gpu_hot: Celsius = field(80, "°C, warning after 5 minutes.")
-    gpu_very_hot: Celsius = field(85, "°C, critical after 1 minute.")
+    gpu_hot: Celsius | None = field(
+        None,
+        "°C, warning after 5 minutes; default: 5 °C below the limit of the GPU, as the model or the GPU itself has it.",
+    )
+    gpu_very_hot: Celsius | None = field(None, "°C, critical after 1 minute; default: at that limit.")
     disk_free: Annotated[int, Field(ge=1, le=50)] = field(10, "Percent free of a local file system.")
-    node_down: Seconds = field(300, "Seconds without an answer of a node.")
+    node_down: Annotated[int, Field(ge=1, le=86400), Bare("second")] = field(300, "Time without an answer of a node.")
     throttled: Annotated[float, Field(gt=0, le=1)] = field(0.1, "Share of time throttled.")
 
 
@@ -75,77 +86,106 @@ class Monitoring(Section):
     """Prometheus, its exporters and alerts."""
 
     enabled: bool = field(True, "Where a node has the role monitoring.")
-    scrape_interval: Annotated[int, Field(ge=5, le=300)] = field(15, "Seconds.")
-    retention: Annotated[str, Field(pattern=r"^[0-9]+[dwy]$")] = field("30d", "How long samples are kept.")
+    scrape_interval: Annotated[int, Field(ge=5, le=300), Bare("second")] = field(15, "Time between two scrapes.")
+    retention: Duration = field("30d", "How long samples are kept.", validate_default=True)
     retention_size: Bytes | None = field(None, "The most that samples may take.")
     port: PortNumber = field(9090, "Port of Prometheus.")
     alertmanager: bool = field(True, "Alertmanager beside Prometheus.")
     alertmanager_port: PortNumber = field(9093, "Port of Alertmanager.")
-    smtp: Endpoint | None = field(None, "Mail server, host:port.")
-    mail_from: Annotated[str, Field(pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$")] | None = field(
-        None, "Sender of alert mails."
+    smtp: HostPort | None = field(None, "Mail server, host:port.")
+    smtp_require_tls: bool | None = field(
+        None, "Send mail only over STARTTLS; default true, and false where the mail server is this machine."
     )
-    receivers: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], Receiver] = field({}, "Who is told.")
+    mail_from: (
+        Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org")]
+        | None
+    ) = field(None, "Sender of alert mails.")
+    receivers: dict[
+        Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
+        Receiver,
+    ] = field({}, "Who is told.")
     thresholds: Thresholds = section(Thresholds, "Where alerts start.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
     remote_write: tuple[Url, ...] = field((), "Other stores that get all samples.")
-    targets: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], tuple[Endpoint, ...]] = field(
-        {}, "More jobs: {ipmi: [bmc1:9290]}."
-    )
-    labels: dict[Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], Phrase] = field({}, "External labels.")
+    targets: dict[
+        Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
+        tuple[Endpoint, ...],
+    ] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
+    labels: dict[
+        Annotated[str, text(r"^[a-zA-Z_][a-zA-Z0-9_]*$", "use letters, digits and _, and begin with a letter")], Phrase
+    ] = field({}, "External labels.")
 
 
 class Health(Section):
     """The check that slurmd runs on idle nodes: it drains with a reason, and resumes only what it drained."""
 
     enabled: bool = field(True, "Whether it runs.")
-    interval: Annotated[int, Field(ge=30, le=65533)] = field(300, "Seconds.")
+    interval: Annotated[int, Field(ge=30, le=65533), Bare("second")] = field(300, "Time between two checks.")
     states: tuple[Literal["ANY", "ALLOC", "CYCLE", "IDLE", "NONDRAINED_IDLE", "MIXED", "START_ONLY"], ...] = field(
         ("ANY", "CYCLE"), "States in which it runs; CYCLE spreads the nodes over the interval."
     )
     gpu_count: bool = field(True, "All GPUs answer.")
-    ecc: bool = field(True, "No uncorrectable errors, no failed row remapping.")
+    ecc: bool = field(
+        True, "The driver asks for no recovery, no row remapping failed; before R570: no uncorrected errors."
+    )
     nvlink: bool | None = field(None, "All NVLinks up; default: where the node has NVLink.")
     fabric: bool = field(True, "Fabric ports up at full rate.")
     mounts: bool = field(True, "Required file systems are mounted and answer.")
     min_free: Bytes | None = field(None, "Free space of /tmp and the spool directory; default 1 GiB.")
     max_temperature: Celsius | None = field(None, "°C above which an idle GPU is taken out.")
-    dcgm: bool | None = field(None, "Ask DCGM's health watches; default: where DCGM is.")
+    dcgm: Literal["drain", "warn", "off"] | None = field(
+        None, "Faults that DCGM's health watches report; default: drain where DCGM runs. warn: to the journal only."
+    )
 
 
 class Host(Section):
     """Settings of the operating system on all nodes."""
 
-    timezone: Annotated[str, Field(pattern=r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$")] = field("Etc/UTC", "Time zone.")
+    timezone: Annotated[
+        str,
+        text(r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"),
+    ] = field("Etc/UTC", "Time zone.")
     memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory of users; RDMA needs it.")
     nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files of users.")
-    sysctl: dict[Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_./*-]*$", max_length=100)], KernelValue | int] = field(
-        {}, "More kernel settings."
-    )
+    sysctl: dict[
+        Annotated[
+            str, text(r"^[a-z][A-Za-z0-9_./*-]*$", "write the name of a kernel setting, as net.core.rmem_max", 100)
+        ],
+        KernelValue | int,
+    ] = field({}, "More kernel settings.")
     hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "2 MiB huge pages to set aside.")
     hosts_file: bool = field(True, "Every node knows every other by /etc/hosts.")
-    extra_hosts: dict[Annotated[str, Field(pattern=r"^[0-9a-fA-F.:]+$")], tuple[Domain, ...]] = field(
-        {}, "More lines of /etc/hosts."
-    )
+    extra_hosts: dict[
+        Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11")], tuple[Domain, ...]
+    ] = field({}, "More lines of /etc/hosts.")
     chrony: bool = field(True, "Time from chrony.")
-    ssh_adopt: bool = field(True, "Users may ssh only to nodes where they have a job, and are counted to it.")
-    admin_group: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]*$", max_length=32)] | None = field(
-        None, "Unix group that may ssh everywhere."
+    firewall: bool = field(
+        True, "Where the system has firewalld: the cluster's networks reach every port of its nodes."
     )
+    ssh_adopt: bool = field(True, "Users may ssh only to nodes where they have a job, and are counted to it.")
+    admin_group: (
+        Annotated[
+            str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
+        ]
+        | None
+    ) = field(None, "Unix group that may ssh everywhere.")
 
 
 class Ansible(Section):
     """How the nodes are reached."""
 
-    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]*$", max_length=32)] = field("root", "Login.")
+    user: Annotated[
+        str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
+    ] = field("root", "Login.")
     become: bool | None = field(None, "sudo; default: unless the user is root.")
     port: PortNumber = field(22, "ssh port.")
-    jump: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", max_length=255)] | None = field(
-        None, "ssh jump host."
-    )
+    jump: (
+        Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", "write host, user@host or user@host:port", 255)] | None
+    ) = field(None, "ssh jump host.")
     forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
     python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
-    variables: dict[Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$")], OneLine | int | bool | float] = field(
-        {}, "More group variables, for the site's own roles."
-    )
+    variables: dict[
+        Annotated[str, text(r"^[a-z_][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
+        OneLine | int | bool | float,
+    ] = field({}, "More group variables, for the site's own roles.")

@@ -4,30 +4,29 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clustergen.manifest.accounts import Account, AnyName, Qos, Tres, User, UserName
 from clustergen.manifest.base import (
     AbsolutePath,
     Endpoint,
     HostList,
     Options,
-    Phrase,
     PortNumber,
     Section,
     SlurmName,
     field,
     section,
+    text,
 )
-from clustergen.units import Bytes, Duration
+from clustergen.units import Age, Bare, Bytes, Minutes, Seconds
 
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$")]
+Word = Annotated[
+    str, text(r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$", "write one word or word=value, without blanks: bf_window=10080")
+]
 """A word of one of Slurm's lists, with its value where it takes one: `bf_window=10080`."""
-Tres = Annotated[str, Field(pattern=r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$", max_length=80)]
-TresLimits = dict[Tres, Annotated[int, Field(ge=-1)]]
-
-
-AnyName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$", max_length=63)]
-"""Slurm takes more in names of partitions, clusters, QOS and accounts than elsewhere: projects are often numbers."""
-UserName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_.-]*$", max_length=32)]
+Daemon = Literal["slurmctld", "slurmd", "slurmdbd"]
+LogLevel = Literal["quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5"]
+Timeout = Annotated[int, Field(ge=0, le=65533), Bare("second")]
 
 
 class Partition(Section):
@@ -37,9 +36,9 @@ class Partition(Section):
         ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes."
     )
     default: bool = field(False, "Where jobs go that name no partition.")
-    max_time: Duration | None = field(None, "Longest job; default unlimited.")
-    default_time: Duration | None = field(
-        None, "Limit of jobs that state none; default 1 hour or max_time: backfill needs it."
+    max_time: Minutes | None = field(None, "Longest job; default unlimited.")
+    default_time: Minutes | None = field(
+        None, "Limit of jobs that state none; default 1 hour or max_time: backfill needs it. 0: they are refused."
     )
     priority_tier: Annotated[int, Field(ge=0, le=65533)] | None = field(None, "Higher tiers go first, and may preempt.")
     priority_factor: Annotated[int, Field(ge=0, le=65533)] | None = field(
@@ -48,25 +47,41 @@ class Partition(Section):
     preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(
         None, "What happens to its jobs when preempted."
     )
-    grace_time: Duration | None = field(None, "Time between the warning and the end of a preempted job.")
+    grace_time: Seconds | None = field(None, "Time between the warning and the end of a preempted job.")
     cpus_per_gpu: Annotated[int, Field(ge=1, le=4096)] | None = field(
         None, "Default per GPU; worked out from the hardware."
     )
     memory_per_gpu: Bytes | None = field(None, "Default per GPU; worked out from the hardware.")
     memory_per_cpu: Bytes | None = field(None, "Default per CPU, for partitions without GPUs.")
+    memory_per_node: Bytes | None = field(None, "Default per node, in place of one per GPU or CPU.")
+    max_memory_per_cpu: Bytes | None = field(None, "Most that a job gets per CPU.")
+    max_memory_per_node: Bytes | None = field(None, "Most that a job gets on a node.")
     max_cpus_per_node: Annotated[int, Field(ge=1)] | None = field(None, "Keeps CPU jobs off the cores that GPUs need.")
     max_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Largest job.")
     min_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Smallest job.")
-    oversubscribe: Literal["no", "exclusive", "yes", "force"] | None = field(None, "Sharing of cores; default no.")
+    oversubscribe: (
+        Annotated[
+            str,
+            text(
+                r"^(no|exclusive|(yes|force)(:[1-9][0-9]{0,3})?)$",
+                "write no, exclusive, yes or force, or force:4 for four jobs on a core",
+                10,
+            ),
+        ]
+        | None
+    ) = field(None, "Sharing of cores: no, exclusive, yes or force, with the number of jobs as in force:4; default no.")
     qos: AnyName | None = field(None, "QOS whose limits hold for the partition as a whole.")
     allow_accounts: tuple[AnyName, ...] = field((), "Only these accounts.")
     allow_qos: tuple[AnyName, ...] = field((), "Only these QOS.")
     allow_groups: tuple[SlurmName, ...] = field((), "Only these Unix groups.")
+    deny_accounts: tuple[AnyName, ...] = field((), "All accounts except these; not together with allow_accounts.")
+    deny_qos: tuple[AnyName, ...] = field((), "All QOS except these; not together with allow_qos.")
     billing: dict[str, float] | None = field(
         None, "TRESBillingWeights; default made so that a whole node bills by its GPUs."
     )
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "Whether jobs are taken and started.")
     hidden: bool = field(False, "Not shown to those who may not use it.")
+    require_reservation: bool = field(False, "Only for jobs that name a reservation.")
     options: Options = field({}, "More keys of the PartitionName line.")
 
 
@@ -84,9 +99,9 @@ class PriorityWeights(Section):
 class Priority(Section):
     """Multifactor priority with fair share."""
 
-    half_life: Duration = field("7-0", "Past use counts half after this.", validate_default=True)
-    calc_period: Duration = field("5", "How often use decays.", validate_default=True)
-    max_age: Duration = field("7-0", "Age at which the age factor is full.", validate_default=True)
+    half_life: Minutes = field("7-0", "Past use counts half after this.", validate_default=True)
+    calc_period: Minutes = field("5min", "How often use decays.", validate_default=True)
+    max_age: Minutes = field("7-0", "Age at which the age factor is full.", validate_default=True)
     usage_reset: Literal["NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"] = field(
         "NONE", "Forget use altogether at such times."
     )
@@ -102,40 +117,8 @@ class Preemption(Section):
         "off", "Decided by the partitions' tiers or by the QOS's preempt lists."
     )
     mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "What happens to the preempted job.")
-    exempt_time: Duration | None = field(None, "A job younger than this is left alone.")
+    exempt_time: Minutes | None = field(None, "A job younger than this is left alone.")
     youngest_first: bool = field(True, "Preempt the job that has lost least.")
-
-
-class Qos(Section):
-    """A quality of service: priority, limits and whom it may preempt."""
-
-    description: Phrase | None = field(None, "For people.")
-    priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")
-    preempt: tuple[AnyName, ...] = field((), "QOS whose jobs this one may push aside.")
-    preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(None, "For jobs of this QOS.")
-    grace_time: Duration | None = field(None, "Warning time before a preempted job ends.")
-    max_wall: Duration | None = field(None, "Longest job.")
-    usage_factor: Annotated[float, Field(ge=0)] | None = field(None, "Use counts this many times.")
-    max_jobs_per_user: Annotated[int, Field(ge=-1)] | None = field(None, "Running jobs of a user.")
-    max_submit_per_user: Annotated[int, Field(ge=-1)] | None = field(None, "Jobs of a user, queued ones included.")
-    max_tres_per_user: TresLimits = field({}, "As {gres/gpu: 16}.")
-    max_tres_per_job: TresLimits = field({}, "As {gres/gpu: 64}.")
-    group_tres: TresLimits = field({}, "Of all its running jobs together.")
-    flags: tuple[SlurmName, ...] = field((), "QOS flags: DenyOnLimit …")
-
-
-class Account(Section):
-    """A group of users with a share of the cluster."""
-
-    description: Phrase | None = field(None, "For people.")
-    organization: Phrase | None = field(None, "For people.")
-    parent: AnyName | None = field(None, "Account above; default root.")
-    fairshare: Annotated[int, Field(ge=0, le=2147483647)] = field(1, "Shares beside its siblings.")
-    users: tuple[UserName, ...] = field((), "Its users.")
-    qos: tuple[AnyName, ...] = field((), "QOS that it may use; default all that are defined.")
-    default_qos: AnyName | None = field(None, "QOS of jobs that name none.")
-    group_tres: TresLimits = field({}, "Of all its running jobs together.")
-    max_jobs: Annotated[int, Field(ge=-1)] | None = field(None, "Running jobs of each user in it.")
 
 
 class Accounting(Section):
@@ -144,10 +127,12 @@ class Accounting(Section):
     database_host: Endpoint = field(
         "localhost", "localhost: MariaDB on the slurmdbd node, by socket and without a password."
     )
-    database_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=63)] = field(
+    database_name: Annotated[str, text(r"^[A-Za-z0-9_]+$", "use letters, digits and _", 63)] = field(
         "slurm_acct_db", "Database."
     )
-    database_user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=31)] = field("slurm", "Database user.")
+    database_user: Annotated[str, text(r"^[A-Za-z0-9_]+$", "use letters, digits and _", 31)] = field(
+        "slurm", "Database user."
+    )
     password: bool | None = field(
         None, "The database asks for a password, which is put on the node at apply time; default: not localhost's."
     )
@@ -156,11 +141,14 @@ class Accounting(Section):
     )
     tres: tuple[Tres, ...] = field((), "More trackable resources beside the GPUs.")
     store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field((), "What is kept of jobs.")
-    purge: dict[
-        Literal["event", "job", "resv", "step", "suspend", "txn", "usage"],
-        Annotated[str, Field(pattern=r"^[0-9]+(hours?|days?|months?)$")],
-    ] = field({}, "How long records are kept: {job: 24months}.")
-    gather_frequency: Annotated[int, Field(ge=0, le=3600)] = field(30, "Seconds between samples of running tasks.")
+    purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Age] = field(
+        {}, "How long records are kept: {job: 24months}."
+    )
+    gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how the use of tasks is sampled.")
+    gather_frequency: Annotated[int, Field(ge=0, le=3600), Bare("second")] = field(
+        30, "Time between samples of running tasks."
+    )
+    gather_parameters: tuple[Word, ...] = field((), "JobAcctGatherParams; checked by release.")
     energy: Literal["none", "gpu", "ipmi", "rapl"] = field("none", "Source of energy accounting; gpu holds NVML open.")
     private: tuple[SlurmName, ...] = field((), "PrivateData: what users do not see of others.")
     options: Options = field({}, "More keys of slurmdbd.conf.")
@@ -170,7 +158,10 @@ class Scheduler(Section):
     """Backfill and the main scheduler."""
 
     parameters: tuple[Word, ...] = field((), "More tokens of SchedulerParameters; checked by release.")
-    backfill_window: Duration | None = field(
+    dependency_parameters: tuple[Word, ...] = field(
+        (), "DependencyParameters, as kill_invalid_depend; checked by release."
+    )
+    backfill_window: Minutes | None = field(
         None, "How far backfill looks ahead; default the longest max_time, 7 days at most."
     )
     requeue: bool = field(True, "Jobs go back to the queue when their node fails or they are preempted.")
@@ -178,6 +169,24 @@ class Scheduler(Section):
         None, "MaxJobCount: all job records in memory; default 50000."
     )
     max_array: Annotated[int, Field(ge=2, le=4000001)] | None = field(None, "MaxArraySize.")
+
+
+class Resources(Section):
+    """What is handed out to jobs, and what keeps their tasks inside it."""
+
+    select: Literal["cons_tres", "cons_res", "linear"] = field(
+        "cons_tres",
+        "SelectType: cores, memory and GPUs (cons_tres), or without GPUs: cores (cons_res, before 23.11), whole nodes.",
+    )
+    select_parameters: tuple[Word, ...] = field(
+        (), "SelectTypeParameters; default CR_Core_Memory, with LL_SHARED_GRES where GPUs are shared."
+    )
+    process_tracking: Literal["cgroup", "linuxproc", "pgid"] = field(
+        "cgroup", "ProctrackType: how the processes of a job are recognized."
+    )
+    task_plugins: tuple[Literal["cgroup", "affinity", "none"], ...] = field(
+        ("cgroup", "affinity"), "TaskPlugin: limits of tasks (cgroup) and their binding to cores (affinity)."
+    )
 
 
 class Topology(Section):
@@ -212,7 +221,9 @@ class Scripts(Section):
     prolog: bool = field(True, "Checks the GPUs before a job; a failure drains the node.")
     epilog: bool = field(True, "Ends what a job left on the GPUs, and checks them.")
     task_prolog: bool = field(True, "Gives the NCCL and UCX settings to every task.")
-    timeout: Annotated[int, Field(ge=10, le=65533)] = field(300, "Seconds after which prolog or epilog has failed.")
+    timeout: Annotated[int, Field(ge=10, le=65533), Bare("second")] = field(
+        300, "PrologEpilogTimeout: prolog or epilog has failed after this time."
+    )
     job_map: bool = field(True, "Tells the DCGM exporter which job has which GPU.")
     tmpdir: AbsolutePath | None = field(
         None, "Local scratch: a directory per job, made by the prolog and removed by the epilog."
@@ -222,7 +233,9 @@ class Scripts(Section):
 class Slurm(Section):
     """The workload manager."""
 
-    version: Annotated[str, Field(pattern=r"^[0-9]{2}\.(02|05|08|11)$")] = field(..., "Release, as 24.11.")
+    version: Annotated[str, text(r"^[0-9]{2}\.(02|05|08|11)$", 'write year and month of the release: "24.11"')] = field(
+        ..., "Release, as 24.11."
+    )
     build: Literal["auto", "distribution", "schedmd"] = field(
         "auto",
         "Whose packages: auto takes the distribution's where it has this release, otherwise SchedMD's own packaging.",
@@ -239,17 +252,26 @@ class Slurm(Section):
     state_shared: bool = field(False, "Says that controllers share it on a file system that is not under storage.")
     user: SlurmName = field("slurm", "Account of slurmctld and slurmdbd.")
     uid: Annotated[int, Field(ge=1, le=65533)] = field(64030, "Its user and group id, the same on all nodes.")
-    ports: dict[Literal["slurmctld", "slurmd", "slurmdbd"], PortNumber] = field(
-        {}, "Other ports than 6817, 6818, 6819."
+    spool_directory: AbsolutePath = field(
+        "/var/lib/slurm/slurmd", "SlurmdSpoolDir: job scripts and credentials on each compute node."
     )
+    ports: dict[Daemon, PortNumber] = field({}, "Other ports than 6817, 6818, 6819.")
+    srun_ports: Annotated[str, text(r"^[0-9]{1,5}-[0-9]{1,5}$", "write first-last: 60001-63000", 11)] | None = field(
+        None, "SrunPortRange: ports on which srun listens, as 60001-63000; default: any free port."
+    )
+    pid_files: dict[Daemon, AbsolutePath] = field({}, "Process id files; default: Slurm's own.")
+    log_files: dict[Daemon, AbsolutePath] = field({}, "Log files; default /var/log/slurm/<daemon>.log.")
+    log_levels: dict[Daemon, LogLevel] = field({}, "Log levels; default info.")
     partitions: dict[AnyName, Partition] = field({}, "Queues; default: one with all nodes.")
     node_sets: dict[SlurmName, HostList] = field({}, "Names for groups of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption.")
     qos: dict[AnyName, Qos] = field({}, "Qualities of service.")
-    accounts: dict[AnyName, Account] = field({}, "Accounts and users.")
+    accounts: dict[AnyName, Account] = field({}, "Accounts, with their users.")
+    users: dict[UserName, User] = field({}, "What holds for a user in all accounts.")
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
+    resources: Resources = section(Resources, "What is handed out, and how tasks are confined.")
     topology: Topology = section(Topology, "Topology.")
     pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
@@ -260,10 +282,23 @@ class Slurm(Section):
     interactive_step: bool = field(True, "salloc opens a shell on the first node of the allocation.")
     enforce_binding: bool = field(False, "GPUs only with cores of their own socket.")
     reboot_program: AbsolutePath = field("/usr/sbin/reboot", "For scontrol reboot.")
-    resume_timeout: Annotated[int, Field(ge=60, le=65533)] = field(1800, "Seconds that a reboot may take.")
-    slurmd_timeout: Annotated[int, Field(ge=0, le=65533)] = field(300, "Seconds of silence after which a node is down.")
-    message_timeout: Annotated[int, Field(ge=5, le=100)] | None = field(
-        None, "Seconds for an answer; default by cluster size."
+    resume_timeout: Annotated[int, Field(ge=60, le=65533), Bare("second")] = field(
+        1800, "ResumeTimeout: how long a reboot may take."
+    )
+    slurmctld_timeout: Timeout = field(
+        120, "SlurmctldTimeout: the second controller takes over from one that has not answered for this time."
+    )
+    slurmd_timeout: Timeout = field(300, "SlurmdTimeout: a node that has not answered for this time is down.")
+    unkillable_step_timeout: Annotated[int, Field(ge=1, le=65533), Bare("second")] | None = field(
+        None,
+        "UnkillableStepTimeout: a node with a process that cannot be killed drains after this time; default 180, or"
+        " five message_timeout.",
+    )
+    return_to_service: Literal[0, 1, 2] = field(
+        1, "ReturnToService: a node that was down returns never (0), if it was silent (1), or whatever the reason (2)."
+    )
+    message_timeout: Annotated[int, Field(ge=5, le=100), Bare("second")] | None = field(
+        None, "MessageTimeout: how long to wait for an answer; default by cluster size."
     )
     options: Options = field({}, "More keys of slurm.conf, or other values of ours; checked by release.")
     gres_options: Options = field({}, "More keys of each GPU line of gres.conf.")

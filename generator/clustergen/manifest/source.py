@@ -5,16 +5,16 @@ Anything at all may be given as a manifest: what cannot be read, is no text or i
 
 from __future__ import annotations
 
-import os
+import errno
 import re
-import stat
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clustergen import regular_file
 from clustergen.diagnostics import (
     Diagnostic,
     Finding,
@@ -23,9 +23,10 @@ from clustergen.diagnostics import (
     Problem,
     did_you_mean,
     in_file_order,
+    printable,
     quote,
 )
-from clustergen.diagnostics.secrets import find_secrets, mask, mask_lines
+from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_spans, spans_near, words_of
 from clustergen.manifest.yaml_load import Node, parse
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Source:
         self._root: Node | None = None
         self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
+        self._hidden: frozenset[str] = frozenset()
         if not self.diagnostics:
             self._read()
 
@@ -71,7 +73,7 @@ class Source:
         """
         return self._span(*self._find(path, key, at))
 
-    def written(self, path: ManifestPath) -> str | None:
+    def text_of(self, path: ManifestPath) -> str | None:
         """A scalar as the file has it, quotes included: `24.10` where the data holds 24.1. None for anything else."""
         node = self._node(path)
         return self._text[node.start : node.end] if node and node.children is None and node.style != "*" else None
@@ -79,17 +81,19 @@ class Source:
     def diagnostic(self, finding: Finding) -> Diagnostic:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
-        return Diagnostic.of(finding.code, place, finding.message, finding.hint)
+        return self._covered(finding.code, place, finding.message, finding.hint)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. What was refused as a secret is not spoken of again."""
-        return in_file_order(self.diagnostic(found) for found in findings if found.path not in self._refused)
+        return in_file_order(self.diagnostic(finding) for finding in findings if finding.path not in self._refused)
 
-    def from_validation_error(self, err: ValidationError, model: type[BaseModel]) -> list[Diagnostic]:
-        """Everything that pydantic has against the data, in file order."""
+    def from_validation_error(
+        self, err: ValidationError, model: type[BaseModel], hint: Callable[[ManifestPath], str | None] | None = None
+    ) -> list[Diagnostic]:
+        """Everything that pydantic has against the data, in file order. `hint`: what to write for an unknown key."""
         from clustergen.diagnostics.validation import findings_of
 
-        return self.diagnose(findings_of(err, model, self.data, self.written))
+        return self.diagnose(findings_of(err, model, self.data, self.text_of, hint))
 
     def _read(self) -> None:
         problem = _refuse_bytes(self.raw)
@@ -117,22 +121,34 @@ class Source:
             hint = "`clustergen init` writes one to start from"
             problems.append(Problem("manifest-empty", 0, 0, "the manifest is empty", hint))
         # What was left out of the data, or never became data, may hold a secret too.
-        self.text = mask_lines(self.text, (problem.start for problem in problems))
+        if problems and not bad:
+            self._hide(spans_near(self._text, (problem.start for problem in problems)))
         self.diagnostics = in_file_order([*self.diagnostics, *map(self._diagnostic, problems)])
 
     def _refuse_secrets(self) -> None:
-        findings = list(find_secrets(self._text, self.data))
-        nodes = [self._node(found.path) for found in findings]
-        self.text = mask(self._text, [(node.start, node.end) for node in nodes if node])
-        self.diagnostics += [self.diagnostic(found) for found in findings]
-        self._refused = frozenset(found.path for found in findings)
+        spans = secret_spans(self._text)
+        findings = list(find_secrets(self.data, shaped=bool(spans) or "\\" in self._text))  # an escape may hide a form
+        nodes = [self._node(finding.path) for finding in findings]
+        self._hide([*((node.start, node.end) for node in nodes if node), *spans])
+        self.diagnostics += [self.diagnostic(finding) for finding in findings]
+        self._refused = frozenset(finding.path for finding in findings)
+
+    def _hide(self, spans: list[tuple[int, int]]) -> None:
+        """Masks these spans in excerpts, and their words in messages."""
+        self.text = mask(self.text, spans) if len(self.text) == len(self._text) else self.text
+        self._hidden |= words_of(self._text, spans)
+
+    def _covered(self, code: str, place: Place | None, message: str, hint: str | None) -> Diagnostic:
+        if self._hidden:
+            message, hint = masked(message, self._hidden), masked(hint, self._hidden) if hint else hint
+        return Diagnostic.of(code, place, message, hint)
 
     def _diagnostic(self, problem: Problem) -> Diagnostic:
         message, place = problem.message, self._span(problem.start, problem.start + problem.length)
         if problem.other:
             first = self._span(*problem.other)
             message += f"; the first is on line {first.line}, column {first.column}"
-        return Diagnostic.of(problem.code, place, message, problem.hint)
+        return self._covered(problem.code, place, message, problem.hint)
 
     def _not_utf8(self, err: UnicodeDecodeError) -> Diagnostic:
         before = self.raw[: err.start].decode("utf-8-sig", "replace")
@@ -199,13 +215,13 @@ def _child(node: Node | None, part: str | int) -> Node | None:
 
 def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
     """A span of a scalar as a span of the file, through quotes and escapes; all of it where lines are folded."""
-    written = text[node.start : node.end]
+    excerpt = text[node.start : node.end]
     if node.style == "":
-        starts = list(range(len(written) + 1))
+        starts = list(range(len(excerpt) + 1))
     elif node.style in ("'", '"'):
         token = _SINGLE if node.style == "'" else _DOUBLE
-        starts = [match.start() for match in re.compile(token).finditer(written, 1, len(written) - 1)] + [
-            len(written) - 1
+        starts = [match.start() for match in re.compile(token).finditer(excerpt, 1, len(excerpt) - 1)] + [
+            len(excerpt) - 1
         ]
     else:
         starts = []
@@ -219,30 +235,18 @@ def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
 def load(path: str | Path, name: str | None = None) -> Source:
     """Reads a manifest; `name` is what diagnostics call the file, the path as given by default. Never raises."""
     name = str(path) if name is None else name
+    if not Path(path).name.isprintable():  # it is in the header of every rendered file
+        message = f"the name {quote(Path(path).name)} is not printable text in UTF-8"
+        return Source(name, b"", [Diagnostic.of("file-unreadable", Place(printable(name)), message, "rename the file")])
     try:
-        raw = _read_file(path)
+        raw = regular_file.read(path, MAX_BYTES, follow_links=True)
     except (OSError, ValueError) as err:
-        reason = os.strerror(err.errno).lower() if isinstance(err, OSError) and err.errno else str(err)
-        return Source(name, b"", [_unreadable(name, path, reason)])
-    if len(raw) > MAX_BYTES:
-        message = f"larger than {MAX_BYTES // 1_000_000} MB"
-        return Source(name, b"", [Diagnostic.of("file-too-large", Place(name), message, "is it a manifest?")])
+        if isinstance(err, OSError) and err.errno == errno.EFBIG:
+            message = f"larger than {MAX_BYTES // 1_000_000} MB"
+            return Source(name, b"", [Diagnostic.of("file-too-large", Place(name), message, "is it a manifest?")])
+        reason = (err.strerror or "").lower() if isinstance(err, OSError) else ""
+        return Source(name, b"", [_unreadable(name, path, reason or str(err))])
     return Source(name, raw)
-
-
-def _read_file(path: str | Path) -> bytes:
-    """At most one byte more than a manifest may have; never waits for a pipe or a device."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise ValueError("it is a directory")
-        if not stat.S_ISREG(mode):
-            raise ValueError("it is a pipe or a device, not a file")
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(MAX_BYTES + 1)
-    finally:
-        os.close(descriptor)
 
 
 def _unreadable(name: str, path: str | Path, reason: str) -> Diagnostic:

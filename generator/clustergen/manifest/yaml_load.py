@@ -252,12 +252,12 @@ class _Composer:
             from clustergen.diagnostics.yaml_words import explain_alias
 
             raise _RefusedError(explain_alias(start, end, name, self._anchors))
-        found = self._anchors[name]
-        if found is None:
+        anchor = self._anchors[name]
+        if anchor is None:
             raise _RefusedError(
                 Problem("yaml-too-many-aliases", start, end - start, f"{quote('*' + name)} contains itself")
             )
-        node, size = found
+        node, size = anchor
         self._aliased += size
         if self._aliased > MAX_ALIASED:
             message = f"aliases expand to more than {MAX_ALIASED:,} values"

@@ -51,9 +51,9 @@ def tagged_value(tag: str, text: str, plain: bool) -> Any:
     if tag == f"{CORE}str":
         return text
     value = plain_value(text) if plain else text
-    wanted = _TAGGED.get(tag)
-    if wanted is float and type(value) is int:
+    reader = _TAGGED.get(tag)
+    if reader is float and type(value) is int:
         return float(value)
-    if type(value) is not wanted:
+    if type(value) is not reader:
         raise ValueError(f"{text!r} is not {tag}")
     return value

@@ -12,20 +12,23 @@ Rule = Callable[[Cluster], Iterator[Finding]]
 
 def rules() -> tuple[Rule, ...]:
     """All rules, topic by topic."""
+    from clustergen.filesystems import parts
     from clustergen.rules import (
+        access,
         accounts,
         addresses,
+        durations,
         fabric,
         hardware,
-        lustre,
         monitoring,
         names,
         nccl,
-        nfs,
         partitions,
         ports,
         power,
         rates,
+        reach,
+        rights,
         scheduling,
         slurm_builds,
         slurm_daemons,
@@ -39,6 +42,7 @@ def rules() -> tuple[Rule, ...]:
     topics = (
         names,
         addresses,
+        access,
         hardware,
         fabric,
         rates,
@@ -52,11 +56,13 @@ def rules() -> tuple[Rule, ...]:
         slurm_values,
         slurm_meaning,
         scheduling,
+        durations,
         accounts,
+        rights,
         nccl,
         storage,
-        lustre,
-        nfs,
+        *parts("rules"),
+        reach,
         monitoring,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue import sacctmgr
+from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster, GpuSet, once_per_cluster
+from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.rules.rights import holders
+from clustergen.units import Bytes, Duration
 
-_BUILT_IN_QOS = ("normal",)  # slurmdbd makes it
-_BUILT_IN_ACCOUNT = "root"
 _BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
 _OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 _QOS_FLAGS = (
     "DenyOnLimit", "EnforceUsageThreshold", "NoDecay", "NoReserve", "OverPartQOS", "PartitionMaxNodes",
     "PartitionMinNodes", "PartitionTimeLimit", "Relative", "RequiresReservation", "UsageFactorSafe",
 )  # fmt: skip
-_RELATIVE = SlurmRelease("23.11")
 
 
 def known_qos(cluster: Cluster) -> list[str]:
-    return [*cluster.manifest.slurm.qos, *_BUILT_IN_QOS]
+    return list(dict.fromkeys([*cluster.manifest.slurm.qos, NORMAL]))
 
 
 def unknown(
-    code: str, path: ManifestPath, names: Iterable[str], known: list[str], what: str, *, listed: bool = True
+    code: str, path: ManifestPath, names: Iterable[str], candidates: list[str], what: str, *, listed: bool = True
 ) -> Iterator[Finding]:
     """Names of a list, or the only one, that are not among the known."""
     for index, name in enumerate(names):
-        if name not in known:
-            more = ", ".join(f"'{other}'" for other in known[:8])
-            hint = did_you_mean(name, known) or f"there {'are' if len(known) > 1 else 'is only'} {more}"
+        if name not in candidates:
+            more = ", ".join(f"'{other}'" for other in candidates[:8])
+            hint = did_you_mean(name, candidates) or f"there {'are' if len(candidates) > 1 else 'is only'} {more}"
             yield Finding(code, (*path, index) if listed else path, f"no {what} is called '{name}'", hint)
 
 
@@ -38,7 +39,7 @@ def partition_limits(cluster: Cluster) -> Iterator[Finding]:
     """QOS and accounts that partitions name."""
     if not cluster.accounting_hosts:
         return  # told once: accounting-missing
-    accounts_known = [*cluster.manifest.slurm.accounts, _BUILT_IN_ACCOUNT]
+    accounts_known = [*cluster.manifest.slurm.accounts, ROOT]
     qos_known = known_qos(cluster)
     for name, spec in cluster.manifest.slurm.partitions.items():
         path: ManifestPath = ("slurm", "partitions", name)
@@ -52,8 +53,8 @@ def partition_limits(cluster: Cluster) -> Iterator[Finding]:
 
 
 def qos(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    for name, spec in written.qos.items():
+    section = cluster.manifest.slurm
+    for name, spec in section.qos.items():
         path: ManifestPath = ("slurm", "qos", name)
         yield from unknown("qos-unknown", (*path, "preempt"), spec.preempt, known_qos(cluster), "QOS")
         for index, flag in enumerate(spec.flags):
@@ -65,14 +66,12 @@ def qos(cluster: Cluster) -> Iterator[Finding]:
                     f"sacctmgr knows no QOS flag '{flag}'",
                     did_you_mean(flag, _QOS_FLAGS) or f"it knows {', '.join(_QOS_FLAGS)}",
                 )
-            elif flag == "Relative" and cluster.release < _RELATIVE:
+            elif flag == "Relative" and not cluster.release.has("qos-relative"):
                 yield Finding(
                     "qos-flag-unknown",
                     where,
-                    f"the QOS flag Relative exists from Slurm {_RELATIVE} on; this is {cluster.release}",
+                    f"the QOS flag Relative exists from Slurm {since('qos-relative')} on; this is {cluster.release}",
                 )
-        for field in ("max_tres_per_user", "max_tres_per_job", "group_tres"):
-            yield from _tres(cluster, (*path, field), getattr(spec, field))
 
 
 def qos_circles(cluster: Cluster) -> Iterator[Finding]:
@@ -108,28 +107,42 @@ def _gres_types(gpus: GpuSet) -> Iterator[str]:
 def tracked(cluster: Cluster) -> list[str]:
     """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
     sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
-    found = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
-    found += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
+    names = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
+    names += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
         g.mps_per_gpu for g in sets
     )
-    found += ["gres/gpumem", "gres/gpuutil"] if sets else []
-    return list(dict.fromkeys([*_BUILT_IN_TRES, *found, *cluster.manifest.slurm.accounting.tres]))
+    names += ["gres/gpumem", "gres/gpuutil"] if sets else []
+    return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.manifest.slurm.accounting.tres]))
 
 
 _OF_LIMITS = "sacctmgr takes no limit of it"
 _OF_WEIGHTS = "slurmctld does not start with a weight of it"
 
 
+@once_per_cluster
+def _has_unresolved_gpus(cluster: Cluster) -> bool:
+    """Whether an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
+    kinds = {kind.name: kind for kind in cluster.node_types}
+    for name, spec in cluster.manifest.node_types.items():
+        kind, system = kinds.get(name), cluster.manifest.catalogue.systems.get(spec.system or "")
+        names_gpus = spec.gpus.model or spec.gpus.count or (system and system.gpu)
+        if kind and (not kind.is_resolved or (kind.gpus is None and names_gpus and spec.gpus.count != 0)):
+            return True
+    return False
+
+
 def _tres(
     cluster: Cluster, path: ManifestPath, limits: Mapping[str, object], refused: str = _OF_LIMITS
 ) -> Iterator[Finding]:
-    known = tracked(cluster)
-    lower = {name.lower() for name in known}
+    names = tracked(cluster)
+    lower = {name.lower() for name in names}
     for name in limits:
         if name.lower() in lower or name.lower().startswith(_OPEN_TRES):
             continue
-        gpus = [other for other in known if other.startswith("gres/gpu")]
-        hint = did_you_mean(name, known)
+        if name.lower().startswith("gres/") and _has_unresolved_gpus(cluster):
+            continue
+        gpus = [other for other in names if other.startswith("gres/gpu")]
+        hint = did_you_mean(name, names)
         if name.lower() in ("gpu", "gpus", "gres"):
             hint = "write gres/gpu"
         elif hint is None and name.startswith("gres/gpu:"):
@@ -150,11 +163,11 @@ def billing(cluster: Cluster) -> Iterator[Finding]:
 
 def weights(cluster: Cluster) -> Iterator[Finding]:
     """PriorityWeightTRES has no field of its own: `CPU=1000,GRES/gpu=5000`."""
-    for key, given in cluster.manifest.slurm.options.items():
+    for key, value in cluster.manifest.slurm.options.items():
         if key.lower() != "priorityweighttres":
             continue
         path: ManifestPath = ("slurm", "options", key)
-        names = {part.partition("=")[0].strip(): None for part in str(given).split(",")}
+        names = {part.partition("=")[0].strip(): None for part in str(value).split(",")}
         yield from _tres(cluster, path, names, _OF_WEIGHTS)
         if not cluster.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
             yield Finding(
@@ -167,10 +180,10 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
 
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     """What accounting is to track besides: a type of GPU that no node has would stay at 0."""
-    own = cluster.manifest.slurm.accounting.tres
+    tres = cluster.manifest.slurm.accounting.tres
     sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
     types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
-    for index, name in enumerate(own):
+    for index, name in enumerate(tres):
         if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
             continue
         if (name.startswith("gres/gpu:") and name not in types) or not name.startswith("gres/"):
@@ -186,23 +199,50 @@ def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
 
 
 def accounts(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    names = [*written.accounts, _BUILT_IN_ACCOUNT]
-    for name, spec in written.accounts.items():
+    section = cluster.manifest.slurm
+    names = [*section.accounts, ROOT]
+    for name, spec in section.accounts.items():
         path: ManifestPath = ("slurm", "accounts", name)
         above = (spec.parent,) if spec.parent else ()
         yield from unknown("account-unknown", (*path, "parent"), above, names, "account", listed=False)
         yield from unknown("qos-unknown", (*path, "qos"), spec.qos, known_qos(cluster), "QOS")
         default = (spec.default_qos,) if spec.default_qos else ()
         yield from unknown("qos-unknown", (*path, "default_qos"), default, known_qos(cluster), "QOS", listed=False)
-        if spec.default_qos and spec.qos and spec.default_qos not in spec.qos:
-            yield Finding(
-                "qos-not-allowed",
-                (*path, "default_qos"),
-                f"'{spec.default_qos}' is not among the QOS that '{name}' may use",
-                f"add it to qos of '{name}'",
+        for user, member in spec.user_limits.items():
+            inside: ManifestPath = (*path, "user_limits", user)
+            yield from unknown("qos-unknown", (*inside, "qos"), member.qos, known_qos(cluster), "QOS")
+            default = (member.default_qos,) if member.default_qos else ()
+            yield from unknown(
+                "qos-unknown", (*inside, "default_qos"), default, known_qos(cluster), "QOS", listed=False
             )
-        yield from _tres(cluster, (*path, "group_tres"), spec.group_tres)
+
+
+def resources(cluster: Cluster) -> Iterator[Finding]:
+    """Limits on resources: those that are tracked, and memory alone has units."""
+    for path, entity, section in holders(cluster):
+        for option in sacctmgr.options(entity):
+            if option.form != "tres" or not option.field:
+                continue
+            limits: Mapping[str, object] = getattr(section, option.field)
+            yield from _tres(cluster, (*path, option.field), limits)
+            for name, limit in limits.items():
+                if isinstance(limit, Bytes) and name != "mem" and not name.startswith("bb/"):
+                    message = f"'{name}' is counted, and has no unit"
+                    yield Finding("unit-wrong", (*path, option.field, name), message, "write a whole number")
+
+
+def zero_times(cluster: Cluster) -> Iterator[Finding]:
+    """MaxWall and GrpWall of 0, which Slurm does not read as unlimited."""
+    for path, entity, section in holders(cluster):
+        for field, reason in (("max_wall", "MaxWallDurationPerJobLimit"), ("group_wall", "GrpWallLimit")):
+            limit: Duration | None = getattr(section, field, None)
+            if limit and limit.seconds == 0:
+                yield Finding(
+                    "time-limit-zero",
+                    (*path, field),
+                    f"every job would wait for ever with the reason {'QOS' if entity == 'qos' else 'Assoc'}{reason}",
+                    "write unlimited for no limit; group_submit: 0 refuses jobs",
+                )
 
 
 def account_circles(cluster: Cluster) -> Iterator[Finding]:
@@ -227,40 +267,6 @@ def account_circles(cluster: Cluster) -> Iterator[Finding]:
         done.update(way)
 
 
-def enforced(cluster: Cluster) -> Iterator[Finding]:
-    """Limits of QOS and accounts count only where slurmctld is told to enforce them."""
-    written = cluster.manifest.slurm
-    words = set(written.accounting.enforce)
-    if not cluster.accounting_hosts or words & {"limits", "safe", "all"}:
-        return
-    limits = (
-        "max_wall",
-        "max_jobs_per_user",
-        "max_submit_per_user",
-        "max_tres_per_user",
-        "max_tres_per_job",
-        "group_tres",
-    )
-    for name, spec in written.qos.items():
-        for field in limits:
-            if getattr(spec, field):
-                yield _not_enforced(("slurm", "qos", name, field))
-    for name, account in written.accounts.items():
-        for field in ("group_tres", "max_jobs"):
-            if getattr(account, field):
-                yield _not_enforced(("slurm", "accounts", name, field))
-
-
-def _not_enforced(path: ManifestPath) -> Finding:
-    return Finding(
-        "limits-not-enforced",
-        path,
-        f"nothing enforces {path[-1]}: slurm.accounting.enforce has no word 'limits'",
-        "leave enforce out, or add limits and safe to it",
-        key=True,
-    )
-
-
 RULES = (
     partition_limits,
     qos,
@@ -270,5 +276,6 @@ RULES = (
     tres_of_accounting,
     accounts,
     account_circles,
-    enforced,
+    resources,
+    zero_times,
 )

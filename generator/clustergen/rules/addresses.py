@@ -51,9 +51,9 @@ def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
-    known = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := _network(cidr))]
-    for position, (name, path, network) in enumerate(known):
-        for other, _, earlier in known[:position]:
+    parsed = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := _network(cidr))]
+    for position, (name, path, network) in enumerate(parsed):
+        for other, _, earlier in parsed[:position]:
             if {name[:4], other[:4]} == {"rail", "fabr"}:
                 continue  # rails are parts of the fabric's network
             if network.version == earlier.version and network.overlaps(earlier):
@@ -79,16 +79,16 @@ class _List(NamedTuple):
 
 
 def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
-    networks, written = cluster.manifest.networks, cluster.manifest.nodes[group.index]
+    networks, entry = cluster.manifest.networks, cluster.manifest.nodes[group.index]
     path: ManifestPath = ("nodes", group.index)
-    yield _List("management", (*path, "address"), written.address or "", group.addresses, networks.management.cidr)
+    yield _List("management", (*path, "address"), entry.address or "", group.addresses, networks.management.cidr)
     for name, text, addresses in (
-        ("bmc", written.addresses.bmc, group.bmc),
-        ("storage", written.addresses.storage, group.storage),
+        ("bmc", entry.addresses.bmc, group.bmc),
+        ("storage", entry.addresses.storage, group.storage),
     ):
         network = getattr(networks, name)
         yield _List(name, (*path, "addresses", name), text or "", addresses, network.cidr if network else None)
-    fabric, texts = networks.fabric, written.addresses.fabric
+    fabric, texts = networks.fabric, entry.addresses.fabric
     for rail, addresses in enumerate(group.fabric):
         where: ManifestPath = (*path, "addresses", "fabric")
         cidr = (fabric.rails[rail] if rail < len(fabric.rails) else fabric.cidr) if fabric else None
@@ -104,7 +104,7 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
     gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := address_of(text))}
     for group in cluster.groups:
         for item in _lists(cluster, group):
-            told: set[str] = set()
+            reported: set[str] = set()
             network = _network(item.cidr)
             version, low, high = (network.version, *_ends(network)) if network else (0, 0, 0)
             for host, text in zip(group.hosts, item.addresses, strict=False):
@@ -115,8 +115,8 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
                     owner[number] = host, item.network
                     continue
                 for code, message, hint in _against(host, text, item.network, network, gateways, owner):
-                    if code not in told:
-                        told.add(code)
+                    if code not in reported:
+                        reported.add(code)
                         yield Finding(code, item.path, message, hint, at=span_of(item.text, text))
 
 
@@ -232,8 +232,8 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
 def network_missing(cluster: Cluster) -> Iterator[Finding]:
     networks = cluster.manifest.networks
     for group in cluster.groups:
-        for name, given in (("bmc", group.bmc), ("fabric", group.fabric), ("storage", group.storage)):
-            if given and getattr(networks, name) is None:
+        for name, address in (("bmc", group.bmc), ("fabric", group.fabric), ("storage", group.storage)):
+            if address and getattr(networks, name) is None:
                 yield Finding(
                     "network-missing",
                     ("nodes", group.index, "addresses", name),
@@ -246,7 +246,7 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
 def rails_count(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         ports = len(group.type.fabric_ports())
-        if group.type.known and len(group.fabric) > max(1, ports):
+        if group.type.is_resolved and len(group.fabric) > max(1, ports):
             have = "1 port" if ports == 1 else f"{ports or 'no'} ports"
             yield Finding(
                 "rail-without-port",
@@ -256,7 +256,31 @@ def rails_count(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+# What the node's own network configuration decides: no file of the tree has it.
+_UNUSED = {
+    "management": ("mtu", "vlan"),
+    "bmc": ("mtu", "vlan"),
+    "storage": ("mtu", "vlan"),
+    "fabric": ("vlan",),
+}
+
+
+def unused_values(cluster: Cluster) -> Iterator[Finding]:
+    """Values of a network that configure nothing: whoever writes an MTU expects interfaces to have it."""
+    for name, keys in _UNUSED.items():
+        network = getattr(cluster.manifest.networks, name)
+        for key in keys:
+            if network is not None and getattr(network, key):
+                yield Finding(
+                    "network-value-unused",
+                    ("networks", name, key),
+                    f"no file of the tree sets {key} on interfaces of the {name} network",
+                    f"remove {key}, and set it in the nodes' own network configuration",
+                )
+
+
 RULES = (
+    unused_values,
     cidr_malformed,
     networks_overlap,
     address_checks,

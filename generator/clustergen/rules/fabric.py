@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from clustergen.cluster.catalogue_view import CatalogueView, gbit
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType, Switch
-from clustergen.cluster.shelf import Shelf, gbit
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand, span_of
 from clustergen.rules.rates import rate_words, technology
@@ -14,7 +15,7 @@ from clustergen.rules.rates import rate_words, technology
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 
 
-def _written(cluster: Cluster, switch: Switch) -> str:
+def _location(cluster: Cluster, switch: Switch) -> str:
     """The list of names in the switch's entry."""
     fabric = cluster.manifest.networks.fabric
     return fabric.switches[switch.index].name if fabric else ""
@@ -31,7 +32,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 f"'{name}' stands here twice" if again else f"'{name}' is a switch already",
                 "each switch once; all its nodes go into one list",
-                at=None if again else span_of(_written(cluster, switch), name),
+                at=None if again else span_of(_location(cluster, switch), name),
             )
         seen.setdefault(name, switch.index)
         if len(name) > 63:
@@ -39,22 +40,22 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 "switch-name-too-long",
                 path,
                 f"{len(name)} characters; Slurm takes 63",
-                at=span_of(_written(cluster, switch), name),
+                at=span_of(_location(cluster, switch), name),
             )
 
 
 def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
-    known = dict.fromkeys(switch.name for switch in cluster.switches)
-    for index, written in enumerate(fabric.switches if fabric else ()):
-        for number, uplink in enumerate(written.uplinks):
-            top = next((name for name in expand(uplink.to) if name not in known), None)
+    names = dict.fromkeys(switch.name for switch in cluster.switches)
+    for index, spec in enumerate(fabric.switches if fabric else ()):
+        for number, uplink in enumerate(spec.uplinks):
+            top = next((name for name in expand(uplink.to) if name not in names), None)
             if top is not None:
                 yield Finding(
                     "switch-unknown",
                     (*_SWITCHES, index, "uplinks", number, "to"),
                     f"no switch is called '{top}'",
-                    did_you_mean(top, known) or "switches without nodes of their own need an entry too",
+                    did_you_mean(top, names) or "switches without nodes of their own need an entry too",
                     at=span_of(uplink.to, top),
                 )
 
@@ -93,16 +94,16 @@ def _circle(start: str, above: dict[str, tuple[str, ...]], done: set[str]) -> li
 
 def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
-    everybody = dict.fromkeys(cluster.hosts())
-    for index, written in enumerate(fabric.switches if fabric else ()):
-        host = next((host for host in expand(written.nodes) if host not in everybody), None) if written.nodes else None
+    hosts = dict.fromkeys(cluster.hosts())
+    for index, spec in enumerate(fabric.switches if fabric else ()):
+        host = next((host for host in expand(spec.nodes) if host not in hosts), None) if spec.nodes else None
         if host is not None:
             yield Finding(
                 "switch-node-unknown",
                 (*_SWITCHES, index, "nodes"),
                 f"'{host}' is no node of this cluster",
-                did_you_mean(host, everybody),
-                at=span_of(written.nodes or "", host),
+                did_you_mean(host, hosts),
+                at=span_of(spec.nodes or "", host),
             )
 
 
@@ -128,7 +129,7 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
                 (*_SWITCHES, switch.index, "name"),
                 f"'{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has {switch.ports}",
                 "spread the nodes over more switches, or take a larger one",
-                at=span_of(_written(cluster, switch), switch.name),
+                at=span_of(_location(cluster, switch), switch.name),
             )
 
 
@@ -141,10 +142,10 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     if fabric is None:
         return
-    shelf = Shelf(cluster.manifest)
+    catalogue_view = CatalogueView(cluster.manifest)
     rate = gbit(fabric.rate) if fabric.rate else None
-    for index, written in enumerate(fabric.switches):
-        model = shelf.switch(written.model) if written.model else None
+    for index, spec in enumerate(fabric.switches):
+        model = catalogue_view.switch(spec.model) if spec.model else None
         if model is None:
             continue
         if model.fabric != technology(fabric):
@@ -188,8 +189,8 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
 def _can_manage(cluster: Cluster) -> bool:
     """Whether some switch is a managed one, or nobody knows."""
     fabric = cluster.manifest.networks.fabric
-    shelf = Shelf(cluster.manifest)
-    models = [shelf.switch(written.model) if written.model else None for written in (fabric.switches if fabric else ())]
+    catalogue_view = CatalogueView(cluster.manifest)
+    models = [catalogue_view.switch(spec.model) if spec.model else None for spec in (fabric.switches if fabric else ())]
     return not models or any(model is None or model.managed for model in models)
 
 
@@ -210,7 +211,37 @@ def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
             )
 
 
+def ports_unknown(cluster: Cluster) -> Iterator[Finding]:
+    """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
+    fabric = cluster.manifest.networks.fabric
+    for kind in cluster.node_types:
+        ports = kind.fabric_ports()
+        if fabric is None or not ports or not are_guessed(cluster, kind):
+            continue
+        manifest = cluster.manifest
+        lacking = [
+            name
+            for name, is_lacking in (
+                ("NCCL_IB_HCA in nccl.conf", bool(kind.gpus) and fabric.type != "ethernet"),
+                ("UCX_NET_DEVICES in ucx.conf", manifest.ucx.enabled and fabric.type != "ethernet"),
+                ("health check of the ports", manifest.health.enabled and manifest.health.fabric),
+                ("alerts on ports that are down, slow or missing", bool(cluster.hosts("monitoring"))),
+            )
+            if is_lacking
+        ]
+        yield Finding(
+            "fabric-ports-unknown",
+            ("node_types", kind.name),
+            f"the device names of the {len(ports)} fabric ports of '{kind.name}' ({kind.title}) are not known;"
+            f" the tree has no {', no '.join(lacking)}",
+            f"list them as `rdma link` prints them on a node: node_types.{kind.name}.nics:"
+            f" [{{device: {ports[0].device}, interface: …}}, …]",
+            key=True,
+        )
+
+
 RULES = (
+    ports_unknown,
     switch_names,
     uplink_unknown,
     switch_cycle,

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.catalogue import mig as catalogue
+from clustergen.catalogue.gpu_vendors import other_vendor
+from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.hardware import Nic
@@ -40,6 +42,17 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def gpu_vendor(cluster: Cluster) -> Iterator[Finding]:
+    for name, row in cluster.manifest.catalogue.gpus.items():
+        if vendor := other_vendor(row.nvml_name):
+            yield Finding(
+                "gpu-not-nvidia",
+                ("catalogue", "gpus", name, "nvml_name"),
+                f"'{row.nvml_name}' is a GPU by {vendor}; {NVIDIA_ONLY}",
+                WITHOUT_GPUS,
+            )
+
+
 def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
@@ -64,9 +77,9 @@ def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
 
 def links_shape(cluster: Cluster) -> Iterator[Finding]:
     for kind, path in _with_gpus(cluster):
-        written = cluster.manifest.node_types[kind.name].gpus.links
+        spec = cluster.manifest.node_types[kind.name].gpus.links
         gpus = kind.gpus
-        if written is None or not gpus:
+        if spec is None or not gpus:
             continue
         where: ManifestPath = (*path, "links")
         if gpus.autodetect != "off":
@@ -77,34 +90,34 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
                 "take links away, or say autodetect: off",
             )
         count = gpus.count
-        odd = next((i for i, row in enumerate(written) if len(row) != count), None)
-        if len(written) != count or odd is not None:
+        odd = next((i for i, row in enumerate(spec) if len(row) != count), None)
+        if len(spec) != count or odd is not None:
             yield Finding(
                 "links-malformed",
                 where if odd is None else (*where, odd),
                 f"{count} GPUs need {count} rows of {count} numbers"
-                + (f", not {len(written)} rows" if odd is None else f"; this row has {len(written[odd])}"),
+                + (f", not {len(spec)} rows" if odd is None else f"; this row has {len(spec[odd])}"),
             )
-        elif (odd := next((i for i in range(count) if written[i][i] != -1), None)) is not None:
+        elif (odd := next((i for i in range(count) if spec[i][i] != -1), None)) is not None:
             yield Finding(
                 "links-malformed",
                 (*where, odd, odd),
                 f"GPU {odd} has a link to itself",
                 "the place of a GPU in its own row is written -1",
             )
-        elif uneven := next(((i, j) for i in range(count) for j in range(i) if written[i][j] != written[j][i]), None):
+        elif uneven := next(((i, j) for i in range(count) for j in range(i) if spec[i][j] != spec[j][i]), None):
             i, j = uneven
             yield Finding(
                 "links-malformed",
                 (*where, i, j),
-                f"GPU {i} has {written[i][j]} links to GPU {j}, but GPU {j} has {written[j][i]} to GPU {i}",
+                f"GPU {i} has {spec[i][j]} links to GPU {j}, but GPU {j} has {spec[j][i]} to GPU {i}",
                 "a link counts at both of its ends",
             )
 
 
 def mig_plans(cluster: Cluster) -> Iterator[Finding]:
     """A plan must fit on each GPU that it is used for."""
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         layouts = [layout for layout in gpus.mig if layout] if gpus else []
@@ -121,16 +134,38 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
                 "say autodetect: nvml, which needs a slurmd that was built with NVML",
             )
         for layout in layouts:
-            if (layout.plan, gpus.model.id) not in told:
-                told.add((layout.plan, gpus.model.id))
+            if (layout.plan, gpus.model.id) not in reported:
+                reported.add((layout.plan, gpus.model.id))
                 yield from _layout(layout.plan, Counter(layout.profiles), gpus.model.mig_family, gpus.model.nvml_name)
+
+
+def mig_types(cluster: Cluster) -> Iterator[Finding]:
+    """Before 23.02.6 slurmd rounds the memory that the driver reports, so 3g.40gb may be 3g.39gb there."""
+    if cluster.release > catalogue.NAMED_BY_NVIDIA:
+        return
+    old = cluster.release < catalogue.NAMED_BY_NVIDIA
+    for kind, path in _with_gpus(cluster):
+        gpus = kind.gpus
+        profiles = dict.fromkeys(name for layout in gpus.mig if layout for name in layout.profiles) if gpus else ()
+        if not gpus or not gpus.gres_type or not profiles:
+            continue
+        names = ", ".join(dict.fromkeys(map(gpus.instance_type, profiles)))
+        yield Finding(
+            "mig-type-uncertain",
+            (*path, "mig"),
+            f"Slurm {cluster.release}{'' if old else ' before 23.02.6'} rounds the memory of an instance to GiB, which"
+            f" differs by driver: slurmd may detect other types than {names}, and drain '{kind.name}'",
+            "compare with `slurmd -G` on a node, or use Slurm 23.11 or newer"
+            if old
+            else "install 23.02.6 or newer on the nodes",
+        )
 
 
 def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
     plans = cluster.manifest.gpu.mig_plans
     used: set[str] = set()
-    for written in cluster.manifest.node_types.values():
-        mig = written.gpus.mig
+    for spec in cluster.manifest.node_types.values():
+        mig = spec.gpus.mig
         used |= {mig} if isinstance(mig, str) else set(mig.values()) if mig else set()
     if used <= plans.keys():  # otherwise the misspelt one is said, and probably means this one
         for name in plans:
@@ -146,14 +181,14 @@ def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterator[Finding]:
     path: ManifestPath = ("gpu", "mig_plans", plan, "profiles")
-    known = [profile.profile for profile in catalogue.mig_profiles(family)]
+    profile_names = [profile.profile for profile in catalogue.mig_profiles(family)]
     for name in profiles:
-        if name not in known:
+        if name not in profile_names:
             yield Finding(
                 "mig-profile-unknown",
                 (*path, name),
                 f"the {gpu} has no MIG profile '{name}'",
-                did_you_mean(name, known) or f"it has {', '.join(known)}",
+                did_you_mean(name, profile_names) or f"it has {', '.join(profile_names)}",
                 key=True,
             )
             return
@@ -164,7 +199,7 @@ def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterato
 def reserved(cluster: Cluster) -> Iterator[Finding]:
     """slurmctld drops a CoreSpecCount or MemSpecLimit that leaves nothing, so that nothing would be reserved at all."""
     for kind in cluster.node_types:
-        if not kind.known:
+        if not kind.is_resolved:
             continue
         for what, kept, total, unit in (
             ("cores", kind.reserved_cores, kind.cores, "cores"),
@@ -200,9 +235,9 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def disks(cluster: Cluster) -> Iterator[Finding]:
-    for name, written in cluster.manifest.node_types.items():
+    for name, spec in cluster.manifest.node_types.items():
         seen: set[str] = set()
-        for index, disk in enumerate(written.disks):
+        for index, disk in enumerate(spec.disks):
             if disk.device in seen:
                 path = ("node_types", name, "disks", index, "device")
                 yield Finding("disk-twice", path, f"'{disk.device}' is a disk of '{name}' already")
@@ -215,9 +250,11 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
     manifest = cluster.manifest
     names = [name for row in hardware.nics().values() for name in (row.id, *row.aliases)]
     lists: list[tuple[ManifestPath, tuple[Nic, ...]]] = [
-        (("node_types", name, "nics"), written.nics or ()) for name, written in manifest.node_types.items()
+        (("node_types", name, "nics"), spec.nics or ()) for name, spec in manifest.node_types.items()
     ]
-    lists += [(("catalogue", "systems", name, "nics"), own.nics) for name, own in manifest.catalogue.systems.items()]
+    lists += [
+        (("catalogue", "systems", name, "nics"), system.nics) for name, system in manifest.catalogue.systems.items()
+    ]
     for path, ports in lists:
         seen: set[str] = set()
         for index, port in enumerate(ports):
@@ -235,9 +272,11 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
 
 RULES = (
     gres_type,
+    gpu_vendor,
     gpu_sharing,
     links_shape,
     mig_plans,
+    mig_types,
     mig_plan_unused,
     reserved,
     gpu_cores_unknown,

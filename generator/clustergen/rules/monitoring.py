@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.dcgm import dcgm_name_known, dcgm_names
+from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -14,22 +14,34 @@ _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL
 
 
 def counters(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.monitoring.dcgm
-    version = DcgmVersion(written.version)
-    known = [name for name in dcgm_names() if dcgm_name_known(name, version)] if written.counters else []
-    for index, name in enumerate(written.counters):
+    spec = cluster.manifest.monitoring.dcgm
+    version = DcgmVersion(spec.version)
+    counter_names = [name for name in dcgm_names() if dcgm_name_known(name, version)] if spec.counters else []
+    for index, name in enumerate(spec.counters):
         if not dcgm_name_known(name, version):
             yield Finding(
                 "dcgm-field-unknown",
                 ("monitoring", "dcgm", "counters", index),
                 f"DCGM {version} has no field '{name}'; the exporter does not start with it",
-                did_you_mean(name, known),
+                did_you_mean(name, counter_names),
             )
 
 
+def release(cluster: Cluster) -> Iterator[Finding]:
+    version = cluster.manifest.monitoring.dcgm.version
+    if DcgmVersion(version) > LAST and cluster.gpu_types and cluster.manifest.monitoring.dcgm.enabled is not False:
+        yield Finding(
+            "dcgm-release-unknown",
+            ("monitoring", "dcgm", "version"),
+            f"DCGM {version} is newer than {LAST}, the last release that the catalogue covers: fields may have other"
+            " names and units, and alerts on them may not fire",
+            f"install DCGM {LAST} or older with the dcgm-exporter of the same release, and pin both packages",
+        )
+
+
 def receivers(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.monitoring
-    for name, receiver in written.receivers.items():
+    spec = cluster.manifest.monitoring
+    for name, receiver in spec.receivers.items():
         path: ManifestPath = ("monitoring", "receivers", name)
         ways = (receiver.email, receiver.webhook, receiver.webhook_url_file, receiver.slack_url_file)
         if receiver.slack_channel and not receiver.slack_url_file:
@@ -55,7 +67,7 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
                 "one of them only; a file where the URL holds a secret",
                 key=True,
             )
-        lacking = [field for field in ("smtp", "mail_from") if not getattr(written, field)]
+        lacking = [field for field in ("smtp", "mail_from") if not getattr(spec, field)]
         if receiver.email and lacking:
             yield Finding(
                 "mail-server-missing",
@@ -80,19 +92,19 @@ def alertmanager(cluster: Cluster) -> Iterator[Finding]:
 
 def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     """Settings of a monitoring that nothing runs."""
-    written = cluster.manifest.monitoring
-    if not written.enabled or not cluster.hosts("monitoring"):
-        why = "monitoring.enabled is false" if not written.enabled else "no node has the role monitoring"
+    spec = cluster.manifest.monitoring
+    if not spec.enabled or not cluster.hosts("monitoring"):
+        why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
         for field in ("receivers", "targets", "remote_write"):
-            if getattr(written, field):
+            if getattr(spec, field):
                 yield Finding(
                     "monitoring-missing",
                     ("monitoring", field),
                     f"{field} without effect: {why}, so there is no Prometheus",
-                    "give a node the role monitoring" if written.enabled else None,
+                    "give a node the role monitoring" if spec.enabled else None,
                     key=True,
                 )
-    elif written.receivers and not written.alertmanager:
+    elif spec.receivers and not spec.alertmanager:
         yield Finding(
             "receivers-unused",
             ("monitoring", "receivers"),
@@ -103,14 +115,24 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
 
 
 def thresholds(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.monitoring.thresholds
-    if written.gpu_very_hot <= written.gpu_hot:
-        field = "gpu_very_hot" if "gpu_very_hot" in written.model_fields_set else "gpu_hot"
+    spec = cluster.manifest.monitoring.thresholds
+    if spec.gpu_hot and spec.gpu_very_hot and spec.gpu_very_hot <= spec.gpu_hot:
         yield Finding(
             "thresholds-order",
-            ("monitoring", "thresholds", field),
-            f"critical from {written.gpu_very_hot} °C on (gpu_very_hot) is not above the warning,"
-            f" {written.gpu_hot} °C (gpu_hot)",
+            ("monitoring", "thresholds", "gpu_very_hot"),
+            f"critical from {spec.gpu_very_hot} °C on (gpu_very_hot) is not above the warning,"
+            f" {spec.gpu_hot} °C (gpu_hot)",
+        )
+
+
+def retention(cluster: Cluster) -> Iterator[Finding]:
+    spec = cluster.manifest.monitoring
+    if spec.retention.seconds == 0 and not spec.retention_size:
+        yield Finding(
+            "value-out-of-range",
+            ("monitoring", "retention"),
+            "Prometheus reads a retention of 0 as none stated, and keeps samples for 15 days",
+            "write 15d, or state retention_size",
         )
 
 
@@ -126,4 +148,4 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (counters, receivers, alertmanager, nobody_told, thresholds, jobs)
+RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs)

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from clustergen.catalogue.versions import since
+from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.shelf import Shelf
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
@@ -66,7 +67,7 @@ def host_list_for_slurm(cluster: Cluster) -> Iterator[Finding]:
         if ":" in text:
             continue  # no host list at all, which host_name_form says
         try:
-            validate_for_slurm(text, str(cluster.release))
+            validate_for_slurm(text, str(cluster.release), str(since("hostlist-suffix")))
         except HostlistError as err:
             yield Finding("hostlist-not-for-slurm", path, err.message, err.hint, at=(err.offset, err.length))
 
@@ -158,7 +159,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
 
 
 def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
-    used = {written.type for written in cluster.manifest.nodes}
+    used = {entry.type for entry in cluster.manifest.nodes}
     if not used <= {SERVICE, *cluster.manifest.node_types}:
         return  # the misspelt one is said, and probably means this one
     for name in cluster.manifest.node_types:
@@ -174,16 +175,16 @@ def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
     manifest = cluster.manifest
-    own = manifest.catalogue
-    systems = {written.system for written in manifest.node_types.values()}
-    gpus = {written.gpus.model for written in manifest.node_types.values()} | {row.gpu for row in own.systems.values()}
+    catalogue = manifest.catalogue
+    systems = {spec.system for spec in manifest.node_types.values()}
+    gpus = {spec.gpus.model for spec in manifest.node_types.values()} | {row.gpu for row in catalogue.systems.values()}
     fabric = manifest.networks.fabric
     switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
-    shelf = Shelf(manifest)
+    catalogue_view = CatalogueView(manifest)
     for kind, rows, used, where, find in (
-        ("systems", own.systems, systems, "a node type's system", shelf.system),
-        ("gpus", own.gpus, gpus, "a node type's gpus.model", shelf.gpu),
-        ("switches", own.switches, switches, "a switch's model", shelf.switch),
+        ("systems", catalogue.systems, systems, "a node type's system", catalogue_view.system),
+        ("gpus", catalogue.gpus, gpus, "a node type's gpus.model", catalogue_view.gpu),
+        ("switches", catalogue.switches, switches, "a switch's model", catalogue_view.switch),
     ):
         if rows and any(name and find(name) is None for name in used):
             continue  # the misspelt one is said, and probably means one of these

@@ -23,8 +23,8 @@ _ROCE_ONLY = (
 _INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
 
 
-def _plain(given: EnvValue | Override) -> str:
-    return str(given.value if isinstance(given, Override) else given)
+def _plain(value: EnvValue | Override) -> str:
+    return str(value.value if isinstance(value, Override) else value)
 
 
 def _unprintable(text: str) -> str | None:
@@ -43,44 +43,44 @@ def _cut_by_ucx(name: str, value: str) -> str | None:
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
     version = NcclVersion(cluster.manifest.nccl.version)
-    for name, given in cluster.manifest.nccl.env.items():
+    for name, value in cluster.manifest.nccl.env.items():
         path: ManifestPath = ("nccl", "env", name)
-        known = nccl_param(name)
-        if known is None or not known.known_in(version):
-            if not (version > LAST and isinstance(given, Override) and name.startswith("NCCL_")):
-                yield _unknown_name(path, name, known, version)
+        param = nccl_param(name)
+        if param is None or not param.known_in(version):
+            if not (version > LAST and isinstance(value, Override) and name.startswith("NCCL_")):
+                yield _unknown_name(path, name, param, version)
             continue
-        if known.use == "debugging" and not isinstance(given, Override):
+        if param.use == "debugging" and not isinstance(value, Override):
             yield Finding(
                 "nccl-name-debugging",
                 path,
                 f"NVIDIA keeps '{name}' for debugging: it does not belong in a production system",
-                f'where it must be, say why: {name}: {{value: {given}, reason: "…"}}',
+                f'where it must be, say why: {name}: {{value: {value}, reason: "…"}}',
                 key=True,
             )
-        where: ManifestPath = (*path, "value") if isinstance(given, Override) else path
-        text = _plain(given)
+        where: ManifestPath = (*path, "value") if isinstance(value, Override) else path
+        text = _plain(value)
         if wrong := _unprintable(text):
             yield Finding("nccl-value-wrong", where, wrong)
-        elif not known.accepts(text):
-            why = "; NCCL takes any other text for 0, in silence" if known.numeric and not _is_number(text) else ""
-            yield Finding("nccl-value-wrong", where, f"'{name}' takes {_wanted(known)}, not '{text}'{why}")
+        elif not param.accepts(text):
+            why = "; NCCL takes any other text for 0, in silence" if param.numeric and not _is_number(text) else ""
+            yield Finding("nccl-value-wrong", where, f"'{name}' takes {_expected(param)}, not '{text}'{why}")
 
 
-def _unknown_name(path: ManifestPath, name: str, known: NcclParam | None, version: NcclVersion) -> Finding:
-    if known is None and not name.startswith("NCCL_"):
+def _unknown_name(path: ManifestPath, name: str, param: NcclParam | None, version: NcclVersion) -> Finding:
+    if param is None and not name.startswith("NCCL_"):
         hint = "UCX's variables belong in ucx.env" if name.startswith("UCX_") else None
         return Finding("nccl-name-unknown", path, f"'{name}' is no variable of NCCL's", hint, key=True)
-    if known is None:
+    if param is None:
         hint = never_there(name) or did_you_mean(name, nccl_params())
         message = f"no NCCL reads '{name}'"
         if hint is None and version > LAST:
             message = f"the catalogue ends with NCCL {LAST}, and knows no '{name}'"
             hint = f'where {version} has it, say so: {name}: {{value: …, reason: "…"}}'
         return Finding("nccl-name-unknown", path, message, hint, key=True)
-    since = known.since
-    when = f"from {since} on" if since and version < since else f"before {known.removed}"
-    hint = f"write {known.instead}" if known.instead else None
+    since = param.since
+    when = f"from {since} on" if since and version < since else f"before {param.removed}"
+    hint = f"write {param.instead}" if param.instead else None
     if hint is None and since and version < since:
         hint = f'where all jobs bring NCCL {since} or newer, say nccl: {{version: "{since}"}}'
     return Finding("nccl-name-unknown", path, f"'{name}' is read by NCCL {when}; this is {version}", hint, key=True)
@@ -90,8 +90,8 @@ def _is_number(text: str) -> bool:
     return text.removeprefix("-").isdigit()
 
 
-def _wanted(known: NcclParam) -> str:
-    spans = [value.replace("..", " to ") for value in known.values]
+def _expected(param: NcclParam) -> str:
+    spans = [value.replace("..", " to ") for value in param.values]
     return " or ".join(spans) if spans else "a number"
 
 
@@ -111,14 +111,14 @@ def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
 
 def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
     """The GID index: needed on RoCE before 2.21, and harmful from there on. What else only RoCE knows."""
-    written = cluster.manifest.nccl
+    spec = cluster.manifest.nccl
     fabric = cluster.manifest.networks.fabric
     roce = fabric is not None and fabric.type == "roce"
-    version = NcclVersion(written.version)
+    version = NcclVersion(spec.version)
     stated: list[ManifestPath] = []
-    if written.gid_index is not None:
+    if spec.gid_index is not None:
         stated.append(("nccl", "gid_index"))
-    if "NCCL_IB_GID_INDEX" in written.env:
+    if "NCCL_IB_GID_INDEX" in spec.env:
         stated.append(("nccl", "env", "NCCL_IB_GID_INDEX"))
     if roce and not stated and version < _FINDS_GID:
         yield Finding(
@@ -138,7 +138,7 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
     if fabric is None or roce:
         return
     speaks = {"infiniband": "InfiniBand", "ethernet": "TCP"}[fabric.type]
-    names = [name for name in _ROCE_ONLY if name in written.env and name != "NCCL_IB_GID_INDEX"]
+    names = [name for name in _ROCE_ONLY if name in spec.env and name != "NCCL_IB_GID_INDEX"]
     for path in (*stated, *(("nccl", "env", name) for name in names)):
         yield Finding(
             "nccl-gid-useless",
@@ -171,16 +171,16 @@ def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def _value_path(given: EnvValue | Override, name: str) -> ManifestPath:
-    return ("nccl", "env", name, "value") if isinstance(given, Override) else ("nccl", "env", name)
+def _value_path(value: EnvValue | Override, name: str) -> ManifestPath:
+    return ("nccl", "env", name, "value") if isinstance(value, Override) else ("nccl", "env", name)
 
 
 def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
     """A list of HCAs must name devices that the GPU nodes have."""
-    given = cluster.manifest.nccl.env.get("NCCL_IB_HCA")
-    if given is None or _plain(given).startswith("^"):
+    value = cluster.manifest.nccl.env.get("NCCL_IB_HCA")
+    if value is None or _plain(value).startswith("^"):
         return
-    text = _plain(given)
+    text = _plain(value)
     exact = text.startswith("=")
     start = 1 if exact else 0
     for item in text[start:].split(","):
@@ -188,13 +188,13 @@ def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
         lacking = {}
         for kind in cluster.gpu_types:
             devices = [port.device for port in kind.ports]
-            found = name in devices if exact else any(device.startswith(name) for device in devices)
-            if devices and name and not found and not are_guessed(cluster, kind):
+            is_present = name in devices if exact else any(device.startswith(name) for device in devices)
+            if devices and name and not is_present and not are_guessed(cluster, kind):
                 lacking[kind.name] = devices
         for kind_name, devices in list(lacking.items())[:1]:
             yield Finding(
                 "nccl-hca-unknown",
-                _value_path(given, "NCCL_IB_HCA"),
+                _value_path(value, "NCCL_IB_HCA"),
                 f"nodes of type '{kind_name}' have no device '{name}'",
                 did_you_mean(name, devices) or f"they have {', '.join(devices)}",
                 at=(start, len(name)),
@@ -207,7 +207,7 @@ def fabric_without_ports(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.networks.fabric is None:
         return
     for kind in cluster.gpu_types:
-        if kind.known and not kind.fabric_ports():
+        if kind.is_resolved and not kind.fabric_ports():
             yield Finding(
                 "fabric-without-port",
                 ("node_types", kind.name),

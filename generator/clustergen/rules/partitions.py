@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster, Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import expand, span_of
+from clustergen.manifest.slurm import Partition as PartitionSpec
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")
@@ -17,8 +18,8 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
     complete = _all_known(cluster)
     for group in cluster.compute:
         outside = [host for host in group.hosts if host not in inside]
-        written = cluster.manifest.nodes[group.index]
-        if outside and complete and not written.in_no_partition:
+        entry = cluster.manifest.nodes[group.index]
+        if outside and complete and not entry.in_no_partition:
             several = len(outside) > 1
             yield Finding(
                 "node-in-no-partition",
@@ -28,9 +29,9 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
                 "add it to a partition, or say in_no_partition: true"
                 if not several
                 else "add them to a partition, or say in_no_partition: true",
-                at=span_of(written.name, outside[0]),
+                at=span_of(entry.name, outside[0]),
             )
-        elif written.in_no_partition and len(outside) < len(group.hosts):
+        elif entry.in_no_partition and len(outside) < len(group.hosts):
             host = next(host for host in group.hosts if host in inside)
             name = next(partition.name for partition in cluster.partitions if host in partition.hosts)
             yield Finding(
@@ -44,9 +45,9 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
 def _all_known(cluster: Cluster) -> bool:
     """Whether every name in the partitions is known; a misspelt one probably means a node that seems left out."""
     slurm = cluster.manifest.slurm
-    known = {*cluster.hosts(), *slurm.node_sets}
+    names = {*cluster.hosts(), *slurm.node_sets}
     lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes not in _WORDS]
-    return all(known.issuperset(expand(text)) for text in [*lists, *slurm.node_sets.values()])
+    return all(names.issuperset(expand(text)) for text in [*lists, *slurm.node_sets.values()])
 
 
 def default_partition(cluster: Cluster) -> Iterator[Finding]:
@@ -73,25 +74,41 @@ def partition_values(cluster: Cluster) -> Iterator[Finding]:
     for partition in cluster.partitions:
         path: ManifestPath = (*_PARTITIONS, partition.name)
         spec = partition.spec
-        if spec.default_time and spec.max_time and spec.default_time > spec.max_time:
+        if spec.max_time and spec.max_time.seconds == 0:
+            yield Finding(
+                "time-limit-zero",
+                (*path, "max_time"),
+                "jobs that ask for a time would wait for ever with the reason PartitionTimeLimit, and others would be"
+                " killed as soon as they start",
+                "write unlimited for no limit; state: INACTIVE keeps jobs out",
+            )
+        elif spec.default_time and spec.max_time and spec.default_time > spec.max_time:
             yield Finding(
                 "partition-times",
                 (*path, "default_time"),
                 f"a job that asks for no time would get {spec.default_time}, but max_time is {spec.max_time}",
             )
-        if spec.memory_per_cpu and spec.memory_per_gpu:
-            yield Finding(
-                "partition-memory-twice",
-                (*path, "memory_per_cpu"),
-                "Slurm takes a default per GPU or per CPU, not both",
-                "memory_per_gpu where jobs use GPUs, otherwise memory_per_cpu",
-            )
+        yield from _exclusive(path, spec)
         if complete:
             yield from _sizes(path, partition)
 
 
+def _exclusive(path: ManifestPath, spec: PartitionSpec) -> Iterator[Finding]:
+    """Fields of which Slurm uses one."""
+    for code, names in (
+        ("partition-memory-twice", ("memory_per_gpu", "memory_per_cpu", "memory_per_node")),
+        ("partition-memory-twice", ("max_memory_per_cpu", "max_memory_per_node")),
+        ("slurm-key-ignored", ("allow_accounts", "deny_accounts")),
+        ("slurm-key-ignored", ("allow_qos", "deny_qos")),
+    ):
+        both = [name for name in names if getattr(spec, name)]
+        if len(both) > 1:
+            message = f"Slurm uses {both[0]} or {both[1]}, not both"
+            yield Finding(code, (*path, both[1]), message, f"keep one of {' and '.join(both)}")
+
+
 def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
-    smallest, largest, there = partition.spec.min_nodes, partition.spec.max_nodes, len(partition.hosts)
+    smallest, largest, available = partition.spec.min_nodes, partition.spec.max_nodes, len(partition.hosts)
     if not smallest:
         return
     if largest and smallest > largest:
@@ -100,8 +117,8 @@ def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
             (*path, "min_nodes"),
             f"min_nodes is {smallest} and max_nodes {largest}, so no job has a right size",
         )
-    elif smallest > there > 0:
-        nodes = "1 node" if there == 1 else f"{there} nodes"
+    elif smallest > available > 0:
+        nodes = "1 node" if available == 1 else f"{available} nodes"
         yield Finding(
             "partition-sizes",
             (*path, "min_nodes"),
@@ -115,16 +132,18 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
         spec, path = partition.spec, (*_PARTITIONS, partition.name)
         kinds = {group.type.name: group.type for group in cluster.compute if partition.hosts.intersection(group.hosts)}
         for kind in kinds.values():
-            if not kind.gpus or not kind.known:
+            if not kind.gpus or not kind.is_resolved:
                 continue
             count, cpus, memory = kind.gpus.gres_count, kind.job_cores * kind.threads_per_core, kind.job_memory_mib
-            if spec.cpus_per_gpu and (fit := cpus // spec.cpus_per_gpu) < count:
+            usable = min(cpus, spec.max_cpus_per_node or cpus)
+            if spec.cpus_per_gpu and (fit := usable // spec.cpus_per_gpu) < count:
+                limit = f" (max_cpus_per_node: {usable})" if usable < cpus else ""
                 yield Finding(
                     "share-per-gpu-too-large",
                     (*path, "cpus_per_gpu"),
-                    f"a '{kind.name}' has {cpus} CPUs for jobs, enough for {fit} of its {count} GPUs with"
+                    f"a '{kind.name}' has {usable} CPUs for jobs{limit}, enough for {fit} of its {count} GPUs with"
                     f" {spec.cpus_per_gpu} each",
-                    f"at most {cpus // count}, or GPUs stay idle",
+                    f"at most {usable // count}, or GPUs stay idle",
                 )
             if spec.memory_per_gpu and (fit := memory // max(1, spec.memory_per_gpu.mib)) < count:
                 yield Finding(
@@ -137,10 +156,11 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
 
 
 def node_sets(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    used = {item for spec in written.partitions.values() if spec.nodes not in _WORDS for item in expand(spec.nodes)}
+    section = cluster.manifest.slurm
+    used = {item for spec in section.partitions.values() if spec.nodes not in _WORDS for item in expand(spec.nodes)}
     hosts = set(cluster.hosts())
-    for name in written.node_sets:
+    is_readable = bool(section.node_sets) and _all_known(cluster)
+    for name in section.node_sets:
         path: ManifestPath = ("slurm", "node_sets", name)
         if name in hosts:
             yield Finding(
@@ -150,7 +170,7 @@ def node_sets(cluster: Cluster) -> Iterator[Finding]:
                 "give the node set another name",
                 key=True,
             )
-        elif name not in used and name.lower() != "all" and _all_known(cluster):
+        elif name not in used and name.lower() != "all" and is_readable:
             yield Finding(
                 "node-set-unused", path, f"no partition uses '{name}'", "nodes: takes node sets by name", key=True
             )

@@ -81,17 +81,17 @@ def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
 
 
 def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
-    everybody = dict.fromkeys(cluster.hosts())
+    hosts = dict.fromkeys(cluster.hosts())
     seen: dict[str, str] = {}
     for name, rack in cluster.manifest.racks.items():
         path: ManifestPath = ("racks", name, "nodes")
         for host in expand(rack.nodes) if rack.nodes else ():
-            if host not in everybody:
+            if host not in hosts:
                 yield Finding(
                     "rack-node-unknown",
                     path,
                     f"'{host}' is no node of this cluster",
-                    did_you_mean(host, everybody),
+                    did_you_mean(host, hosts),
                     at=span_of(rack.nodes or "", host),
                 )
                 break

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.shelf import gbit
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.networks import Fabric
 from clustergen.units import BitRate, ByteRate, UnitError
@@ -30,8 +30,8 @@ def rates(cluster: Cluster) -> Iterator[Finding]:
         network = getattr(networks, name)
         if network is not None and network.rate is not None:
             yield from _rate(("networks", name, "rate"), network.rate)
-    for name, own in cluster.manifest.catalogue.switches.items():
-        yield from _rate(("catalogue", "switches", name, "rate"), own.rate)
+    for name, switch in cluster.manifest.catalogue.switches.items():
+        yield from _rate(("catalogue", "switches", name, "rate"), switch.rate)
 
 
 def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
 def _bits_or_bytes(text: str) -> str | None:
     """A hint for a rate with an upper-case B, which counts bytes."""
     try:
-        return f"say {BitRate.parse(text.replace('B', 'b'))}, or {ByteRate.parse(text).to_bits()} if bytes are meant"
+        return f"write {BitRate.parse(text.replace('B', 'b'))}, or {ByteRate.parse(text).to_bits()} if bytes are meant"
     except UnitError:
         return None
 
@@ -76,11 +76,11 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
     if rate is None or fabric is None:
         return
     for kind, resolved in {group.type.name: group.type for group in cluster.compute}.items():
-        written = cluster.manifest.node_types.get(kind)
+        spec = cluster.manifest.node_types.get(kind)
         named = rate_words(fabric)
         for index, port in enumerate(resolved.ports):
             if port.network == "fabric" and port.max_gbit is not None and port.max_gbit < rate:
-                stated = written is not None and written.nics is not None
+                stated = spec is not None and spec.nics is not None
                 yield Finding(
                     "nic-too-slow",
                     ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),

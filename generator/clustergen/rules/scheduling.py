@@ -12,9 +12,9 @@ _DAY = 86_400
 
 
 def by_qos(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    by = written.preemption.by
-    lists = [name for name, qos in written.qos.items() if qos.preempt]
+    spec = cluster.manifest.slurm
+    by = spec.preemption.by
+    lists = [name for name, qos in spec.qos.items() if qos.preempt]
     if by == "qos" and not lists:
         yield Finding(
             "preemption-without-lists",
@@ -22,7 +22,7 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
             "no QOS names another that it may preempt, so no job ever is",
             "say preempt: […] in a QOS, or by: partition",
         )
-    if by == "qos" and lists and cluster.accounting_hosts and not {"qos", "all"} & set(written.accounting.enforce):
+    if by == "qos" and lists and cluster.accounting_hosts and not {"qos", "all"} & set(spec.accounting.enforce):
         yield Finding(
             "limits-not-enforced",
             (*_PREEMPTION, "by"),
@@ -41,8 +41,8 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
 
 
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
-    by = written.preemption.by
+    section = cluster.manifest.slurm
+    by = section.preemption.by
     tiers = {
         partition.spec.priority_tier if partition.spec.priority_tier is not None else 1
         for partition in cluster.partitions
@@ -54,7 +54,7 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
             "there is only one partition" if len(cluster.partitions) == 1 else "all partitions have one priority_tier",
             "a partition preempts those with a lower priority_tier and some of its nodes",
         )
-    for name, spec in written.partitions.items():
+    for name, spec in section.partitions.items():
         if spec.preempt and by != "partition":
             yield Finding(
                 "preemption-unused",
@@ -67,16 +67,16 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
 
 def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
     """What becomes of them: where they cannot go back to the queue, or keep their GPUs."""
-    written = cluster.manifest.slurm
-    by = written.preemption.by
+    section = cluster.manifest.slurm
+    by = section.preemption.by
     if by == "off":
         return
-    modes: list[tuple[ManifestPath, str | None]] = [((*_PREEMPTION, "mode"), written.preemption.mode)]
+    modes: list[tuple[ManifestPath, str | None]] = [((*_PREEMPTION, "mode"), section.preemption.mode)]
     if by == "qos":
-        modes += [(("slurm", "qos", name, "preempt_mode"), qos.preempt_mode) for name, qos in written.qos.items()]
+        modes += [(("slurm", "qos", name, "preempt_mode"), qos.preempt_mode) for name, qos in section.qos.items()]
     else:
-        modes += [(("slurm", "partitions", name, "preempt"), spec.preempt) for name, spec in written.partitions.items()]
-    if not written.scheduler.requeue and any(mode == "requeue" for _, mode in modes):
+        modes += [(("slurm", "partitions", name, "preempt"), spec.preempt) for name, spec in section.partitions.items()]
+    if not section.scheduler.requeue and any(mode == "requeue" for _, mode in modes):
         yield Finding(
             "preemption-without-requeue",
             ("slurm", "scheduler", "requeue"),
@@ -91,7 +91,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
                 "a suspended job keeps its GPUs and their memory, so the other job cannot have them",
                 "requeue, or cancel",
             )
-        elif mode == "suspend" and written.preemption.mode != "suspend":
+        elif mode == "suspend" and section.preemption.mode != "suspend":
             yield Finding(
                 "preemption-unused",
                 path,
@@ -131,4 +131,15 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (by_qos, by_partition, preempted_jobs, priority)
+def window(cluster: Cluster) -> Iterator[Finding]:
+    spec = cluster.manifest.slurm.scheduler.backfill_window
+    if spec and spec.seconds == 0:
+        yield Finding(
+            "value-out-of-range",
+            ("slurm", "scheduler", "backfill_window"),
+            "backfill would look no minute ahead, and Slurm ignores such a window",
+            "leave it out, or write 2d",
+        )
+
+
+RULES = (by_qos, by_partition, preempted_jobs, priority, window)

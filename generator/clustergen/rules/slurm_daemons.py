@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.storage import Mount
+from clustergen.manifest.mount import Mount
+from clustergen.slurmrules.keys import unread
 
-OLDEST = SlurmRelease("22.05")  # the first with cgroup v2 and shards
+OLDEST = since("cgroup-v2")
 
 
 def own_release(os: OperatingSystem) -> SlurmRelease:
@@ -21,15 +22,14 @@ def own_release(os: OperatingSystem) -> SlurmRelease:
 
 def place_of_os(cluster: Cluster, group: NodeGroup) -> ManifestPath:
     """Where the manifest says which system the nodes of a group have."""
-    written = cluster.manifest.node_types.get(group.type.name)
-    return ("node_types", group.type.name, "os") if written and written.os else ("os",)
+    spec = cluster.manifest.node_types.get(group.type.name)
+    return ("node_types", group.type.name, "os") if spec and spec.os else ("os",)
 
 
 def release_known(cluster: Cluster) -> Iterator[Finding]:
-    known = slurm.releases()
     path: ManifestPath = ("slurm", "version")
-    if cluster.release not in known:
-        names = ", ".join(str(release) for release in known if release >= OLDEST)
+    if cluster.release not in slurm.releases():
+        names = ", ".join(str(release) for release in slurm.read_releases() if release >= OLDEST)
         yield Finding(
             "slurm-release-unknown", path, f"the catalogue does not know Slurm {cluster.release}", f"it knows {names}"
         )
@@ -40,6 +40,8 @@ def release_known(cluster: Cluster) -> Iterator[Finding]:
             f"Slurm {cluster.release} has no cgroup v2, which all systems of the catalogue boot with",
             f"{OLDEST} or newer",
         )
+    elif remark := unread(cluster.release):
+        yield Finding(remark.code, path, remark.message, remark.hint)
 
 
 def distribution_release(cluster: Cluster) -> Iterator[Finding]:
@@ -62,7 +64,7 @@ def releases_talk(cluster: Cluster) -> Iterator[Finding]:
     """slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands, and each not much newer."""
     if cluster.manifest.slurm.build != "distribution":
         return
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     mine = cluster.release
     for group in cluster.groups:
         theirs = own_release(group.type.os)
@@ -78,9 +80,9 @@ def releases_talk(cluster: Cluster) -> Iterator[Finding]:
             daemon, fits = "the commands", bool(slurm.accepts(mine, theirs))
         else:
             continue
-        if fits or (group.type.name, daemon) in told:
+        if fits or (group.type.name, daemon) in reported:
             continue
-        told.add((group.type.name, daemon))
+        reported.add((group.type.name, daemon))
         yield Finding(
             "slurm-releases-apart",
             place_of_os(cluster, group),
@@ -160,7 +162,7 @@ def _below(place: str, entry: Mount) -> bool:
 
 
 def accounting(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
+    spec = cluster.manifest.slurm
     hosts = cluster.accounting_hosts
     groups = cluster.with_role("slurm-accounting")
     if len(hosts) > 2:
@@ -170,11 +172,11 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             f"{len(hosts)} nodes would run slurmdbd; there is one, and one that takes over",
             "two nodes with the role at most",
         )
-    if len(hosts) == 2 and written.accounting.database_host == "localhost":
+    if len(hosts) == 2 and spec.accounting.database_host == "localhost":
         yield Finding(
             "database-not-shared",
             ("slurm", "accounting", "database_host")
-            if "database_host" in written.accounting.model_fields_set
+            if "database_host" in spec.accounting.model_fields_set
             else ("nodes", groups[-1].index, "roles"),
             "two slurmdbd with a database each would keep two sets of books",
             "say slurm: {accounting: {database_host: …}}, a host that both reach",
@@ -184,21 +186,24 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm
+    section = cluster.manifest.slurm
     hint = "give the head node the role slurm-accounting"
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, and no node runs it", hint, key=key)
 
     for name, what in (("qos", "QOS"), ("accounts", "accounts")):
-        if getattr(written, name):
+        if getattr(section, name):
             yield missing(("slurm", name), f"{what} live in the database of", key=True)
-    if written.preemption.by == "qos":
+    if section.preemption.by == "qos":
         yield missing(("slurm", "preemption", "by"), "preemption by QOS needs")
-    for name, spec in written.partitions.items():
+    for name, spec in section.partitions.items():
         for field in ("qos", "allow_qos", "allow_accounts"):
             if getattr(spec, field):
                 yield missing(("slurm", "partitions", name, field), f"{field} of a partition needs", key=True)
+        for option in spec.options if cluster.release.has("accounting-qos-of-partition") else ():
+            if option.lower() in ("qos", "allowqos", "denyqos"):
+                yield missing(("slurm", "partitions", name, "options", option), f"{option} needs", key=True)
 
 
 def user(cluster: Cluster) -> Iterator[Finding]:

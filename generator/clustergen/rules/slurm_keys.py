@@ -1,4 +1,4 @@
-"""The escape hatches for Slurm's own keys, checked by release: is there such a key, and may it stand here."""
+"""The passthrough options for Slurm's own keys, checked by release: is there such a key, and may it stand here."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from clustergen.catalogue import slurm, slurm_traps
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
-from clustergen.rules.slurm_managed import NOT_FREE, derived_from, field_of
+from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings, value
 from clustergen.slurmrules import keys
+from clustergen.slurmrules.fields import NOT_FREE, Field, current_names, derived_from, field_of, fields_of
 
-Hatch = tuple[ManifestPath, str, str, Mapping[str, OptionValue]]
+Passthrough = tuple[ManifestPath, str, str, Mapping[str, OptionValue], tuple[object, ...]]
 
 # (file, block) → where its keys go.
-_HATCH_OF = {
+OPTIONS_OF = {
     ("slurm.conf", ""): "slurm.options",
     ("slurm.conf", "NodeName"): "slurm_options of a node type",
     ("slurm.conf", "PartitionName"): "options of a partition",
@@ -27,30 +28,32 @@ _HATCH_OF = {
 }
 
 
-def hatches(cluster: Cluster) -> Iterator[Hatch]:
-    """Path, file, block and options of each hatch."""
-    written = cluster.manifest.slurm
-    yield ("slurm", "options"), "slurm.conf", "", written.options
-    yield ("slurm", "cgroup_options"), "cgroup.conf", "", written.cgroup_options
-    yield ("slurm", "gres_options"), "gres.conf", "NodeName", written.gres_options
-    yield ("slurm", "mpi_options"), "mpi.conf", "", written.mpi_options
-    yield ("slurm", "acct_gather_options"), "acct_gather.conf", "", written.acct_gather_options
-    yield ("slurm", "accounting", "options"), "slurmdbd.conf", "", written.accounting.options
-    for name, partition in written.partitions.items():
-        yield ("slurm", "partitions", name, "options"), "slurm.conf", "PartitionName", partition.options
+def passthrough_sections(cluster: Cluster) -> Iterator[Passthrough]:
+    """Path, file, block and options of each passthrough section, and the sections with the fields for its keys."""
+    spec = cluster.manifest.slurm
+    root = (cluster.manifest,)
+    types = tuple(cluster.manifest.node_types.values())
+    yield ("slurm", "options"), "slurm.conf", "", spec.options, root
+    yield ("slurm", "cgroup_options"), "cgroup.conf", "", spec.cgroup_options, root
+    yield ("slurm", "gres_options"), "gres.conf", "NodeName", spec.gres_options, types
+    yield ("slurm", "mpi_options"), "mpi.conf", "", spec.mpi_options, root
+    yield ("slurm", "acct_gather_options"), "acct_gather.conf", "", spec.acct_gather_options, root
+    yield ("slurm", "accounting", "options"), "slurmdbd.conf", "", spec.accounting.options, root
+    for name, partition in spec.partitions.items():
+        yield ("slurm", "partitions", name, "options"), "slurm.conf", "PartitionName", partition.options, (partition,)
     for name, kind in cluster.manifest.node_types.items():
-        yield ("node_types", name, "slurm_options"), "slurm.conf", "NodeName", kind.slurm_options
+        yield ("node_types", name, "slurm_options"), "slurm.conf", "NodeName", kind.slurm_options, (kind,)
     for index, entry in enumerate(cluster.manifest.nodes):
-        yield ("nodes", index, "slurm_options"), "slurm.conf", "NodeName", entry.slurm_options
+        yield ("nodes", index, "slurm_options"), "slurm.conf", "NodeName", entry.slurm_options, (entry,)
 
 
 def own_lines(cluster: Cluster) -> Iterator[Finding]:
     """Lines that stand as the manifest gives them: the first key says what the others may be."""
-    written = cluster.manifest.slurm
+    spec = cluster.manifest.slurm
     places: tuple[tuple[ManifestPath, str, tuple[Mapping[str, OptionValue], ...]], ...] = (
-        (("slurm", "lines"), "slurm.conf", written.lines),
-        (("slurm", "gres_lines"), "gres.conf", written.gres_lines or ()),
-        (("slurm", "topology", "lines"), "topology.conf", written.topology.lines),
+        (("slurm", "lines"), "slurm.conf", spec.lines),
+        (("slurm", "gres_lines"), "gres.conf", spec.gres_lines or ()),
+        (("slurm", "topology", "lines"), "topology.conf", spec.topology.lines),
     )
     for path, file, lines in places:
         for index, line in enumerate(lines):
@@ -60,61 +63,107 @@ def own_lines(cluster: Cluster) -> Iterator[Finding]:
                 block = "NodeName"
             for name, text in line.items():
                 where: ManifestPath = (*path, index, name)
-                known = slurm.key(file, name, "" if name == opening or block is None else block)
-                if known is None:
+                row = slurm.key(file, name, "" if name == opening or block is None else block)
+                if row is None:
                     yield _unknown(where, file, block or "", name)
-                elif known.state(cluster.release) != "known":
-                    yield from findings(where, keys.state(known, cluster.release))
+                elif row.state(cluster.release) != "known":
+                    yield from findings(where, keys.state(row, cluster.release))
+                elif block is None and (conflict := _conflict((cluster.manifest,), row, text)):
+                    yield Finding("slurm-key-managed", where, *conflict, key=True)
                 elif name != opening or block is None:
-                    yield from value(cluster.release, where, known, text)
+                    yield from value(cluster.release, where, row, text)
 
 
 def options(cluster: Cluster) -> Iterator[Finding]:
-    for path, file, block, given in hatches(cluster):
+    for path, file, block, values, sections in passthrough_sections(cluster):
         seen: dict[str, str] = {}
-        for name, text in given.items():
+        if path == ("slurm", "options"):
+            seen = {name.lower(): name for line in cluster.manifest.slurm.lines for name in list(line)[:1]}
+        for name, text in values.items():
             where: ManifestPath = (*path, name)
-            if name.lower() in seen:
-                yield Finding(
-                    "slurm-key-twice",
-                    where,
-                    f"'{name}' and '{seen[name.lower()]}' are one key to Slurm, which does not mind the case",
-                    key=True,
-                )
+            spellings = current_names(file, block, name)
+            other = next((seen[one.lower()] for one in spellings if one.lower() in seen), None)
+            if other is not None:
+                yield Finding("slurm-key-twice", where, _twice(name, other), "remove one of them", key=True)
                 continue
-            seen[name.lower()] = name
-            yield from _option(cluster, where, file, block, name, text)
+            seen |= {one.lower(): name for one in spellings}
+            yield from _option(cluster, where, file, block, name, text, sections)
+
+
+def _twice(name: str, other: str) -> str:
+    if name == other:
+        return f"'{name}' is also a line of slurm.lines"
+    if name.lower() == other.lower():
+        return f"'{name}' and '{other}' are the same key: Slurm ignores the case"
+    return f"'{name}' and '{other}' are two names of the same key"
 
 
 def _option(
-    cluster: Cluster, path: ManifestPath, file: str, block: str, name: str, text: OptionValue
+    cluster: Cluster,
+    path: ManifestPath,
+    file: str,
+    block: str,
+    name: str,
+    text: OptionValue,
+    sections: tuple[object, ...],
 ) -> Iterator[Finding]:
     release = cluster.release
-    known = slurm.key(file, name, block)
-    free = cluster.bare and (known is None or known.key not in NOT_FREE)  # slurm.defaults: slurm
-    if known is None:
+    known_key = slurm.key(file, name, block)
+    rows = fields_of(file, block, name)
+    free = cluster.bare and (known_key is None or known_key.key not in NOT_FREE)  # slurm.defaults: slurm
+    if known_key is None:
         yield _unknown(path, file, block, name)
-    elif (field := field_of(file, block, name)) and not free:
+    elif conflict := _conflict(sections, known_key, text):
+        yield Finding("slurm-key-managed", path, *conflict, key=True)
+    elif (field := field_of(file, block, name)) and not free and not all(row.optional for row in rows):
         yield Finding(
-            "slurm-key-managed", path, f"the manifest has a field for '{known.key}'", f"write {field}", key=True
+            "slurm-key-managed", path, f"the manifest has a field for '{known_key.key}'", f"write {field}", key=True
         )
     elif (origin := derived_from(file, block, name)) and not free:
         yield Finding(
-            "slurm-key-managed", path, f"'{known.key}' is written by clustergen", f"it follows from {origin}", key=True
+            "slurm-key-managed",
+            path,
+            f"'{known_key.key}' is written by clustergen",
+            f"it follows from {origin}",
+            key=True,
         )
-    elif known.state(release) != "known":
-        yield from findings(path, keys.state(known, release))
+    elif known_key.state(release) != "known":
+        yield from findings(path, keys.state(known_key, release))
     else:
-        yield from value(release, path, known, text)
+        yield from value(release, path, known_key, text)
+
+
+def _conflict(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: OptionValue) -> tuple[str, str] | None:
+    """Message and hint where a field that the manifest sets contradicts an option, or is silently overridden by it."""
+    for row in fields_of(known_key.file, known_key.block, known_key.key):
+        section = next((section for section in sections if is_stated(section, row.path)), None)
+        if section is None or row.other_key:
+            continue
+        value = value_at(section, row.path)
+        if row.form == "word":
+            words = [part.strip().partition("=")[0].lower().rpartition("/")[2] for part in str(text).split(",")]
+            has = row.word.lower() in words
+            if has != bool(value):
+                verb = "has" if has else "lacks"
+                return f"{row.path} is {str(bool(value)).lower()}, but this list {verb} {row.word}", _agree(row, has)
+        elif row.form != "switch" or value:
+            remedy = f"write {row.path}: false to use your own program"
+            hint = remedy if row.form == "switch" else f"keep only {row.path}"
+            return f"'{known_key.key}' is already set by {row.path}, which this option would override", hint
+    return None
+
+
+def _agree(row: Field, has: bool) -> str:
+    return f"remove {row.word}, or write {row.path}: true" if has else f"add {row.word}, or write {row.path}: false"
 
 
 def _unknown(path: ManifestPath, file: str, block: str, name: str) -> Finding:
     never = slurm_traps.never_there(name)
     hint = never.manifest if never else did_you_mean(name, [key.key for key in slurm.keys(file, block)])
     if hint is None:
-        homes = [(f, b) for f, b in _HATCH_OF if slurm.key(f, name, b) is not None]
+        homes = [(f, b) for f, b in OPTIONS_OF if slurm.key(f, name, b) is not None]
         if homes:
-            place = field_of(*homes[0], name) or _HATCH_OF[homes[0]]
+            place = field_of(*homes[0], name) or OPTIONS_OF[homes[0]]
             hint = f"it is a key of {'a ' + homes[0][1] + ' line' if homes[0][1] else homes[0][0]}: write {place}"
     return next(findings(path, [keys.unknown(file, block, name, hint)]))
 

@@ -7,42 +7,59 @@ from collections.abc import Iterator, Mapping
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings
+from clustergen.slurmconf.scalars import FALSE
 from clustergen.slurmrules import combinations as shared
+from clustergen.slurmrules.fields import FIELDS
 
-_FALSE = ("no", "down", "false", "0")
+_HASH = "hash/k12"
+_TEXTS = ("plugin", "plugins", "words", "lower words")
 
 
 class _Options:
-    """The options of one file, whatever the case of their keys."""
+    """The options of one file, whatever the case of their keys, and fields that stand for keys."""
 
-    def __init__(self, path: ManifestPath, given: Mapping[str, OptionValue]) -> None:
-        self._path = path
-        self._given = {key.lower(): (key, str(value)) for key, value in given.items()}
+    def __init__(
+        self,
+        path: ManifestPath,
+        options: Mapping[str, OptionValue],
+        fields: Mapping[str, tuple[ManifestPath, str]] | None = None,
+    ) -> None:
+        self._options = {key.lower(): (place, text) for key, (place, text) in (fields or {}).items()}
+        self._options |= {key.lower(): ((*path, key), str(value)) for key, value in options.items()}
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key.lower() in self._given
+        return isinstance(key, str) and key.lower() in self._options
 
     def text(self, key: str) -> str:
-        return self._given[key.lower()][1] if key in self else ""
+        return self._options[key.lower()][1] if key in self else ""
 
     def words(self, key: str) -> list[str]:
         """The words of a list, in lower case and without their values."""
         return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",")] if key in self else []
 
     def path(self, key: str) -> ManifestPath:
-        return (*self._path, self._given[key.lower()][0])
+        return self._options[key.lower()][0]
 
 
 def _slurm_conf(cluster: Cluster) -> _Options:
-    return _Options(("slurm", "options"), cluster.manifest.slurm.options)
+    """What the manifest sets itself of slurm.conf, by fields or options."""
+    manifest = cluster.manifest
+    fields: dict[str, tuple[ManifestPath, str]] = {}
+    for key, row in FIELDS["slurm.conf", ""].items():
+        value = value_at(manifest, row.path) if row.form in _TEXTS and is_stated(manifest, row.path) else None
+        if isinstance(value, (str, tuple)):
+            text = value if isinstance(value, str) else ",".join(value)
+            fields[key] = (tuple(row.path.split(".")), text)
+    return _Options(("slurm", "options"), manifest.slurm.options, fields)
 
 
 def combinations(cluster: Cluster) -> Iterator[Finding]:
     """Words and keys that exclude or need each other, whatever the cluster."""
-    own = _slurm_conf(cluster)
-    for key, remark in shared.combinations(own):
-        yield from findings(own.path(key), [remark])
+    conf = _slurm_conf(cluster)
+    for key, remark in shared.combinations(conf):
+        yield from findings(conf.path(key), [remark])
 
 
 def health_states(cluster: Cluster) -> Iterator[Finding]:
@@ -55,19 +72,13 @@ def health_states(cluster: Cluster) -> Iterator[Finding]:
 
 def lacking(cluster: Cluster) -> Iterator[Finding]:
     """Words that this cluster needs and that a value of the manifest's own leaves out: it takes the place of ours."""
-    own = _slurm_conf(cluster)
-    written = cluster.manifest.slurm
+    conf = _slurm_conf(cluster)
     numa = next((group.type.name for group in cluster.compute if group.type.numa_as_socket), None)
     namespaces = any(
-        "tmpfs" in own.text(key) or "linux" in own.text(key) for key in ("JobContainerType", "NamespaceType")
+        "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
     )
     adopts = cluster.manifest.host.ssh_adopt
     for key, word, why in (
-        (
-            "SlurmctldParameters",
-            "enable_configless",
-            "nodes of a configless cluster could fetch no configuration" if written.configless else None,
-        ),
         (
             "SlurmdParameters",
             "numa_node_as_socket",
@@ -83,34 +94,34 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
         # X11 brings Contain along.
         if (
             why
-            and key in own
-            and word.lower() not in own.words(key)
-            and not (word == "Contain" and "x11" in own.words(key))
+            and key in conf
+            and word.lower() not in conf.words(key)
+            and not (word == "Contain" and "x11" in conf.words(key))
         ):
-            yield Finding("slurm-value-wrong", own.path(key), f"without {word}, {why}", f"add {word}")
+            yield Finding("slurm-value-wrong", conf.path(key), f"without {word}, {why}", f"add {word}")
 
 
 def gpus(cluster: Cluster) -> Iterator[Finding]:
     """Values with which GPUs are not handed out, or not kept apart."""
-    own = _slurm_conf(cluster)
-    if own.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.topology == "tree"):
+    conf = _slurm_conf(cluster)
+    if conf.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.topology == "tree"):
         yield Finding(
             "slurm-value-wrong",
-            own.path("SelectType"),
+            conf.path("SelectType"),
             "select/linear hands out whole nodes, and knows no GPUs and no switches",
-            "leave it out: select/cons_tres is written",
+            "leave it out: cons_tres is the default",
         )
-    if "TaskPlugin" in own and not any(word.endswith("cgroup") for word in own.words("TaskPlugin")):
+    if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in conf.words("TaskPlugin")):
         yield Finding(
             "slurm-value-harmful",
-            own.path("TaskPlugin"),
+            conf.path("TaskPlugin"),
             "without task/cgroup nothing keeps a job inside its cores, memory and GPUs",
-            "write task/cgroup,task/affinity",
+            "write task_plugins: [cgroup, affinity]",
         )
-    if own.words("SelectTypeParameters") and not any("memory" in word for word in own.words("SelectTypeParameters")):
+    if conf.words("SelectTypeParameters") and not any("memory" in word for word in conf.words("SelectTypeParameters")):
         yield Finding(
             "slurm-value-harmful",
-            own.path("SelectTypeParameters"),
+            conf.path("SelectTypeParameters"),
             "memory is not handed out, so jobs on one node can take each other's",
             "write CR_Core_Memory",
         )
@@ -120,8 +131,42 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
         ("ConstrainRAMSpace", "a job that takes more memory than it asked for brings its neighbours down"),
         ("ConstrainCores", "jobs run on each other's cores"),
     ):
-        if cgroup.text(key).lower() in _FALSE:
+        if cgroup.text(key).lower() in FALSE:
             yield Finding("slurm-value-harmful", cgroup.path(key), f"without {key} {why}")
 
 
-RULES = (combinations, health_states, lacking, gpus)
+def cloud_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes that slurmctld has to start need its power saving, which is off unless three keys are set."""
+    slurm = cluster.manifest.slurm
+    group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
+    lines = [key.lower() for line in slurm.lines for key in line]
+    if group is None or "poweraction" in lines:
+        return
+    conf = _Options(("slurm", "options"), slurm.options)
+    partitions = [_Options(("slurm", "partitions", name), spec.options) for name, spec in slurm.partitions.items()]
+    missing = shared.power_saving_lacks(conf.text, [partition.text("SuspendTime") for partition in partitions])
+    if missing:
+        yield Finding(
+            "cloud-without-power-saving",
+            ("nodes", group.index, "state"),
+            f"without {' and '.join(missing)} slurmctld never starts {group.folded}, and jobs there stay CONFIGURING",
+            f"set {', '.join(missing)} in slurm.options",
+        )
+
+
+def hashes(cluster: Cluster) -> Iterator[Finding]:
+    """slurmdbd reads no message that is hashed by a plugin which it has not loaded; hash/k12 it always has."""
+    slurm = cluster.manifest.slurm
+    conf = _Options(("slurm", "options"), slurm.options)
+    slurmdbd = _Options(("slurm", "accounting", "options"), slurm.accounting.options)
+    name = conf.text("HashPlugin")
+    if cluster.accounting_hosts and name not in ("", _HASH, slurmdbd.text("HashPlugin")):
+        yield Finding(
+            "slurm-value-harmful",
+            conf.path("HashPlugin"),
+            f"slurmdbd has not loaded {name}, so slurmctld and sacctmgr get no connection to it",
+            f"add HashPlugin: {name} to slurm.accounting.options",
+        )
+
+
+RULES = (combinations, health_states, lacking, gpus, cloud_nodes, hashes)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue import slurm
+from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.stated import value_at
+from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
+from clustergen.slurmrules.fields import FIELDS
 
 
 def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]:
@@ -18,31 +21,55 @@ def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]
         yield Finding(remark.code, path, remark.message, remark.hint, key=remark.on_key, at=remark.at)
 
 
-def value(release: SlurmRelease, path: ManifestPath, known: slurm.SlurmKey, given: OptionValue) -> Iterator[Finding]:
+def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated: OptionValue) -> Iterator[Finding]:
     """What is wrong with the value of a key that the release knows."""
-    text = str(given)
+    text = str(stated)
     if remarks := [*values.unprintable(text)]:
         return findings(path, remarks)
-    stops = (remark for remark in values.form(known, text) if remark.outcome is Outcome.STOPS)
-    return findings(path, (*values.value(release, known, text), *stops))
+    stops = (remark for remark in values.form(row, text) if remark.outcome is Outcome.STOPS)
+    traps = (remark for remark in values.traps(row, release, text) if remark.outcome is Outcome.STOPS)
+    remarks = [*traps, *values.value(release, row, text), *stops]
+    return findings(path, {remark.at: remark for remark in reversed(remarks)}.values())
 
 
 def word_lists(cluster: Cluster) -> Iterator[Finding]:
     """The lists of words that have fields of their own."""
-    manifest = cluster.manifest
-    written = manifest.slurm
-    lists: tuple[tuple[ManifestPath, str, tuple[str, ...]], ...] = (
-        (("slurm", "scheduler", "parameters"), "SchedulerParameters", written.scheduler.parameters),
-        (("slurm", "priority", "flags"), "PriorityFlags", written.priority.flags),
-        (("slurm", "topology", "parameters"), "TopologyParam", written.topology.parameters),
-        (("slurm", "accounting", "private"), "PrivateData", written.accounting.private),
-        (("slurm", "accounting", "store"), "AccountingStoreFlags", written.accounting.store),
-        (("slurm", "accounting", "enforce"), "AccountingStorageEnforce", written.accounting.enforce),
-        (("health", "states"), "HealthCheckNodeState", manifest.health.states),
-    )
-    for path, key, given in lists:
-        for index, word in enumerate(given):
-            yield from findings((*path, index), values.words(cluster.release, key, word))
+    for key, row in FIELDS["slurm.conf", ""].items():
+        stated = value_at(cluster.manifest, row.path)
+        if not isinstance(stated, tuple):
+            continue
+        for index, word in enumerate(stated):
+            path: ManifestPath = (*row.path.split("."), index)
+            if slurm_values.has_tokens(key):
+                yield from findings(path, values.words(cluster.release, key, word))
 
 
-RULES = (word_lists,)
+def refused_values(cluster: Cluster) -> Iterator[Finding]:
+    """Values of fields that the key's type allows and that no daemon starts with: `slurm.user: nobody`."""
+    for key, row in FIELDS["slurm.conf", ""].items():
+        stated, key_row = value_at(cluster.manifest, row.path), slurm.key("slurm.conf", key)
+        path: ManifestPath = tuple(row.path.split("."))
+        if key_row is None or row.form in ("word", "switch"):
+            continue
+        words = enumerate(stated) if isinstance(stated, tuple) else [(None, stated)]
+        for index, word in words:
+            if isinstance(word, str):
+                stops = [one for one in values.traps(key_row, cluster.release, word) if one.outcome is Outcome.STOPS]
+                yield from findings(path if index is None else (*path, index), [replace(one, at=None) for one in stops])
+
+
+def plugin_fields(cluster: Cluster) -> Iterator[Finding]:
+    """The plugins that have fields of their own, by the part of their name behind the slash."""
+    for key, row in FIELDS["slurm.conf", ""].items():
+        name = value_at(cluster.manifest, row.path)
+        by_name = row.form == "plugin" and not row.values and isinstance(name, str)
+        plugin = slurm_values.plugin(key, str(name)) if by_name else None
+        if plugin is None or row.path == "slurm.auth":  # which a rule of its own judges
+            continue
+        family = plugin.value.partition("/")[0] + "/"
+        for remark in values.plugins(cluster.release, key, plugin.value):
+            hint = remark.hint.replace(family, "") if remark.hint else None
+            yield from findings(tuple(row.path.split(".")), [replace(remark, hint=hint, at=None)])
+
+
+RULES = (word_lists, refused_values, plugin_fields)

@@ -1,4 +1,4 @@
-"""Storage: mount points, mount options, interfaces, BeeGFS's keys, local disks."""
+"""Storage: mount points, mount options, interfaces; what kinds of file systems add is in `filesystems`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.storage import Beegfs, Local, Lustre, Mount, Nfs, Weka
+from clustergen.filesystems import file_system
+from clustergen.manifest.mount import Mount
 
 # Mounting over these, or anywhere below, hides what the system itself has there.
 _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys")
@@ -25,8 +25,7 @@ _SYSTEM_BELOW = (
     "/var/lib/rpm",
     "/var/lib/slurm",
 )
-_KINDS = {"weka": "wekafs", "cephfs": "ceph"}  # where mount(8) has another name
-_UNSTABLE = re.compile(r"/dev/(sd|hd|vd|xvd)[a-z]+\d*")
+_UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
 
 
 def is_unstable(device: str) -> bool:
@@ -44,17 +43,17 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
         path: ManifestPath = ("storage", name, "mount")
         place = entry.mount.rstrip("/") or "/"
-        if {".", ".."} & set(place.split("/")):
-            yield Finding("mount-malformed", path, f"'{entry.mount}' is not written straight", "without . and ..")
-        elif covers_system(place):
+        if covers_system(place):
             yield Finding(
                 "mount-over-system",
                 path,
                 f"mounted at {place}, '{name}' would hide files of the operating system",
                 f"a place of its own, as /mnt/{name} or /{name}",
             )
-        for other, there in seen.get(place, []):
-            shared = [group for group in cluster.groups if _mounts(group.roles, entry) and _mounts(group.roles, there)]
+        for other, another in seen.get(place, []):
+            shared = [
+                group for group in cluster.groups if _mounts(group.roles, entry) and _mounts(group.roles, another)
+            ]
             if shared:
                 yield Finding(
                     "mount-twice",
@@ -79,38 +78,34 @@ def _mounts(roles: tuple[str, ...], entry: Mount) -> bool:
 
 def mount_options(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
-        kind: str = entry.type
+        kind = file_system(entry.type)
         for index, option in enumerate(entry.options):
-            yield from _option(("storage", name, "options", index), _KINDS.get(kind, kind), kind, option)
-        if isinstance(entry, Nfs):
-            for index, option in enumerate(entry.export.options):
-                yield from _option(("storage", name, "export", "options", index), "exports", "an NFS export", option)
+            path: ManifestPath = ("storage", name, "options", index)
+            yield from option_findings(path, kind.mount_type or kind.kind, kind.kind, option)
 
 
-def _option(path: ManifestPath, kind: str, shown: str, text: str) -> Iterator[Finding]:
+def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Iterator[Finding]:
     """Unknown options are told only where the catalogue knows a file system's options."""
-    known = catalogue.mount_options(kind)
-    found = catalogue.mount_option(kind, text)
+    options = catalogue.mount_options(kind)
+    row = catalogue.mount_option(kind, text)
     value = text.partition("=")[2]
-    if found is None:
-        if known:
+    if row is None:
+        if options:
             yield Finding(
                 "mount-option-unknown",
                 path,
                 f"the catalogue knows no option '{text.partition('=')[0]}' of {shown}",
-                did_you_mean(text.partition("=")[0], [option.option for option in known]),
+                did_you_mean(text.partition("=")[0], [option.option for option in options]),
             )
-    elif found.ignored:
-        yield Finding(
-            "mount-option-unknown", path, f"'{found.option}' has no effect on {shown} any more", "leave it out"
-        )
-    elif found.takes_value and not value:
-        yield Finding("mount-option-value", path, f"'{found.option}' wants a value", f"write {found.option}=…")
-    elif value and not found.takes_value:
-        yield Finding("mount-option-value", path, f"'{found.option}' takes no value", f"write {found.option}")
-    elif value and found.values and not any(_fits(allowed, value) for allowed in found.values):
-        wanted = " or ".join(allowed.replace("..", " to ") for allowed in found.values)
-        yield Finding("mount-option-value", path, f"'{found.option}' takes {wanted}, not '{value}'")
+    elif row.ignored:
+        yield Finding("mount-option-unknown", path, f"'{row.option}' has no effect on {shown} any more", "leave it out")
+    elif row.takes_value and not value:
+        yield Finding("mount-option-value", path, f"'{row.option}' wants a value", f"write {row.option}=…")
+    elif value and not row.takes_value:
+        yield Finding("mount-option-value", path, f"'{row.option}' takes no value", f"write {row.option}")
+    elif value and row.values and not any(_fits(allowed, value) for allowed in row.values):
+        allowed_values = " or ".join(allowed.replace("..", " to ") for allowed in row.values)
+        yield Finding("mount-option-value", path, f"'{row.option}' takes {allowed_values}, not '{value}'")
 
 
 def _fits(allowed: str, value: str) -> bool:
@@ -135,78 +130,26 @@ def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
     )
 
 
-def beegfs(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
-        if not isinstance(entry, Beegfs):
-            continue
-        version = BeegfsVersion(entry.version)
-        path: ManifestPath = ("storage", name)
-        for key in entry.client_options:
-            known = catalogue.beegfs_key("beegfs-client.conf", key)
-            newer = catalogue.beegfs_key("beegfs-client.conf", known.instead) if known and known.instead else None
-            where: ManifestPath = (*path, "client_options", key)
-            if newer is not None and newer.known_in(version):
-                yield Finding(
-                    "beegfs-key-unknown",
-                    where,
-                    f"'{key}' has another name since BeeGFS {newer.since}; old and new in one file stop the mount",
-                    f"write {newer.key}",
-                    key=True,
-                )
-            elif known is None or not known.known_in(version):
-                late = known is not None and known.since is not None and version < known.since
-                when = f": it is there from {known.since} on" if known and late else ""
-                names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
-                yield Finding(
-                    "beegfs-key-unknown",
-                    where,
-                    f"BeeGFS {entry.version} has no client key '{key}'{when}",
-                    None if late else did_you_mean(key, names),
-                    key=True,
-                )
-        if entry.rdma and not rdma_possible(cluster):
-            yield no_rdma(cluster, (*path, "rdma"))
-
-
 def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """Interfaces that an entry names must be there on the nodes that mount it."""
     for name, entry in cluster.manifest.storage.items():
-        wanted: list[tuple[ManifestPath, str]] = []
-        if isinstance(entry, Weka | Beegfs):
-            wanted = [(("storage", name, "interfaces", index), text) for index, text in enumerate(entry.interfaces)]
-        elif isinstance(entry, Lustre):
-            wanted = [
-                (("storage", name, "lnet", i, "interfaces", j), text)
-                for i, net in enumerate(entry.lnet)
-                for j, text in enumerate(net.interfaces)
-            ]
+        requested = [(("storage", name, *path), text) for path, text in file_system(entry.type).interfaces(entry)]
         # What a type's ports are called is known where all of them have an interface's name.
         kinds = {
             group.type.name: group.type
             for group in cluster.groups
             if _mounts(group.roles, entry) and group.type.ports and all(port.interface for port in group.type.ports)
         }
-        for path, text in wanted:
-            known = [port.interface for kind in kinds.values() for port in kind.ports if port.interface]
-            known += [port.device for kind in kinds.values() for port in kind.ports]
-            if kinds and text.partition(".")[0] not in known:
+        for path, text in requested:
+            names = [port.interface for kind in kinds.values() for port in kind.ports if port.interface]
+            names += [port.device for kind in kinds.values() for port in kind.ports]
+            if kinds and text.partition(".")[0] not in names:
                 yield Finding(
                     "interface-unknown",
                     path,
                     f"no node that mounts '{name}' has an interface '{text}'",
-                    did_you_mean(text, known) or f"they have {', '.join(dict.fromkeys(known))}",
+                    did_you_mean(text, names) or f"they have {', '.join(dict.fromkeys(names))}",
                 )
-
-
-def local_disks(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
-        if isinstance(entry, Local) and is_unstable(entry.device):
-            yield Finding(
-                "device-name-unstable",
-                ("storage", name, "device"),
-                f"{entry.device} may be another disk after a reboot: the kernel counts them as it finds them",
-                f"LABEL={name.upper()}, or a name below /dev/disk/by-path that all these nodes have",
-            )
 
 
 def scratch(cluster: Cluster) -> Iterator[Finding]:
@@ -220,7 +163,7 @@ def scratch(cluster: Cluster) -> Iterator[Finding]:
         if "slurm-compute" in entry.clients and (place + "/").startswith(entry.mount.rstrip("/") + "/")
     ]
     _, name, entry = max(above, default=("", "", None), key=lambda item: len(item[0]))
-    if entry is not None and not isinstance(entry, Local):
+    if entry is not None and file_system(entry.type).is_shared:
         yield Finding(
             "tmpdir-shared",
             ("slurm", "scripts", "tmpdir"),
@@ -229,4 +172,4 @@ def scratch(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (mounts, mount_options, beegfs, interfaces, local_disks, scratch)
+RULES = (mounts, mount_options, interfaces, scratch)

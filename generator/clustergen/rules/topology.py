@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.catalogue.versions import SlurmRelease
+from clustergen.catalogue.slurm_values import has_plugin, plugin
+from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.cluster.nvlink import domains
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -23,7 +24,7 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
             if host in compute:
                 leaves.setdefault(host, []).append(switch)
     served = {switch.name: frozenset(compute.keys() & set(switch.nodes)) for switch in cluster.switches}
-    told: set[tuple[str, int]] = set()
+    reported: set[tuple[str, int]] = set()
     for host, on in leaves.items():
         ports = len(compute[host].fabric_ports())
         if len(on) < 2 or len({served[switch.name] for switch in on}) < 2 or len(on) <= ports:
@@ -32,9 +33,9 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
             continue  # nobody knows its ports, and Slurm is not told of leaves
         first = on[0]
         last = next(switch for switch in on if served[switch.name] != served[first.name])
-        if (first.name, last.index) in told:
+        if (first.name, last.index) in reported:
             continue
-        told.add((first.name, last.index))
+        reported.add((first.name, last.index))
         fabric = cluster.manifest.networks.fabric
         text = (fabric.switches[last.index].nodes if fabric else None) or ""
         has = f"'{compute[host].name}' has {ports or 'no'} {'port' if ports == 1 else 'ports'} in the fabric"
@@ -67,20 +68,20 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
 
 def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
     """Islands of the fabric do no harm where no partition has nodes of two of them."""
-    known = {switch.name for switch in cluster.switches}
+    names = {switch.name for switch in cluster.switches}
     tops = {top for switch in cluster.switches for top in switch.uplinks}
-    if cluster.topology != "tree" or not tops <= known:
+    if cluster.topology != "tree" or not tops <= names:
         return
     island = _islands(cluster)
-    told: set[str] = set()
+    reported: set[str] = set()
     for partition in cluster.partitions:
         first = None
         for leaf in cluster.leaves:
             if partition.hosts.isdisjoint(leaf.nodes):
                 continue
             first = first or leaf
-            if island[leaf.name] != island[first.name] and leaf.name not in told:
-                told.add(leaf.name)
+            if island[leaf.name] != island[first.name] and leaf.name not in reported:
+                reported.add(leaf.name)
                 index = next(switch.index for switch in cluster.switches if switch.name == leaf.name)
                 fabric = cluster.manifest.networks.fabric
                 yield Finding(
@@ -113,11 +114,11 @@ def _islands(cluster: Cluster) -> dict[str, str]:
 
 
 def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
-    if cluster.topology != "block" and (written.block_sizes or written.blocks):
+    spec = cluster.manifest.slurm.topology
+    if cluster.topology != "block" and (spec.block_sizes or spec.blocks):
         yield Finding(
             "topology-blocks-unused",
-            (*_TOPOLOGY, "blocks" if written.blocks else "block_sizes"),
+            (*_TOPOLOGY, "blocks" if spec.blocks else "block_sizes"),
             f"no effect: Slurm's topology is {cluster.topology} here",
             "say plugin: block",
             key=True,
@@ -125,12 +126,12 @@ def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
 
 
 def blocks(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
-    if cluster.topology != "block" or cluster.release < SlurmRelease("23.11") or written.lines:
+    spec = cluster.manifest.slurm.topology
+    if cluster.topology != "block" or not has_plugin("TopologyPlugin", "topology/block", cluster.release) or spec.lines:
         return
     compute = dict.fromkeys(cluster.hosts("slurm-compute"))
-    if written.blocks:
-        groups = {name: expand(text) for name, text in written.blocks.items()}
+    if spec.blocks:
+        groups = {name: expand(text) for name, text in spec.blocks.items()}
         yield from _block_nodes(cluster, groups, compute)
         if not all(host in compute for hosts in groups.values() for host in hosts):
             return
@@ -151,14 +152,14 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
     seen: dict[str, str] = {}
     wrong = False
     texts = cluster.manifest.slurm.topology.blocks
-    everybody = set(cluster.hosts())
+    all_hosts = set(cluster.hosts())
     for name, hosts in groups.items():
         path: ManifestPath = (*_TOPOLOGY, "blocks", name)
         for host in hosts:
             at = span_of(texts[name], host) if host not in compute or host in seen else None
             if host not in compute:
-                words = "does not run jobs" if host in everybody else "is no node of this cluster"
-                guess = None if host in everybody else did_you_mean(host, compute)
+                words = "does not run jobs" if host in all_hosts else "is no node of this cluster"
+                guess = None if host in all_hosts else did_you_mean(host, compute)
                 yield Finding("block-node-unknown", path, f"'{host}' {words}", guess, at=at)
             elif host in seen:
                 where = "in this block" if seen[host] == name else f"in block '{seen[host]}'"
@@ -182,12 +183,12 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
 
 
 def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
+    spec = cluster.manifest.slurm.topology
     path: ManifestPath = (*_TOPOLOGY, "block_sizes")
-    base = written.block_sizes[0] if written.block_sizes else 0
+    base = spec.block_sizes[0] if spec.block_sizes else 0
     if not base:
         return
-    for position, size in enumerate(written.block_sizes):
+    for position, size in enumerate(spec.block_sizes):
         factor, rest = divmod(size, base)
         if rest or factor & (factor - 1) or factor > 1 << 15:
             yield Finding(
@@ -197,30 +198,30 @@ def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Findin
                 f"{base} is the size of a block; the others are {base * 2}, {base * 4}, {base * 8} …",
             )
     name, smallest = min(counts.items(), key=lambda item: item[1])
-    if smallest < base and cluster.release < SlurmRelease("25.05"):
+    if smallest < base and not cluster.release.has("block-gaps"):
         yield Finding(
             "block-too-small",
             (*path, 0),
             f"block '{name}' has {smallest} {'node' if smallest == 1 else 'nodes'}, fewer than the size of a block",
-            f"{smallest or 1} at most, or Slurm 25.05, which allows gaps",
+            f"{smallest or 1} at most, or Slurm {since('block-gaps')}, which allows gaps",
         )
 
 
 def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
-    for key, since, what in (("plugin", "23.11", "topology/block"), ("format", "25.05", "topology.yaml")):
-        wanted = written.plugin == "block" if key == "plugin" else written.format == "yaml"
-        if wanted and cluster.release < SlurmRelease(since):
-            yield Finding(
-                "topology-too-new",
-                (*_TOPOLOGY, key),
-                f"{what} exists from Slurm {since} on; this is {cluster.release}",
-            )
+    spec = cluster.manifest.slurm.topology
+    block = plugin("TopologyPlugin", "topology/block")
+    for key, stated, what, first in (
+        ("plugin", spec.plugin == "block", "topology/block", block.since if block else None),
+        ("format", spec.format == "yaml", "topology.yaml", since("topology-yaml")),
+    ):
+        if stated and first is not None and cluster.release < first:
+            message = f"{what} exists from Slurm {first} on; this is {cluster.release}"
+            yield Finding("topology-too-new", (*_TOPOLOGY, key), message)
 
 
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
-    written = cluster.manifest.slurm.topology
-    if written.plugin == "tree" and not cluster.leaves and not written.lines:
+    spec = cluster.manifest.slurm.topology
+    if spec.plugin == "tree" and not cluster.leaves and not spec.lines:
         yield Finding(
             "topology-without-switches",
             (*_TOPOLOGY, "plugin"),

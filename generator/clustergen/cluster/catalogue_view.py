@@ -20,78 +20,79 @@ _UNKNOWN = parts.Gpu("unknown", "NVIDIA GPU", slurm_type="", gres_type="")
 
 
 @record
-class Shelf:
+class CatalogueView:
     """The catalogue with the site's own rows before ours."""
 
     manifest: Manifest
 
     def gpu(self, name: str) -> parts.Gpu | None:
-        own = self.manifest.catalogue.gpus.get(name)
-        return _own_gpu(name, own) if own else _UNKNOWN if name == _UNKNOWN.id else parts.gpu(name)
+        entry = self.manifest.catalogue.gpus.get(name)
+        return _own_gpu(name, entry) if entry else _UNKNOWN if name == _UNKNOWN.id else parts.gpu(name)
 
     def gpu_names(self) -> list[str]:
         return [*self.manifest.catalogue.gpus, *parts.gpu_names()]
 
     def system(self, name: str) -> System | None:
-        own = self.manifest.catalogue.systems.get(name)
-        return self._own_system(name, own) if own else system(name)
+        entry = self.manifest.catalogue.systems.get(name)
+        return self._own_system(name, entry) if entry else system(name)
 
     def system_names(self) -> list[str]:
         return [*self.manifest.catalogue.systems, *system_names()]
 
     def switch(self, name: str) -> parts.Switch | None:
-        own = self.manifest.catalogue.switches.get(name)
-        if own is None:
+        entry = self.manifest.catalogue.switches.get(name)
+        if entry is None:
             return parts.switch(name)
         return parts.Switch(
             id=name,
             model=name,
-            fabric=own.fabric,
-            ports=own.ports,
-            port_gbit=gbit(own.rate),
-            rack_units=own.rack_units,
-            power_max_w=own.power.value if own.power else None,
-            source=(own.source,),
+            fabric=entry.fabric,
+            ports=entry.ports,
+            port_gbit=gbit(entry.rate),
+            rack_units=entry.rack_units,
+            power_max_w=entry.power.value if entry.power else None,
+            source=(entry.source,),
         )
 
     def switch_names(self) -> list[str]:
-        known = parts.switches().values()
-        return [*self.manifest.catalogue.switches, *(name for row in known for name in (row.id, *row.aliases))]
+        models = parts.switches().values()
+        return [*self.manifest.catalogue.switches, *(name for row in models for name in (row.id, *row.aliases))]
 
-    def _own_system(self, name: str, own: OwnSystem) -> System:
+    def _own_system(self, name: str, entry: OwnSystem) -> System:
         cpu = Cpu(
-            own.cpu.sockets or 1,
-            own.cpu.cores_per_socket or 0,  # not said here: a node type has to
-            own.cpu.threads_per_core or 1,
-            own.cpu.numa_per_socket or 1,
-            own.cpu.model or "",
+            entry.cpu.sockets or 1,
+            entry.cpu.cores_per_socket or 0,  # not said here: a node type has to
+            entry.cpu.threads_per_core or 1,
+            entry.cpu.numa_per_socket or 1,
+            entry.cpu.model or "",
         )
         return System(
             id=name,
             name=name,
             cpu=cpu,
-            memory_mib=own.memory.mib,
-            gpu=own.gpu,
-            gpu_count=own.gpu_count,
-            gpus=placed(cpu, own.gpu_count, own.gpu_numa),
-            power_max_w=own.power.max.value if own.power.max else None,
-            rack_units=own.rack_units,
-            source=(own.source,),
+            memory_mib=entry.memory.mib,
+            arch=entry.arch or "",
+            gpu=entry.gpu,
+            gpu_count=entry.gpu_count,
+            gpus=placed(cpu, entry.gpu_count, entry.gpu_numa),
+            power_max_w=entry.power.max.value if entry.power.max else None,
+            rack_units=entry.rack_units,
+            source=(entry.source,),
         )
 
 
-def _own_gpu(name: str, own: OwnGpu) -> parts.Gpu:
-    slurm_type = own.nvml_name.lower().replace(" ", "_")
+def _own_gpu(name: str, entry: OwnGpu) -> parts.Gpu:
+    slurm_type = entry.nvml_name.lower().replace(" ", "_")
     return parts.Gpu(
         id=name,
-        nvml_name=own.nvml_name,
+        nvml_name=entry.nvml_name,
         slurm_type=slurm_type,
         gres_type=slurm_type,
-        memory_gb=int(own.memory.gb),
-        nvml_mib=own.memory.mib,
-        tdp_w=own.power.value,
-        max_sm_mhz=own.max_clock,
-        source=(own.source,),
+        memory_gb=int(entry.memory.gb),
+        nvml_mib=entry.memory.mib,
+        tdp_w=entry.power.value,
+        max_sm_mhz=entry.max_clock,
+        source=(entry.source,),
     )
 
 

@@ -1,0 +1,46 @@
+"""Writes the files that a command makes: each whole or not at all, and never through a symbolic link."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+
+def write_all(files: Mapping[Path, bytes], programs: Collection[Path] = ()) -> None:
+    """Writes every file beside its place, then moves all into their places. Raises OSError, and leaves what was there,
+    where one cannot be written, as on a full disk. A symbolic link at a place is replaced, not followed.
+    """
+    mask = os.umask(0)
+    os.umask(mask)
+    ready: dict[Path, Path] = {}
+    try:
+        for path, content in files.items():
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                handle, name = tempfile.mkstemp(prefix=".clustergen.", dir=path.parent)
+                ready[path] = Path(name)
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(content)
+                ready[path].chmod((0o777 if path in programs else 0o666) & ~mask)
+            except OSError as err:
+                raise OSError(err.errno, err.strerror, str(path)) from None
+        for path, temporary in ready.items():
+            try:
+                temporary.replace(path)
+            except OSError as err:
+                raise OSError(err.errno, err.strerror, str(path)) from None
+    finally:
+        for temporary in ready.values():
+            temporary.unlink(missing_ok=True)
+
+
+def link_below(directory: Path, path: Path) -> Path | None:
+    """The first component of `path` below `directory` that is a symbolic link; None where none is."""
+    place = directory
+    for part in path.relative_to(directory).parts:
+        place /= part
+        if place.is_symlink():
+            return place
+    return None

@@ -1,0 +1,69 @@
+"""What a valid manifest leaves to assumptions: unconfirmed hardware, and packages that a site has to build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.diagnostics import ManifestPath
+from clustergen.manifest.stated import is_stated
+from clustergen.records import record
+
+_ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login")
+PACKAGES = "docs/slurm-packages.md"
+
+
+@record
+class Assumption:
+    """`code` and `path` are those of its diagnostic; `hint` begins with a verb and says how to replace the values."""
+
+    code: str
+    path: ManifestPath
+    subject: str
+    message: str
+    hint: str
+
+
+def assumptions(cluster: Cluster) -> Iterator[Assumption]:
+    """Of all node types in use, then of Slurm's packages."""
+    for kind in cluster.node_types:
+        if (assumption := of_hardware(cluster, kind)) is not None:
+            yield assumption
+    slurm = cluster.manifest.slurm
+    systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
+    lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
+    if lacking and slurm.build == "auto":
+        yield Assumption(
+            "slurm-packages-lacking",
+            ("slurm", "version"),
+            "Slurm's packages",
+            f"no distribution package of Slurm {cluster.release} exists for {', '.join(lacking)}",
+            f"build SchedMD's packages and set repositories_slurm_url ({PACKAGES}), or use another release",
+        )
+
+
+def of_hardware(cluster: Cluster, kind: NodeType) -> Assumption | None:
+    """Values of slurm.conf that come from unconfirmed rows of the catalogue; None where the manifest sets them all."""
+    spec = cluster.manifest.node_types.get(kind.name)
+    system = CatalogueView(cluster.manifest).system(kind.system) if kind.is_resolved and kind.system else None
+    if spec is None or system is None:
+        return None
+    values, fields = [], []
+    if "cpu" in system.unverified and not is_stated(spec, "cpu.cores_per_socket"):
+        values.append(f"{kind.sockets} sockets of {kind.cores_per_socket} cores")
+        fields.append("cpu")
+    memory = is_stated(spec, "memory") or is_stated(spec, "real_memory")
+    if "memory_mib" in system.unverified and not memory:
+        values.append(f"RealMemory {kind.real_memory_mib} MiB")
+        fields.append("real_memory")
+    if not values:
+        return None
+    return Assumption(
+        "hardware-unconfirmed",
+        ("node_types", kind.name),
+        f"node type {kind.name}",
+        f"{' and '.join(values)} of {system.id} {'are' if len(values) > 1 else 'is'} not confirmed by any source",
+        f"run slurmd -C on a node and set {' and '.join(fields)} of node type {kind.name}",
+    )

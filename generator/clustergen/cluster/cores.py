@@ -1,0 +1,113 @@
+"""Cores that jobs do not get: those on which WEKA's client polls, and the system's; and their CPUs' numbers.
+
+Cores are counted as Slurm counts them: socket by socket, so that those of a NUMA node are neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from clustergen.cluster.model import NodeType, Port
+from clustergen.filesystems.weka.model import Weka
+from clustergen.manifest.model import Manifest
+
+_USUAL_CORES = 2
+_OWN_CHOICE = ("core", "num_cores")  # mount options by which the manifest itself says it
+
+
+def weka_interfaces(entry: Weka, ports: Sequence[Port]) -> tuple[str, ...]:
+    """The manifest's, else a node type's storage ports, else its first fabric port; none: WEKA's UDP mode."""
+    if entry.interfaces:
+        return entry.interfaces
+    storage = tuple(port.interface for port in ports if port.network == "storage" and port.interface)
+    fabric = tuple(port.interface for port in ports if port.network == "fabric" and port.interface)
+    return storage or fabric[:1]
+
+
+def weka_numa(entry: Weka, kind: NodeType) -> tuple[int | None, ...]:
+    """NUMA node of each interface; None where nobody says. A machine with one NUMA node has no other."""
+    if kind.sockets * kind.numa_per_socket == 1:
+        return tuple(0 for _ in weka_interfaces(entry, kind.ports))
+    of = {name: port.numa for port in kind.ports for name in (port.interface, port.device)}
+    return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, kind.ports))
+
+
+def weka_cores(entry: Weka) -> int:
+    """Physical cores that the client gets on nodes where it has interfaces."""
+    return entry.cores or _USUAL_CORES
+
+
+def polling_cores(manifest: Manifest, kind: NodeType) -> Mapping[str, tuple[int, ...]]:
+    """Storage entry → cores of its client on compute nodes of a type: the last ones of its interfaces' NUMA nodes, and
+    never core 0. Entries with the same backends share one client. Fewer than stated where there are no more.
+    """
+    if not kind.is_resolved or not _computes(manifest, kind.name, "slurm-compute"):
+        return {}
+    by_backends: dict[tuple[str, ...], tuple[int, ...]] = {}
+    result: dict[str, tuple[int, ...]] = {}
+    width = kind.cores_per_socket // kind.numa_per_socket
+    for name, entry in manifest.storage.items():
+        if not isinstance(entry, Weka) or not any(_computes(manifest, kind.name, role) for role in entry.clients):
+            continue
+        numa = [node or 0 for node in weka_numa(entry, kind)]
+        if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in entry.options):
+            continue
+        if entry.backends not in by_backends:
+            taken = {0}.union(*by_backends.values())
+            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, weka_cores(entry))))
+        result[name] = by_backends[entry.backends]
+    return result
+
+
+def _computes(manifest: Manifest, kind: str, role: str) -> bool:
+    """Whether nodes of a type have a role."""
+    return any(entry.type == kind and role in (entry.roles or ("slurm-compute",)) for entry in manifest.nodes)
+
+
+def _last(numa: Sequence[int], width: int, taken: set[int], count: int) -> Iterator[int]:
+    """`count` free cores from the ends of NUMA nodes in turn."""
+    free = {node: [core for core in range(node * width, (node + 1) * width) if core not in taken] for node in numa}
+    while count and any(free.values()):
+        for node in dict.fromkeys(numa):
+            if count and free[node]:
+                count -= 1
+                yield free[node].pop()
+
+
+def system_cores(kind: NodeType, count: int, taken: Iterable[int]) -> list[int]:
+    """As Slurm chooses them for CoreSpecCount: the last core of each socket in turn, from the last socket on."""
+    width, used = kind.slurm_cores_per_socket, set(taken)
+    order = (socket * width + core for core in reversed(range(width)) for socket in reversed(range(kind.slurm_sockets)))
+    return [core for core in order if core not in used][:count]
+
+
+def slurm_cpu_list(kind: NodeType) -> str:
+    """CpuSpecList: abstract CPU ids, those of a core beside each other; empty where no client has cores of its own."""
+    polling = {core for cores in kind.polling.values() for core in cores}
+    if not polling:
+        return ""
+    cores = sorted(polling.union(system_cores(kind, kind.reserved_cores - len(polling), polling)))
+    threads = kind.threads_per_core
+    return _ranges([core * threads + thread for core in cores for thread in range(threads)])
+
+
+def linux_cpus(kind: NodeType, cores: Iterable[int]) -> list[int]:
+    """The kernel's numbers of all threads of some cores."""
+    threads, total = kind.threads_per_core, kind.cores
+
+    def number(core: int, thread: int) -> int:
+        if kind.cpu_numbering == "siblings":
+            return core * threads + thread
+        if kind.cpu_numbering == "alternating":
+            socket, place = divmod(core, kind.cores_per_socket)
+            core = place * kind.sockets + socket
+        return thread * total + core
+
+    return sorted(number(core, thread) for core in cores for thread in range(threads))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Sorted numbers with neighbours folded: `60-63,124-127`."""
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda item: item[1] - item[0])]
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

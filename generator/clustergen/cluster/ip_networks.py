@@ -1,0 +1,125 @@
+"""The cluster's IP networks: which nodes have addresses in them, by which names, and which one an address is in."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+from clustergen.cluster.fabric import has_rdma, is_rdma_name, rail_gateway, rail_network, rail_suffix
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
+from clustergen.hostlist.addresses import Address, address_of
+from clustergen.records import record
+
+
+@record
+class IpNetwork:
+    """One network with addresses of nodes."""
+
+    name: str  # as messages have it: management, storage, fabric, rail 2
+    key: str  # of `networks` in the manifest
+    rail: int | None
+    cidr: str | None
+    suffix: str  # what the names of nodes end in there
+    domain: str | None
+    routed: bool  # other networks lead to it
+
+
+@once_per_cluster
+def ip_networks(cluster: Cluster) -> tuple[IpNetwork, ...]:
+    """Management, storage, and the fabric: one for each rail that has addresses, or a network of its own."""
+    networks = cluster.manifest.networks
+    management, storage, fabric = networks.management, networks.storage, networks.fabric
+    result = [IpNetwork("management", "management", None, management.cidr, "", management.domain, False)]
+    if storage is not None:
+        routed = storage.gateway is not None
+        result.append(IpNetwork("storage", "storage", None, storage.cidr, "-st", storage.domain, routed))
+    if fabric is not None:
+        rails = max(1, len(fabric.rails), *(len(group.fabric) for group in cluster.groups))
+        for rail in range(rails):
+            result.append(
+                IpNetwork(
+                    "fabric" if rails == 1 else f"rail {rail}",
+                    "fabric",
+                    rail,
+                    rail_network(fabric, rail),
+                    rail_suffix(fabric, rail),
+                    fabric.domain,
+                    rail_gateway(fabric, rail) is not None,
+                )
+            )
+    return tuple(result)
+
+
+def addresses_in(group: NodeGroup, network: IpNetwork) -> tuple[str, ...]:
+    """The addresses of an entry's hosts in a network, in their order; empty where they have none."""
+    if network.rail is not None:
+        return group.fabric[network.rail] if network.rail < len(group.fabric) else ()
+    return group.storage if network.key == "storage" else group.addresses
+
+
+def is_on(group: NodeGroup, network: IpNetwork) -> bool:
+    """Whether hosts are on a network. All are on the management network, also where DNS alone knows their addresses."""
+    return network.key == "management" or bool(addresses_in(group, network))
+
+
+def is_inside(address: Address, cidr: str) -> bool:
+    try:
+        network = ip_network(cidr, strict=False)
+    except ValueError:
+        return False  # a finding of its own
+    low, high = int(network.network_address), int(network.broadcast_address)
+    return address[0] == network.version and low <= address[1] <= high
+
+
+@once_per_cluster
+def _nodes(_: Cluster) -> dict[str, tuple[NodeGroup, int, IpNetwork] | None]:
+    """What `node_of` has answered: the views of all node types ask for the same few servers."""
+    return {}
+
+
+def node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | None:
+    """The node that a host name or address is of, its place in its entry, and the network of that name or address."""
+    nodes = _nodes(cluster)
+    if name not in nodes:
+        nodes[name] = _node_of(cluster, name)
+    return nodes[name]
+
+
+def _node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | None:
+    networks = ip_networks(cluster)
+    for group in cluster.groups:
+        if name in group.hosts:
+            return group, group.hosts.index(name), networks[0]
+    for network in networks:
+        short = name.removesuffix(f".{network.domain}") if network.domain else name
+        host = short.removesuffix(network.suffix) if short.endswith(network.suffix) else None
+        for group in cluster.groups:
+            if host in group.hosts:
+                return group, group.hosts.index(host), network
+            if name in (listed := addresses_in(group, network)):
+                return group, listed.index(name), network
+    return None
+
+
+def network_of(cluster: Cluster, host: str) -> IpNetwork | None:
+    """The network that a host name or address is in; None: none of the cluster's, or a name that only DNS knows."""
+    if (node := node_of(cluster, host)) is not None:
+        return node[2]
+    address = address_of(host)
+    if address is None:
+        for text, names in cluster.manifest.host.extra_hosts.items():
+            if host in names:
+                address = address_of(text)
+    if address is None:
+        return None
+    return next((net for net in ip_networks(cluster) if net.cidr and is_inside(address, net.cidr)), None)
+
+
+def carries_rdma(cluster: Cluster, kind: NodeType, network: IpNetwork) -> bool | None:
+    """Whether nodes of a type have RDMA on a network; None: their ports there are not described."""
+    fabric = cluster.manifest.networks.fabric
+    if network.key == "fabric":
+        return fabric is not None and fabric.type != "ethernet"
+    ports = [port for port in kind.ports if port.network == network.key]
+    if not ports:
+        return None if network.key == "storage" else False
+    return any(has_rdma(port, infiniband=False) and is_rdma_name(port.device) for port in ports)

@@ -1,0 +1,30 @@
+"""What the manifest says of every file system: where it is mounted, by whom, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from clustergen.manifest.base import AbsolutePath, Section, field, text
+
+MountOption = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*(=[A-Za-z0-9_./:+@-]+)?$",
+        "write one option or option=value, without commas: noatime",
+        255,
+    ),
+]
+ClientRole = Literal["slurm-compute", "login", "slurm-controller", "monitoring"]
+
+
+class Mount(Section):
+    """What all file systems have in common."""
+
+    if TYPE_CHECKING:
+        type: str  # each kind has its own word
+
+    mount: AbsolutePath = field(..., "Where nodes see it.")
+    clients: tuple[ClientRole, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
+    required: bool = field(True, "Slurm starts only when it is mounted; false: jobs may run without it.")
+    options: tuple[MountOption, ...] = field((), "More mount options.")
+    read_only: bool = field(False, "Mounted read-only.")

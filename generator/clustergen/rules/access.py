@@ -1,0 +1,33 @@
+"""Who may log in to a compute node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import membership
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen.rules.slurm_daemons import place_of_os
+
+
+def adopt_with_selinux(cluster: Cluster) -> Iterator[Finding]:
+    """No policy that ships with a system lets sshd ask slurmstepd, and Slurm's own documents have an example only."""
+    host = cluster.manifest.host
+    if not host.ssh_adopt or "ssh_adopt" in host.model_fields_set or cluster.bare:
+        return
+    reported = set()
+    for group in membership(cluster).get("compute_only", ()):
+        os = group.type.os
+        if os.yes("selinux") and os.id not in reported:
+            reported.add(os.id)
+            yield Finding(
+                "ssh-adopt-selinux",
+                place_of_os(cluster, group),
+                f"{os.id} enforces SELinux, which keeps pam_slurm_adopt from asking slurmstepd: users cannot ssh to the"
+                " nodes of their jobs",
+                "load a policy module (docs/troubleshooting.md) and write host: {ssh_adopt: true}; or write"
+                " host: {ssh_adopt: false}, and everybody may ssh to the nodes",
+            )
+
+
+RULES = (adopt_with_selinux,)

@@ -1,0 +1,39 @@
+"""Lengths of time that Slurm may read otherwise than their author."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.units import Duration
+
+
+def _durations(value: object, path: ManifestPath) -> Iterator[tuple[ManifestPath, Duration]]:
+    """All lengths of time below a section, with their places."""
+    if isinstance(value, Duration):
+        yield path, value
+    elif isinstance(value, BaseModel):
+        for name in (name for name in type(value).model_fields if name in value.model_fields_set):
+            yield from _durations(getattr(value, name), (*path, name))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _durations(inner, (*path, key))
+
+
+def two_numbers(cluster: Cluster) -> Iterator[Finding]:
+    """`1:30` is 90 seconds to Slurm, and to many people an hour and a half."""
+    for path, duration in _durations(cluster.manifest.slurm, ("slurm",)):
+        if text := duration.minutes_and_seconds:
+            first, _, second = text.partition(":")
+            yield Finding(
+                "time-minutes-seconds",
+                path,
+                f"Slurm reads {text} as minutes:seconds, which is {duration.slurm()}",
+                f"write {text}:00 for hours and minutes, or {int(first)}min{f' {int(second)}s' if int(second) else ''}",
+            )
+
+
+RULES = (two_numbers,)

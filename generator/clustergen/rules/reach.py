@@ -1,0 +1,51 @@
+"""Storage servers on the cluster's own networks: clients need addresses there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.ip_networks import is_on, network_of
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics import Finding
+from clustergen.filesystems import part
+from clustergen.hostlist import compress
+from clustergen.manifest.mount import Mount
+
+
+def unreachable(cluster: Cluster) -> Iterator[Finding]:
+    """One finding for an entry: its clients that are on none of its servers' networks, where those are all known."""
+    for name, entry in cluster.manifest.storage.items():
+        cut_off = [
+            group for group in cluster.groups if name in mounts(cluster, group) and _is_cut_off(cluster, group, entry)
+        ]
+        if not cut_off:
+            continue
+        server = _servers(cluster, cut_off[0], entry)[0]
+        network = network_of(cluster, server)
+        assert network is not None, "clients are cut off from known networks only"
+        hosts = [host for group in cut_off for host in group.hosts]
+        place = f"{network.cidr}, the {network.name} network" if network.cidr else f"the {network.name} network"
+        yield Finding(
+            "storage-unreachable",
+            ("storage", name),
+            f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} no address in {place}, where '{name}' is served"
+            f" by {server}",
+            f"add addresses.{network.key} to these nodes, remove their role from storage.{name}.clients, or state"
+            f" networks.{network.key}.gateway where the network is routed",
+            key=True,
+        )
+
+
+def _is_cut_off(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+    networks = [network_of(cluster, server) for server in _servers(cluster, group, entry)]
+    return bool(networks) and all(net is not None and not net.routed and not is_on(group, net) for net in networks)
+
+
+def _servers(cluster: Cluster, group: NodeGroup, entry: Mount) -> list[str]:
+    """Hosts that a client of the entry has to reach, as its kind of file system knows them."""
+    reached = getattr(part(entry.type, "rules"), "reached", None)
+    return reached(cluster, group, entry) if reached else []
+
+
+RULES = (unreachable,)

@@ -1,0 +1,177 @@
+"""Who may use which QOS, and the settings of accounts, users and QOS that have no field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue import sacctmgr
+from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.rights import NORMAL, ROOT, Rights, rights_of
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.manifest.accounts import Limits, Qos
+from clustergen.manifest.base import OptionValue
+from clustergen.units import Duration, UnitError
+
+_ACCOUNTS: ManifestPath = ("slurm", "accounts")
+Holder = tuple[ManifestPath, Entity, Limits | Qos]
+
+
+def holders(cluster: Cluster) -> Iterator[Holder]:
+    """All QOS, accounts, and users of accounts that have settings."""
+    slurm = cluster.manifest.slurm
+    for name, qos in slurm.qos.items():
+        yield ("slurm", "qos", name), "qos", qos
+    for name, account in slurm.accounts.items():
+        yield (*_ACCOUNTS, name), "association", account
+        for user, member in account.user_limits.items():
+            yield (*_ACCOUNTS, name, "user_limits", user), "association", member
+
+
+def default_qos(cluster: Cluster) -> Iterator[Finding]:
+    """A default QOS has to be in the list, be it inherited."""
+    accounts = cluster.manifest.slurm.accounts
+    rights = rights_of(accounts)
+    for name, account in accounts.items():
+        path: ManifestPath = (*_ACCOUNTS, name)
+        yield from _default(path, name, account, rights[name])
+        for user, member in account.user_limits.items():
+            below = rights[name].below(member.qos, member.default_qos)
+            yield from _default((*path, "user_limits", user), user, member, below)
+
+
+def _default(path: ManifestPath, name: str, limits: Limits, rights: Rights) -> Iterator[Finding]:
+    stated = limits.default_qos
+    if stated is not None and stated not in rights.qos:
+        usable = ", ".join(rights.qos)
+        how = f", which inherits {usable}" if rights.inherits_qos else ""
+        hint = f"write qos: [{usable}, {stated}]" if rights.inherits_qos else f"add it to qos of '{name}'"
+        message = f"'{stated}' is not among the QOS that '{name}' may use{how}"
+        yield Finding("qos-not-allowed", (*path, "default_qos"), message, hint)
+
+
+def unused_qos(cluster: Cluster) -> Iterator[Finding]:
+    """A QOS that no job can have: accounts without a list inherit, and root has normal."""
+    slurm = cluster.manifest.slurm
+    if not slurm.accounts:
+        return
+    used = {NORMAL, *(partition.qos for partition in slurm.partitions.values())}
+    for rights in rights_of(slurm.accounts).values():
+        used.update(rights.qos)
+    for account in slurm.accounts.values():
+        used.update(name for member in account.user_limits.values() for name in member.qos)
+    example = next(iter(slurm.accounts))
+    for name in slurm.qos:
+        if name not in used:
+            hint = f"list it where it may be used, as slurm.accounts.{example}.qos: [{NORMAL}, {name}]"
+            yield Finding("qos-unused", ("slurm", "qos", name), f"no account may use QOS '{name}'", hint, key=True)
+
+
+def users(cluster: Cluster) -> Iterator[Finding]:
+    """Names of users who are in no account, or not in that account."""
+    slurm = cluster.manifest.slurm
+    names = list(dict.fromkeys(user for account in slurm.accounts.values() for user in account.users))
+    for name, account in slurm.accounts.items():
+        path: ManifestPath = (*_ACCOUNTS, name)
+        if name == ROOT and account.parent:
+            yield Finding("account-cycle", (*path, "parent"), "'root' is above all accounts", "remove its parent")
+        for user in account.user_limits:
+            if user not in account.users:
+                yield _no_user((*path, "user_limits", user), user, name, list(account.users), key=True)
+        for index, user in enumerate(account.coordinators):
+            if names and user not in names:
+                yield Finding(
+                    "user-unknown",
+                    (*path, "coordinators", index),
+                    f"coordinator '{user}' is a user of no account",
+                    did_you_mean(user, names) or f"add {user} to the users of an account",
+                )
+    for user, settings in slurm.users.items():
+        where: ManifestPath = ("slurm", "users", user)
+        stated = settings.default_account
+        if stated is None:
+            continue
+        if stated not in slurm.accounts:
+            hint = did_you_mean(stated, list(slurm.accounts))
+            yield Finding("account-unknown", (*where, "default_account"), f"no account is called '{stated}'", hint)
+        elif user not in slurm.accounts[stated].users:
+            yield _no_user((*where, "default_account"), user, stated, list(slurm.accounts[stated].users))
+
+
+def _no_user(path: ManifestPath, user: str, account: str, names: list[str], *, key: bool = False) -> Finding:
+    hint = did_you_mean(user, names) or f"add {user} to slurm.accounts.{account}.users"
+    return Finding("user-unknown", path, f"'{user}' is not a user of account '{account}'", hint, key=key)
+
+
+def options(cluster: Cluster) -> Iterator[Finding]:
+    """Settings by sacctmgr's names: it must have them in this release, and the manifest no field for them."""
+    for path, entity, section in holders(cluster):
+        for name, value in section.options.items():
+            yield from _option(cluster, (*path, "options", name), entity, name, value)
+
+
+def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, value: OptionValue) -> Iterator[Finding]:
+    row = sacctmgr.option(entity, name)
+    alias = None if row else sacctmgr.alias_of(entity, name)
+    what = "QOS" if entity == "qos" else "accounts"
+    if row is None:
+        names = [option.name for option in sacctmgr.options(entity, cluster.release)]
+        yield Finding(
+            "slurm-key-unknown",
+            path,
+            f"sacctmgr has no option '{name}' for {what}",
+            _write(alias) if alias else did_you_mean(name, names),
+            key=True,
+        )
+    elif row.field:
+        yield Finding(
+            "slurm-key-managed", path, f"the manifest has a field for '{row.name}'", f"write {row.field}", key=True
+        )
+    elif cluster.release < row.since:
+        message = f"'{row.name}' exists from Slurm {row.since} on; this is {cluster.release}"
+        yield Finding("slurm-key-too-new", path, message, key=True)
+    elif wrong := _wrong(row, str(value)):
+        yield Finding("slurm-value-wrong", path, f"'{row.name}' {wrong}, not '{value}'")
+
+
+def _write(meant: SacctmgrOption) -> str:
+    return f"write {meant.field} beside options" if meant.field else f"write {meant.name}"
+
+
+def _wrong(option: SacctmgrOption, text: str) -> str | None:
+    if option.form == "count" and not (text.isascii() and text.isdigit()):
+        return "takes a whole number"
+    if option.form == "minutes":
+        try:
+            Duration.parse(text)
+        except UnitError:
+            return "takes a length of time"
+    if option.form == "factor" and not text.replace(".", "", 1).isdigit():
+        return "takes a number"
+    if option.form == "tres":
+        for item in text.split(","):
+            name, _, amount = item.partition("=")
+            if not name or not amount.isdigit():
+                return "takes resources and whole numbers, as cpu=4,gres/gpu=1"
+    if option.form == "text" and (set(text) & set("|'\"`$\\") or not text.isprintable()):
+        return "takes plain words"
+    return None
+
+
+def enforced(cluster: Cluster) -> Iterator[Finding]:
+    """Limits of QOS and accounts count only where slurmctld is told to enforce them."""
+    if not cluster.accounting_hosts or {"limits", "safe", "all"} & set(cluster.manifest.slurm.accounting.enforce):
+        return
+    for path, entity, section in holders(cluster):
+        for option in sacctmgr.options(entity):
+            if option.is_limit and option.field and getattr(section, option.field):
+                yield Finding(
+                    "limits-not-enforced",
+                    (*path, option.field),
+                    f"nothing enforces {option.field}: slurm.accounting.enforce has no word 'limits'",
+                    "leave enforce out, or add limits and safe to it",
+                    key=True,
+                )
+
+
+RULES = (default_qos, unused_qos, users, options, enforced)

@@ -1,0 +1,109 @@
+"""Twice as many lines take about twice the work. It is counted in calls of functions, on which the machine's load has
+no influence: work that grows with the square of the lines is four times as much.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.importer.folder import import_folder
+from clustergen.lint.run import lint
+
+FEW = 150  # lines
+MOST = 2.3
+HEAD = "ClusterName=c\nSlurmctldHost=ctl\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
+NODES = "NodeName=n[1-2] CPUs=4 Gres=gpu:2\nGresTypes=gpu\nPartitionName=p Nodes=ALL Default=YES\n"
+TREE = NODES + "TopologyPlugin=topology/tree\n"
+
+Files = Callable[[int], dict[str, str]]
+"""Number of lines → file → text."""
+
+
+def conf(head: str, line: str, file: str = "slurm.conf") -> Files:
+    """One line again and again, with its number in the place of `{}`."""
+
+    def files(lines: int) -> dict[str, str]:
+        text = "".join(line.replace("{}", str(number)) for number in range(lines))
+        return {"slurm.conf": HEAD + head + text} if file == "slurm.conf" else {"slurm.conf": HEAD + head, file: text}
+
+    return files
+
+
+def joined(head: str, start: str, part: str, file: str = "slurm.conf") -> Files:
+    """One line of many parts."""
+
+    def files(parts: int) -> dict[str, str]:
+        text = start + "".join(part.replace("{}", str(number)) for number in range(parts)) + "\n"
+        return {"slurm.conf": HEAD + head + text} if file == "slurm.conf" else {"slurm.conf": HEAD + head, file: text}
+
+    return files
+
+
+LINT: dict[str, Files] = {
+    "node sets in partitions": conf(NODES, "NodeSet=s{} Nodes=n1\nPartitionName=q{} Nodes=s{}\n"),
+    "old keys on one line": joined("", "NodeName=n1", " Procs={}"),
+    "bad values on DEFAULT lines": conf(NODES, "PartitionName=DEFAULT MaxTime=x{}\nPartitionName=q{} Nodes=n1\n"),
+    "a chain of switches": conf(TREE, "SwitchName=s{} Switches=s{}1\n", "topology.conf"),
+}
+IMPORT: dict[str, Files] = {
+    "partitions of unknown nodes": conf(NODES, "PartitionName=q{} Nodes=u{}\n"),
+    "kinds of nodes": conf("PartitionName=p Nodes=ALL\n", "NodeName=n{} CPUs=4 RealMemory={}00000\n"),
+    "GPUs of every node's own": conf("GresTypes=gpu\n", "NodeName=n{} Gres=gpu:t{}:2\n"),
+    "node sets by feature": conf("", "NodeName=n{} Feature=f{}\nNodeSet=s{} Feature=f{}\n"),
+    "unknown switches": conf(TREE, "SwitchName=s{} Switches=u{}\n", "topology.conf"),
+}
+
+
+def calls(work: Callable[[Path], object], place: Path) -> int:
+    """How many functions are called, generators that go on among them."""
+    count = 0
+
+    def counted(_frame: FrameType, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        work(place)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def growth(work: Callable[[Path], object], files: Files, place: Path) -> float:
+    """How many times as much work twice the lines are."""
+    counts = []
+    for index, number in enumerate((FEW // 10, FEW, 2 * FEW)):  # the first fills caches
+        directory = place / str(index)
+        directory.mkdir()
+        for name, text in files(number).items():
+            (directory / name).write_text(text)
+        counts.append(calls(work, directory))
+    return counts[2] / counts[1]
+
+
+def ids(cases: Iterable[str]) -> list[str]:
+    return [case.replace(" ", "-") for case in cases]
+
+
+@pytest.mark.parametrize("files", LINT.values(), ids=ids(LINT))
+def test_lint_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
+    assert growth(lint, files, tmp_path) < MOST
+
+
+@pytest.mark.parametrize("files", IMPORT.values(), ids=ids(IMPORT))
+def test_import_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
+    assert growth(import_folder, files, tmp_path) < MOST
+
+
+def test_import_ends_where_no_manifest_would_be_read(tmp_path: Path) -> None:
+    lines = "".join(f"PartitionName=q{number} Nodes=n1 MaxTime=1\n" for number in range(16_000))
+    (tmp_path / "slurm.conf").write_text(HEAD + NODES + lines)
+    with pytest.raises(ClustergenError, match="more than 30,000 values"):
+        import_folder(tmp_path)

@@ -1,0 +1,45 @@
+"""The lowest versions of the run-time dependencies that pyproject.toml allows render the same trees."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+MANIFESTS = sorted(CHECKOUT.glob("inventories/*/manifest.yaml"))
+pytestmark = pytest.mark.slow
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `clustergen` of an environment with those versions; ansible-core, which render does without, is not in it."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pins = [re.sub(r">=", "==", one) for one in project["dependencies"] if not one.startswith("ansible-core")]
+    assert all(re.fullmatch(r"[a-z0-9]+==[0-9.]+", pin) for pin in pins), pins
+    environment = tmp_path_factory.mktemp("lowest") / "venv"
+    run(sys.executable, "-m", "venv", environment)
+    pip = [environment / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run(*pip, *pins)
+    run(*pip, "hatchling", "editables")
+    run(*pip, "--no-deps", "--no-build-isolation", "--editable", CHECKOUT)
+    return environment / "bin/clustergen"
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.parent.name)
+def test_committed_trees_are_up_to_date_by_the_lowest_versions(lowest: Path, manifest: Path) -> None:
+    run(lowest, "render", "--check", manifest)
+
+
+def test_every_code_page_is_shown_by_the_lowest_versions(lowest: Path) -> None:
+    assert "qos-unknown" in run(lowest, "explain", "qos-unknown")

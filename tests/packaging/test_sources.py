@@ -1,0 +1,64 @@
+"""The source keeps what CONTRIBUTING.md and docs/architecture.md promise of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+REFUSED = {
+    *("found", "told", "said", "says", "written", "wanted", "given", "known", "own", "those", "here", "there"),
+    *("was", "now", "near", "gone", "come", "crowd", "everybody", "quiet", "loud"),
+}
+"""No name for a value or a function: they do not say what it is."""
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every variable, parameter, attribute, function and import that a module binds."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from ((node.lineno, each.asname or each.name) for each in names)
+
+
+def modules() -> list[Path]:
+    return [path for root in ("generator", "playbooks") for path in sorted((CHECKOUT / root).rglob("*.py"))]
+
+
+def test_names_say_what_the_value_is() -> None:
+    refused = [
+        f"{path.relative_to(CHECKOUT)}:{line}: {name}"
+        for path in modules()
+        for line, name in bindings(ast.parse(path.read_text(encoding="utf-8")))
+        if name.strip("_").lower() in REFUSED
+    ]
+    assert not refused, "\n".join(refused)
+
+
+def test_the_layers_of_the_guide_are_those_that_the_linter_holds() -> None:
+    page = (CHECKOUT / "docs/architecture.md").read_text(encoding="utf-8")
+    (drawn,) = re.findall(r"^```text layers\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    contracts = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (layers,) = (contract["layers"] for contract in contracts["contracts"] if contract["id"] == "layers")
+    assert drawn.split("\n")[:-1] == layers
+
+
+def test_the_guide_lists_what_playbooks_may_import() -> None:
+    page = (CHECKOUT / "docs/architecture.md").read_text(encoding="utf-8")
+    section = page.partition("### API for the playbooks")[2].partition("\n## ")[0]
+    declared = set()
+    for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE):
+        first, *others = re.findall(r"`([a-z_.]+)`", row)
+        declared |= {first, *(first.rpartition(".")[0] + other for other in others)}
+    contracts = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (contract,) = (one for one in contracts["contracts"] if one["id"] == "playbooks")
+    assert declared == {line.partition(" -> ")[2] for line in contract["ignore_imports"]}

@@ -1,0 +1,147 @@
+"""What accounts, users and QOS may say, and the words for what they may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clustergen.cluster import resolve
+from clustergen.compile import frozen
+from clustergen.diagnostics import Finding
+from clustergen.manifest.accounts import AS_PARENT
+from clustergen.manifest.model import Manifest
+from clustergen.rules import check
+from strategies.trees import manifest
+
+
+@pytest.mark.parametrize(
+    ("slurm", "code", "path", "message"),
+    [
+        (
+            {"accounts": {"a": {"options": {"GrpWall": 5}}}},
+            "slurm-key-managed",
+            ("slurm", "accounts", "a", "options", "GrpWall"),
+            "the manifest has a field for 'GrpWall'",
+        ),
+        (
+            {"accounts": {"a": {"options": {"MaxConcurrentJobs": 5}}}},
+            "slurm-key-unknown",
+            ("slurm", "accounts", "a", "options", "MaxConcurrentJobs"),
+            "sacctmgr has no option 'MaxConcurrentJobs' for accounts",
+        ),
+        (
+            {"qos": {"normal": {"options": {"LimitFactor": "much"}}}},
+            "slurm-value-wrong",
+            ("slurm", "qos", "normal", "options", "LimitFactor"),
+            "'LimitFactor' takes a number, not 'much'",
+        ),
+        (
+            {"accounts": {"a": {"group_tres": {"gres/gpu": "8GiB"}}}},
+            "unit-wrong",
+            ("slurm", "accounts", "a", "group_tres", "gres/gpu"),
+            "'gres/gpu' is counted, and has no unit",
+        ),
+        (
+            {"accounts": {"a": {"users": ["kim"], "user_limits": {"kim": {"max_tres_per_job": {"gres/fpga": 1}}}}}},
+            "tres-unknown",
+            ("slurm", "accounts", "a", "user_limits", "kim", "max_tres_per_job", "gres/fpga"),
+            "'gres/fpga' is no resource that is tracked here, and sacctmgr takes no limit of it",
+        ),
+        (
+            {"qos": {"long": {}}, "accounts": {"a": {"qos": ["long"]}, "b": {"parent": "a", "default_qos": "normal"}}},
+            "qos-not-allowed",
+            ("slurm", "accounts", "b", "default_qos"),
+            "'normal' is not among the QOS that 'b' may use, which inherits long",
+        ),
+        (
+            {"accounts": {"a": {"users": ["kim"]}}, "users": {"eve": {"default_account": "a"}}},
+            "user-unknown",
+            ("slurm", "users", "eve", "default_account"),
+            "'eve' is not a user of account 'a'",
+        ),
+        (
+            {"accounts": {"a": {"users": ["kim"], "coordinators": ["eve"]}}},
+            "user-unknown",
+            ("slurm", "accounts", "a", "coordinators", 0),
+            "coordinator 'eve' is a user of no account",
+        ),
+    ],
+)
+def test_what_accounts_and_qos_may_not_say(
+    slurm: dict[str, Any], code: str, path: tuple[str | int, ...], message: str
+) -> None:
+    given = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
+    findings: list[Finding] = []
+    findings += check(resolve(given, findings.append))
+    (finding,) = [item for item in findings if item.code == code]
+    assert (finding.path, finding.message) == (path, message)
+
+
+@pytest.mark.parametrize(
+    ("slurm", "code", "hint"),
+    [
+        ({"qos": {"normal": {"options": {"MaxJobsPU": 4}}}}, "slurm-key-unknown",
+         "write max_jobs_per_user beside options"),
+        ({"qos": {"normal": {"options": {"MaxTRESPA": "cpu=4"}}}}, "slurm-key-unknown",
+         "write max_tres_per_account beside options"),
+        ({"qos": {"normal": {"options": {"MaxTRESRunMinsPerUser": "cpu=4"}}}}, "slurm-key-unknown",
+         "write MaxTRESRunMinsPU"),
+        ({"accounts": {"a": {"options": {"MaxWall": 60}}}}, "slurm-key-unknown", "write max_wall beside options"),
+        ({"accounts": {"a": {"qos": ["hihg"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
+         "did you mean 'high'?"),
+        ({"accounts": {"a": {"qos": ["xyz"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
+         "there are 'normal', 'high'"),
+    ],
+)  # fmt: skip
+def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -> None:
+    given = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
+    findings: list[Finding] = []
+    findings += check(resolve(given, findings.append))
+    assert [item.hint for item in findings if item.code == code] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("system", "hint"),
+    [
+        ("dgx-h10", "did you mean 'dgx-h100'?"),
+        ("gh200", "describe yours under catalogue.systems, or state cpu, memory and gpus here"),
+    ],
+)
+def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:
+    data = manifest()
+    data["node_types"] = {name: {"system": system} for name in data["node_types"]}
+    findings: list[Finding] = []
+    resolve(Manifest.model_validate(frozen(data)), findings.append)
+    assert {item.hint for item in findings if item.code == "system-unknown"} == {hint}
+
+
+def test_slurmdbd_needs_the_hash_plugin_too() -> None:
+    def findings(**accounting: Any) -> list[str]:
+        slurm = {"version": "24.11", "options": {"HashPlugin": "hash/sha3"}, "accounting": accounting}
+        nodes = manifest()["nodes"]
+        nodes[0]["roles"] = [*nodes[0].get("roles", ["slurm-controller"]), "slurm-accounting"]
+        given = Manifest.model_validate(frozen(manifest(slurm=slurm, nodes=nodes)))
+        return [item.code for item in check(resolve(given, lambda _: None)) if item.path[-1] == "HashPlugin"]
+
+    assert findings() == ["slurm-value-harmful"]
+    assert findings(options={"HashPlugin": "hash/sha3"}) == []
+
+
+def test_shares_of_the_account_above_have_a_word() -> None:
+    data = manifest(slurm={"version": "24.11", "accounts": {"a": {"fairshare": "parent"}}})
+    assert Manifest.model_validate(frozen(data)).slurm.accounts["a"].fairshare == AS_PARENT
+
+
+def test_a_qos_is_unused_where_nobody_inherits_it() -> None:
+    def unused(**accounts: Any) -> list[str]:
+        slurm = {"version": "24.11", "qos": {"high": {}, "low": {}}, "accounts": accounts}
+        given = Manifest.model_validate(frozen(manifest(slurm=slurm)))
+        return [str(item.path[-1]) for item in check(resolve(given, lambda _: None)) if item.code == "qos-unused"]
+
+    assert unused() == []  # accounts that sacctmgr alone knows are none of the manifest's business
+    assert unused(a={"users": ["kim"]}) == ["high", "low"]
+    assert unused(a={"qos": ["high"]}, b={"parent": "a"}) == ["low"]
+    assert (
+        unused(root={"qos": ["normal", "high"]}, a={"user_limits": {"kim": {"qos": ["low"]}}, "users": ["kim"]}) == []
+    )
