@@ -283,25 +283,26 @@ def test_autodetect_is_not_asked_and_said_so(ask: Ask, current_slurm: SlurmInsta
 
 
 def test_a_root_without_a_database_is_asked_without_accounting(ask: Ask, current_slurm: SlurmInstall) -> None:
-    copy = current_slurm.path.with_name(f".{uuid4().hex}")
-    try:
-        subprocess.run(["cp", "-al", current_slurm.path, copy], check=True, timeout=60)
-        shutil.rmtree(copy / "var/lib/clustergen/mariadb")
+    with _copied(current_slurm) as copy:
+        shutil.rmtree(copy.path / "var/lib/clustergen/mariadb")
         changes = {"slurm.conf": ACCOUNTING, "slurmdbd.conf": SLURMDBD_CONF}
-        report = ask(dataclasses.replace(current_slurm, path=copy), changes)
-    finally:
-        shutil.rmtree(copy, ignore_errors=True)
+        report = ask(copy, changes)
     assert report.complaints == ()
     assert report.passed
-    assert report.omitted[-1] == f"accounting: {copy} has no database for slurmdbd, slurmctld was asked without it"
+    assert report.omitted[-1] == f"accounting: {copy.path} has no database for slurmdbd, slurmctld was asked without it"
 
 
 def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, current_slurm: SlurmInstall) -> None:
     name = f"acct-{uuid4().hex}"  # in the environment of every process in there
     changes = {"slurm.conf": ACCOUNTING.replace("acct", name), "slurmdbd.conf": SLURMDBD_CONF.replace("acct", name)}
-    report = ask(current_slurm, changes, hosts=f"{HOSTS}10.0.0.3 {name}\n", timeout=0.4)
+    with _copied(current_slurm) as copy:
+        controller = copy.path / "usr/sbin/slurmctld"
+        controller.unlink()  # a hard link: the root itself keeps its own
+        controller.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+        controller.chmod(0o755)
+        report = ask(copy, changes, hosts=f"{HOSTS}10.0.0.3 {name}\n", timeout=2)
     assert not report.started
-    assert report.complaints[-1] == "slurmctld: fatal: no answer within 0.4 s"
+    assert report.complaints[-1] == "slurmctld: fatal: no answer within 2 s"
     left = [pid for pid, environment in _environments() if name.encode() in environment]
     for _ in range(300):  # ending a dozen processes takes a moment on a busy machine
         if not left:
@@ -309,6 +310,17 @@ def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, c
         time.sleep(0.1)
         left = [pid for pid, environment in _environments() if name.encode() in environment]
     assert left == []
+
+
+@contextlib.contextmanager
+def _copied(install: SlurmInstall) -> Iterator[SlurmInstall]:
+    """The same Slurm in a root of hard links, whose files a test may replace."""
+    copy = install.path.with_name(f".{uuid4().hex}")
+    try:
+        subprocess.run(["cp", "-al", install.path, copy], check=True, timeout=60)
+        yield dataclasses.replace(install, path=copy)
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 def _environments() -> Iterator[tuple[str, bytes]]:
