@@ -39,7 +39,7 @@ def test_every_file_of_a_node_is_listed_with_what_it_takes(tmp_path: Path) -> No
         files = {f"`{file.target}`": file for file in tree.group_files(group)}
         rows = {row["File"]: row for row in found.get(f"`{group}`", [])}
         assert rows.keys() == files.keys(), group
-        assert all(rows[name]["When it changes"] == phrase(file.effect) for name, file in files.items())
+        assert all(rows[name]["Action on change"] == phrase(file.effect) for name, file in files.items())
         assert all(rows[name]["Mode"] == f"{file.mode:04o}" for name, file in files.items())
 
 
@@ -60,16 +60,16 @@ def test_the_numbers_of_the_cluster(tmp_path: Path) -> None:
     text = readme(tmp_path, node_types=kinds, nodes=nodes)
     found = tables(text)
     assert "| GPUs | 32 |" in text
-    assert "| Nodes | 15, 14 of them run jobs |" in text
+    assert "| Nodes | 15, 14 compute |" in text
     assert [(row["Nodes"], row["Count"]) for row in found["Nodes"]] == [
         ("`head`", "1"),
         ("`c[1-4]`", "4"),
         ("`w[01-10]`", "10"),
     ]
-    assert [(row["Type"], row["Together"]) for row in found["Power"] if row["Each"] != "not known"] == [
+    assert [(row["Type"], row["Total"]) for row in found["Power"] if row["Each"] != "unknown"] == [
         ("gpu", "40.8 kW"),
         ("cpu", "4.0 kW"),
-        ("all with known power", "44.8 kW"),
+        ("total of known power", "44.8 kW"),
     ]
     hardware = {row["Type"]: row for row in found["Hardware"]}
     assert hardware["gpu"]["GPUs"] == "8 × NVIDIA H100 80GB HBM3"
@@ -81,11 +81,11 @@ def test_power_that_is_not_known_is_named(tmp_path: Path) -> None:
     nodes = [HEAD, COMPUTE, {"name": "w[01-10]", "type": "cpu", "address": "10.0.0.[51-60]"}]
     racks = {"r1": {"nodes": "c[1-2],w01", "power": "30kW"}, "r2": {"nodes": "c[3-4]"}}
     text = readme(tmp_path, node_types=kinds, nodes=nodes, racks=racks)
-    assert "Not in the sum, as their power is not known: 10 × cpu, 1 × service." in text
-    power = {row["Type"]: row["Together"] for row in tables(text)["Power"]}
-    assert power == {"service": "not known", "gpu": "40.8 kW", "cpu": "not known"}
-    assert [(row["Rack"], row["Nodes draw"]) for row in tables(text)["Racks"]] == [
-        ("r1", "20.4 kW, without 1 of unknown power"),
+    assert "Not included because their power is unknown: 10 × cpu, 1 × service." in text
+    power = {row["Type"]: row["Total"] for row in tables(text)["Power"]}
+    assert power == {"service": "unknown", "gpu": "40.8 kW", "cpu": "unknown"}
+    assert [(row["Rack"], row["Maximum node power"]) for row in tables(text)["Racks"]] == [
+        ("r1", "20.4 kW, unknown for 1"),
         ("r2", "20.4 kW"),
     ]
 
@@ -111,11 +111,10 @@ def test_who_may_run_what(tmp_path: Path) -> None:
     by_qos = {row["QOS"]: row for row in found["QOS"]}
     assert by_qos["`high`"]["Limits and flags"] == "Flags DenyOnLimit; MaxJobsPerUser 8; LimitFactor 2.000000"
     assert by_qos["`normal`"]["Limits and flags"] == "MaxTRESPerUser gres/gpu=16"
-    assert by_qos["`low`"]["Preempted"] == "requeue, after 120 s, not in the first 00:05:00"
+    assert by_qos["`low`"]["When preempted"] == "requeue, after 120 s, exempt for the first 00:05:00"
     assert by_qos["`low`"]["Limits and flags"] == "UsageFactor 0.250000"
-    rows = [
-        (row["Account"], row["Share"], row["May use"], row["Default QOS"], row["Limits"]) for row in found["Accounts"]
-    ]
+    columns = ("Account", "Share", "Allowed QOS", "Default QOS", "Limits")
+    rows = [tuple(row[column] for column in columns) for row in found["Accounts"]]
     assert rows == [
         ("research", "80 of 100", "normal, low", "low", ""),
         ("ops", "20 of 100", "high", "high", ""),
@@ -123,7 +122,7 @@ def test_who_may_run_what(tmp_path: Path) -> None:
         ("nlp", "1", "normal", "normal", "MaxJobs 2"),
     ]
     assert found["Accounts"][0]["Coordinators"] == "alice"
-    assert found["Accounts"][1]["Users"].endswith("u19 … (30 in all)")
+    assert found["Accounts"][1]["Users"].endswith("u19 … (30 users)")
     assert found["Accounts"][3]["Users"] == "bob"
     assert found["Users"] == [{"User": "alice", "Admin level": "operator"}]
 
@@ -182,16 +181,23 @@ def fat_tree(leaves: int) -> dict[str, Any]:
     }
 
 
-def test_the_diagram_of_a_small_cluster_shows_each_switch_entry(tmp_path: Path) -> None:
+def test_switches_of_one_level_and_model_are_one_box(tmp_path: Path) -> None:
     text = readme(tmp_path, **fat_tree(3))
-    assert sum("leaf" in box for box in boxes(text)) == 3
-    assert sum("spine" in box for box in boxes(text)) == 1
-    assert len(re.findall(r"^  s\d --- s\d$", text, re.MULTILINE)) == 3
+    assert [box.strip() for box in boxes(text)][-2:] == ['s0(["leaf[001-003] (3)"])', 's1(["spine[1-4] (4)"])']
+    assert re.findall(r"^  (s\d) ---(.*) (s\d)$", text, re.MULTILINE) == [("s0", '|"48 cables"|', "s1")]
+
+
+def test_another_model_is_another_box(tmp_path: Path) -> None:
+    changes = fat_tree(3)
+    changes["networks"]["fabric"]["switches"][1]["model"] = "qm9700"
+    text = readme(tmp_path, **changes)
+    assert sum("leaf" in box for box in boxes(text)) == 2
 
 
 def test_the_page_stays_small_for_a_large_cluster(tmp_path: Path) -> None:
     text = readme(tmp_path, **fat_tree(320))
     assert len(boxes(text)) == 4  # head, nodes, leaves, spines
+    assert '"5120 cables"' in text
     assert len(text) < 20_000
     assert max(map(len, text.splitlines())) < 400
 

@@ -1,8 +1,8 @@
-"""The cluster as a Mermaid diagram: boxes for entries of the manifest, not for nodes, so that it stays small."""
+"""The cluster as a Mermaid diagram, with a box per entry of nodes and per kind of switch, so that it stays small."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from clustergen.cluster.groups import mounts
@@ -11,13 +11,13 @@ from clustergen.hostlist import compress
 from clustergen.records import record
 
 MOST_BOXES = 12
-"""Boxes of one kind; more become one box per node type, or per level of switches."""
+"""Entries of nodes with a box each; with more, a node type has one box."""
 _NAMED_HOSTS = 40  # characters of a folded list
 
 
 @record
 class Box:
-    """A node of the diagram; what it is decides its shape."""
+    """A box of the diagram; its kind decides its shape."""
 
     id: str
     label: str
@@ -26,46 +26,64 @@ class Box:
 
 @record
 class Diagram:
-    """Boxes, and lines between them."""
+    """Boxes, and lines between two of them with a label, which may be empty."""
 
     boxes: tuple[Box, ...]
-    edges: tuple[tuple[str, str], ...]
+    edges: tuple[tuple[str, str, str], ...]
 
 
 def diagram(cluster: Cluster) -> Diagram:
     nodes = _node_boxes(cluster)
-    switches = _switch_boxes(cluster)
     boxes = [Box(f"n{i}", label, "nodes") for i, (label, _) in enumerate(nodes)]
-    edges: dict[tuple[str, str], None] = {}
     number = {host: f"n{i}" for i, (_, hosts) in enumerate(nodes) for host in hosts}
-    place = {switch.name: f"s{i}" for i, group in enumerate(switches) for switch in group}
-    for i, group in enumerate(switches):
-        label = "<br/>".join(filter(None, (_names([switch.name for switch in group]), group[0].model)))
-        boxes.append(Box(f"s{i}", label, "switches"))
-        for switch in group:
-            for top in switch.uplinks:
-                if top in place and place[top] != f"s{i}":
-                    edges[f"s{i}", place[top]] = None
-            for host in switch.nodes:
-                if host in number:
-                    edges[number[host], f"s{i}"] = None
-    if not switches and cluster.manifest.networks.fabric:
-        fabric = cluster.manifest.networks.fabric
+    edges: dict[tuple[str, str], str] = {}
+    if cluster.switches:
+        groups = _switch_groups(cluster.switches)
+        boxes += [Box(f"s{i}", _switch_label(group), "switches") for i, group in enumerate(groups)]
+        edges |= _switch_edges(groups, number)
+    elif fabric := cluster.manifest.networks.fabric:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
-        plugged = {group.hosts[0] for group in cluster.groups if group.type.fabric_ports()}
-        for i, (_, hosts) in enumerate(nodes):
-            if not plugged.isdisjoint(hosts):
-                edges[f"n{i}", "fabric"] = None
+        edges |= {
+            (number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()
+        }
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
         clients = {number[group.hosts[0]] for group in cluster.groups if name in mounts(cluster, group)}
         if clients:
             boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))
-            edges |= {(client, f"f{i}"): None for client in sorted(clients, key=lambda box: int(box[1:]))}
-    return Diagram(tuple(boxes), tuple(edges))
+            edges |= {(client, f"f{i}"): "" for client in sorted(clients, key=lambda box: int(box[1:]))}
+    return Diagram(tuple(boxes), tuple((one, two, label) for (one, two), label in edges.items()))
+
+
+def _switch_groups(switches: tuple[Switch, ...]) -> list[list[Switch]]:
+    """Switches of one level and one model: a fabric of 100 leaves is one box of leaves below one of spines."""
+    groups: dict[tuple[int, str], list[Switch]] = {}
+    for switch, level in levels(switches):
+        groups.setdefault((level, switch.model or ""), []).append(switch)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _switch_label(group: Sequence[Switch]) -> str:
+    rails = sorted({switch.rail for switch in group if switch.rail is not None})
+    of_rails = f"rails {rails[0]} to {rails[-1]}" if len(rails) > 1 else ""
+    return "<br/>".join(filter(None, (_names([switch.name for switch in group]), group[0].model, of_rails)))
+
+
+def _switch_edges(groups: Sequence[Sequence[Switch]], number: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Lines from nodes to leaves, and from leaves up with the number of their cables."""
+    box_of = {switch.name: f"s{i}" for i, group in enumerate(groups) for switch in group}
+    edges: dict[tuple[str, str], str] = {}
+    cables: dict[tuple[str, str], int] = {}
+    for i, group in enumerate(groups):
+        for switch in group:
+            edges |= {(number[host], f"s{i}"): "" for host in switch.nodes if host in number}
+            for top, count in switch.uplinks.items():
+                if box_of.get(top, f"s{i}") != f"s{i}":
+                    cables[f"s{i}", box_of[top]] = cables.get((f"s{i}", box_of[top]), 0) + count
+    return edges | {edge: f"{count} cables" if count > 1 else "1 cable" for edge, count in cables.items()}
 
 
 def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
-    """Label and hosts: an entry of the manifest each, or a node type each where there are many."""
+    """Label and hosts of each entry of the manifest, or of each node type where there are many entries."""
     if len(cluster.groups) <= MOST_BOXES:
         parts = [(list(group.hosts), group.type, group.roles) for group in cluster.groups]
     else:
@@ -79,19 +97,6 @@ def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
         what = ", ".join(role for role in roles if role != "slurm-compute")
         boxes.append(("<br/>".join(filter(None, (_names(hosts), gpus, what))), hosts))
     return boxes
-
-
-def _switch_boxes(cluster: Cluster) -> list[list[Switch]]:
-    """Switches by entry of the manifest, or by level where there are many."""
-    by_entry: dict[int, list[Switch]] = {}
-    for switch in cluster.switches:
-        by_entry.setdefault(switch.index, []).append(switch)
-    if len(by_entry) <= MOST_BOXES:
-        return list(by_entry.values())
-    by_level: dict[int, list[Switch]] = {}
-    for switch, level in levels(cluster.switches):
-        by_level.setdefault(level, []).append(switch)
-    return [by_level[level] for level in sorted(by_level)]
 
 
 def levels(switches: tuple[Switch, ...]) -> list[tuple[Switch, int]]:

@@ -1,4 +1,4 @@
-"""README.md of the tree: the cluster at a glance, for whoever reviews a change of it."""
+"""README.md of the tree: the cluster at a glance, for reviewers of a change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clustergen.render.views.report_policy import account_rows, accounts_intro, 
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
 
-_SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, on no node", "ufm": "NVIDIA UFM"}
+_SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
 
 
 @record
@@ -64,7 +64,7 @@ def memory(mib: int) -> str:
 
 def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     manifest = cluster.manifest
-    yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} of them run jobs"
+    yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} compute"
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
     yield "Operating system", ", ".join(dict.fromkeys(_os(kind) for kind in cluster.node_types))
@@ -73,7 +73,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield f"Assumed: {assumed.subject}", f"{assumed.message}; {assumed.hint}"
     controllers = cluster.hosts("slurm-controller")
     if controllers:
-        backup = f", takes over: {', '.join(controllers[1:])}" if len(controllers) > 1 else ", no second one"
+        backup = f", backup {', '.join(controllers[1:])}" if len(controllers) > 1 else ", no backup"
         yield "Controller", controllers[0] + backup
     for name, roles in {
         "Accounting": "slurm-accounting",
@@ -142,13 +142,13 @@ def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Nodes": "all" if partition.nodes == "ALL" else partition.nodes,
             "Count": str(len(partition.hosts)),
             "Default": "yes" if partition.default else "",
-            "Longest job": minutes(partition.max_time_minutes),
-            "Unless stated": minutes(partition.default_time_minutes)
+            "MaxTime": minutes(partition.max_time_minutes),
+            "DefaultTime": minutes(partition.default_time_minutes)
             if partition.default_time_minutes != 0
-            else "refused",
-            "Tier": "" if spec.priority_tier is None else str(spec.priority_tier),
-            "Preempted": spec.preempt or "",
-            "Limits of": spec.qos or "",
+            else "none: jobs must state --time",
+            "PriorityTier": "" if spec.priority_tier is None else str(spec.priority_tier),
+            "PreemptMode": spec.preempt or "",
+            "Partition QOS": spec.qos or "",
             "Accounts": ", ".join(spec.allow_accounts),
         }
 
@@ -159,8 +159,8 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Name": name,
             "Type": entry.type,
             "Mounted at": entry.mount,
-            "On": ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group)),
-            "Without it": "Slurm does not start" if entry.required else "jobs run",
+            "Clients": ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group)),
+            "If not mounted": "Slurm does not start" if entry.required else "jobs still run",
         }
 
 
@@ -198,8 +198,8 @@ def _racks(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Rack": name,
             "Nodes": rack.nodes or "",
             "Height": f"{rack.units} U",
-            "Nodes draw": f"{drawn}, without {unknown} of unknown power" if unknown else drawn,
-            "Power limit": str(rack.power or ""),
+            "Maximum node power": f"{drawn}, unknown for {unknown}" if unknown else drawn,
+            "Rack power limit": str(rack.power or ""),
             "Cooling": str(rack.cooling or ""),
             "Feeds": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
         }
@@ -213,11 +213,11 @@ def _counts(cluster: Cluster) -> dict[str, int]:
 
 
 def _power_intro(cluster: Cluster) -> str:
-    """What the sum leaves out."""
+    """What the sum includes, and what it leaves out."""
     counts = _counts(cluster)
     unknown = [f"{counts[k.name]} × {k.name}" for k in cluster.node_types if not k.power_max_w and k.name in counts]
-    words = "Maximum wall power of the nodes, without switches and storage servers."
-    return f"{words} Not in the sum, as their power is not known: {', '.join(unknown)}." if unknown else words
+    words = "Maximum wall power of the nodes; switches and storage servers are not included."
+    return f"{words} Not included because their power is unknown: {', '.join(unknown)}." if unknown else words
 
 
 def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -234,15 +234,15 @@ def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield {
             "Type": kind.name,
             "Count": str(counts[kind.name]),
-            "Each": str(Watts(each)) if each else "not known",
-            "Together": kilowatts(counts[kind.name] * each) if each else "not known",
+            "Each": str(Watts(each)) if each else "unknown",
+            "Total": kilowatts(counts[kind.name] * each) if each else "unknown",
         }
     if len(metered) > 1:
         yield {
-            "Type": "all with known power",
+            "Type": "total of known power",
             "Count": str(sum(counts[kind.name] for kind in metered)),
             "Each": "",
-            "Together": kilowatts(total),
+            "Total": kilowatts(total),
         }
 
 

@@ -11,7 +11,7 @@ from clustergen.render.views.slurm.accounts import settings
 
 _AS_PARENT = 0x7FFFFFFF
 _SHOWN = 20
-_PREEMPTED = {"PreemptMode": "{}", "GraceTime": "after {} s", "PreemptExemptTime": "not in the first {}"}
+_PREEMPTED = {"PreemptMode": "{}", "GraceTime": "after {} s", "PreemptExemptTime": "exempt for the first {}"}
 _IN_COLUMNS = ("Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "Fairshare", "QOS", "DefaultQOS")
 
 
@@ -22,7 +22,7 @@ def qos_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
             "QOS": name,
             "Priority": str(qos.priority),
             "Preempts": ", ".join(qos.preempt),
-            "Preempted": ", ".join(words.format(stated[key]) for key, words in _PREEMPTED.items() if key in stated),
+            "When preempted": ", ".join(text.format(stated[key]) for key, text in _PREEMPTED.items() if key in stated),
             "Limits and flags": _others(stated.items()),
             "Description": qos.description or "",
         }
@@ -35,9 +35,9 @@ def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name, account in parents_first(slurm.accounts):
         yield {
             "Account": name,
-            "Below": "" if name == ROOT else account.parent or ROOT,
+            "Parent": "" if name == ROOT else account.parent or ROOT,
             "Share": "" if name == ROOT else _share(account, slurm.accounts.values()),
-            "May use": ", ".join(rights[name].qos),
+            "Allowed QOS": ", ".join(rights[name].qos),
             "Default QOS": rights[name].default,
             "Limits": _others(settings("association", account)),
             "Coordinators": ", ".join(account.coordinators),
@@ -48,14 +48,14 @@ def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
             below = rights[name].below(member.qos, member.default_qos)
             yield {
                 "Account": name,
-                "Below": "",
+                "Parent": "",
                 "Share": str(member.fairshare),
-                "May use": ", ".join(below.qos),
+                "Allowed QOS": ", ".join(below.qos),
                 "Default QOS": below.default,
                 "Limits": _others(settings("association", member)),
                 "Coordinators": "",
                 "Users": user,
-                "Description": "this user alone",
+                "Description": "limits of this user",
             }
 
 
@@ -69,11 +69,11 @@ def people_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def accounts_intro(cluster: Cluster) -> str:
-    """What holds beside the table."""
+    """The sentence above the table of accounts."""
     slurm = cluster.manifest.slurm
-    words = "" if ROOT in slurm.accounts else f"The account root has the QOS {NORMAL}. "
-    enforced = ", ".join(slurm.accounting.enforce) or "nothing"
-    return f"{words}QOS and default QOS include what is inherited. Enforced: {enforced}."
+    words = "" if ROOT in slurm.accounts else f"Account root has QOS {NORMAL}. "
+    enforced = ", ".join(slurm.accounting.enforce) or "none"
+    return f"{words}QOS and default QOS include inherited values. AccountingStorageEnforce: {enforced}."
 
 
 def _others(stated: Iterable[tuple[str, str]]) -> str:
@@ -82,7 +82,7 @@ def _others(stated: Iterable[tuple[str, str]]) -> str:
 
 def _share(account: Account, limits: Iterable[Limits]) -> str:
     if account.fairshare == _AS_PARENT:
-        return "as the account above"
+        return "parent"
     siblings = [
         other.fairshare
         for other in limits
@@ -97,4 +97,4 @@ def _share(account: Account, limits: Iterable[Limits]) -> str:
 def _some(names: tuple[str, ...]) -> str:
     if len(names) <= _SHOWN:
         return ", ".join(names)
-    return f"{', '.join(names[:_SHOWN])} … ({len(names)} in all)"
+    return f"{', '.join(names[:_SHOWN])} … ({len(names)} users)"

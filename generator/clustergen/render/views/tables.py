@@ -1,4 +1,4 @@
-"""Tables of the tree's README.md, and the list of files by group in words."""
+"""Tables of the tree's README.md, and its list of files by group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clustergen.render.effects import Effect
 from clustergen.render.tree import Outline
 
 _EFFECTS = {
-    "none": "nothing",
+    "none": "none",
     "daemon-reload": "systemctl daemon-reload",
     "reload": "reload {unit}",
     "restart": "restart {unit}",
@@ -18,40 +18,41 @@ _EFFECTS = {
     "reconfigure": "scontrol reconfigure",
     "restart-slurmctld": "restart slurmctld",
     "restart-slurmdbd": "restart slurmdbd",
-    "vacate": "drain first, without resuming",
-    "new-cluster-id": "remove the saved cluster ID, with slurmctld stopped",
+    "vacate": "drain, do not resume",
+    "new-cluster-id": "stop slurmctld, remove its saved cluster ID",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld and slurmd",
-    "cancel-jobs": "wait until its partition has no jobs, which would be cancelled",
-    "create": "make accounts and folders",
+    "cancel-jobs": "wait until the partition has no jobs: they would be cancelled",
+    "create": "create accounts and directories",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",
     "drain": "drain and run {unit}",
     "reboot": "drain and reboot",
-    "refuse": "not while jobs run",
+    "refuse": "wait until no job runs on the cluster",
 }
+_CODE = frozenset({"Nodes", "Addresses", "Partition", "QOS", "Mounted at", "Clients", "File", "From"})
 
 
 @record
 class Table:
-    """A table; cells are plain text, in `code` columns names for machines. Empty columns are not in it."""
+    """A table of plain text; cells of the `code` columns are printed as code. Empty columns are left out."""
 
     title: str
     intro: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    code: frozenset[str] = frozenset({"Nodes", "Addresses", "Partition", "QOS", "Mounted at", "On", "File", "From"})
+    code: frozenset[str] = _CODE
 
 
 def table_of(title: str, intro: str, rows: Iterator[dict[str, str]]) -> Table:
-    """Rows by column name; a column in which nothing stands is left out."""
+    """The table of rows by column name; columns that are empty in every row are left out."""
     lines = list(rows)
     columns = [name for name in (lines[0] if lines else ()) if any(row[name] for row in lines)]
     return Table(title, intro, tuple(columns), tuple(tuple(row[name] for name in columns) for row in lines))
 
 
 def phrase(effect: Effect) -> str:
-    """What an administrator does when a file changes."""
+    """The action that a change of a file requires."""
     return _EFFECTS[effect.kind].format(unit=(effect.unit or "").removesuffix(".service"))
 
 
@@ -63,7 +64,7 @@ def files_by_group(outline: Outline) -> Iterator[Table]:
                 "File": file.target or "",
                 "Mode": f"{file.mode:04o}",
                 "Owner": f"{file.owner}:{file.owner_group}",
-                "When it changes": phrase(file.effect),
+                "Action on change": phrase(file.effect),
                 "From": file.source if not file.source.startswith("templates/") else "",
             }
             for file in outline.files.values()
