@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustergen.catalogue import slurm, slurm_values
+from clustergen.catalogue import slurm, slurm_effects, slurm_values
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.tables import rows
 from clustergen.catalogue.versions import SlurmRelease
@@ -176,4 +176,4 @@ def test_defaults_are_of_known_keys() -> None:
     ],
 )
 def test_effects(file: str, key: str, block: str, release: str, expected: str) -> None:
-    assert slurm_values.effect(file, key, SlurmRelease(release), block)[0] == expected
+    assert slurm_effects.effect(file, key, SlurmRelease(release), block)[0] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clustergen.catalogue.slurm_values import row_name
+from clustergen.catalogue.slurm_effects import row_name
 from clustergen.catalogue.tables import rows
 from effects.judge import MILD, RIGHT, STRICT
 from effects.measure import CHANGES

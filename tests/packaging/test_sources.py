@@ -44,6 +44,14 @@ def test_names_say_what_the_value_is() -> None:
     assert not refused, "\n".join(refused)
 
 
+def test_a_module_is_short_enough_to_have_one_topic() -> None:
+    page = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (limit,) = map(int, re.findall(r"at most (\d+) lines", page))
+    lengths = {path.relative_to(CHECKOUT): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    too_long = [f"{path}: {length} lines" for path, length in lengths.items() if length > limit]
+    assert not too_long, "\n".join(too_long)
+
+
 def test_the_layers_of_the_guide_are_those_that_the_linter_holds() -> None:
     page = (CHECKOUT / "docs/architecture.md").read_text(encoding="utf-8")
     (drawn,) = re.findall(r"^```text layers\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

@@ -13,12 +13,13 @@ from clustergen.cluster import resolve
 from clustergen.cluster.model import Cluster
 from clustergen.importer.forms import value_of
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.slurm import Partition
+from clustergen.manifest.partitions import Partition
 from clustergen.render.views.slurm.conf import sections
 from clustergen.render.views.slurm.nodes import partition_line
 from clustergen.render.views.slurm.slurmdbd import slurmdbd_conf
 from clustergen.rules.slurm_keys import options, own_lines
-from clustergen.slurmrules.fields import Field, current_names, fields_of, rows
+from clustergen.slurmrules.field_table import Field
+from clustergen.slurmrules.fields import current_names, fields_of, rows
 
 BASE: dict[str, Any] = {
     "name": "tiny",

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from clustergen.catalogue import slurm as catalogue
 from clustergen.catalogue.slurm_values import keys_with_bounds
 from clustergen.manifest.model import Manifest
-from clustergen.slurmrules.fields import DERIVED, FIELDS
+from clustergen.slurmrules.field_table import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
 from strategies.findings import found
 from strategies.slurm_manifests import RIGHT, WRONG

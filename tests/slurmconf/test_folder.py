@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from clustergen.catalogue.slurm import key_tables
-from clustergen.slurmconf.folder import Config, Folder, Setting, open_folder
+from clustergen.slurmconf.config import Config, Setting
+from clustergen.slurmconf.folder import Folder, open_folder
 
 
 def folder(tmp_path: Path, **files: str) -> Folder:

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import (
-    Cluster,
-    GpuSet,
-    Leaf,
-    MigLayout,
-    NodeGroup,
-    NodeType,
-    Partition,
-    Port,
-    Switch,
-)
+from clustergen.cluster.gpu_set import GpuSet, MigLayout
+from clustergen.cluster.model import Cluster, Leaf, NodeGroup, NodeType, Partition, Port, Switch
 from clustergen.cluster.resolve import resolve
 
 __all__ = ["Cluster", "GpuSet", "Leaf", "MigLayout", "NodeGroup", "NodeType", "Partition", "Port", "Switch", "resolve"]

@@ -9,7 +9,7 @@ from clustergen.catalogue.mig import mig_detected
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView, Report, placed
-from clustergen.cluster.model import GpuSet, MigLayout
+from clustergen.cluster.gpu_set import GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.hardware import NodeType as Spec
 

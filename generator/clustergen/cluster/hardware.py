@@ -9,8 +9,9 @@ from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
 from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report
+from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
-from clustergen.cluster.model import GpuSet, NodeType, Port
+from clustergen.cluster.model import NodeType, Port
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest

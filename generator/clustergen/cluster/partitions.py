@@ -9,7 +9,7 @@ from clustergen.cluster.model import NodeGroup, NodeType, Partition
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.slurm import Partition as Spec
+from clustergen.manifest.partitions import Partition as Spec
 from clustergen.records import replace
 
 DEFAULT_PARTITION = "main"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clustergen.catalogue import slurm, slurm_values
-from clustergen.catalogue.slurm_values import SlurmWaiting
+from clustergen.catalogue import slurm, slurm_effects
+from clustergen.catalogue.slurm_effects import SlurmWaiting
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, compress, contains
 from clustergen.records import record
@@ -90,12 +90,12 @@ def changed(
         reason = f"the key has had no effect since Slurm {row.defunct}"
         return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
     what = tuple(what)
-    effects_of_words = [slurm_values.effect(base, key, release, block, word) for word in what or ("",)]
+    effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in what or ("",)]
     worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in (effect.effect, *effect.also)))
     effects = tuple(read(word) for word in (worst.effect, *worst.also))
     waiting = tuple(
         SlurmWaiting(pending.text.format(name=name, old=old or "none", new=new or "none"), pending.reason)
-        for pending in slurm_values.waiting(base, key, release, block, what)
+        for pending in slurm_effects.waiting(base, key, release, block, what)
     )
     return Change(
         file,

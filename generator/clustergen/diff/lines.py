@@ -10,7 +10,7 @@ from clustergen.catalogue.slurm_meanings import default, meaning, spelled
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.values import canonical, differing
 from clustergen.records import record
-from clustergen.slurmconf.folder import Config, Setting
+from clustergen.slurmconf.config import Config, Setting
 
 Settings = dict[str, str]
 """Key as the catalogue writes it → text."""

@@ -8,7 +8,7 @@ from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Difference, Settings, Sides, differences, settings, shown
 from clustergen.diff.values import hosts_of
 from clustergen.hostlist import HostlistError, compress
-from clustergen.slurmconf.folder import Config
+from clustergen.slurmconf.config import Config
 
 _BLOCK = "NodeName"
 _OF_ITS_OWN = ("NodeHostname", "NodeAddr", "BcastAddr", "Port")

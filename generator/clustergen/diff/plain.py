@@ -8,7 +8,7 @@ from clustergen.catalogue import slurm
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
 from clustergen.diff.values import hosts_of
-from clustergen.slurmconf.folder import Config
+from clustergen.slurmconf.config import Config
 
 
 def plain(sides: Sides, *, leave: frozenset[str] = frozenset()) -> Iterator[Change]:

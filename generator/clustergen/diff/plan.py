@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clustergen.catalogue.slurm_values import SlurmWaiting
+from clustergen.catalogue.slurm_effects import SlurmWaiting
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
 from clustergen.diff.causes import causes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-from clustergen.catalogue import slurm_values
-from clustergen.catalogue.slurm_values import SlurmWaiting
+from clustergen.catalogue import slurm_effects
+from clustergen.catalogue.slurm_effects import SlurmWaiting
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.narrower import Entity, Narrower, Settings, limits, lower, narrower, parent_of
 from clustergen.records import record, replace
@@ -39,7 +39,7 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
     by_place = {(change.kind, change.name, change.key): change for change in changes}
     for less in narrower(before, after):
         kind, name = less.entity
-        rows = slurm_values.waiting("accounts", less.option, release, kind, (less.word,))
+        rows = slurm_effects.waiting("accounts", less.option, release, kind, (less.word,))
         change = _behind(less, by_place, after) or changes[0]
         waiting.setdefault(change, []).extend(_of(name, less.new, rows))
     for change in changes:
@@ -79,7 +79,7 @@ def _of_qos(change: PolicyChange, release: SlurmRelease) -> Iterator[SlurmWaitin
     fallen = lower(limits(change.old or ""), limits(change.new or "")) if change.key else ""
     word = "lowered" if fallen else "removed" if not change.key and change.new is None else ""
     if word:
-        rows = slurm_values.waiting("accounts", change.key, release, change.kind, (word,))
+        rows = slurm_effects.waiting("accounts", change.key, release, change.kind, (word,))
         yield from _of(change.name, fallen, rows)
 
 

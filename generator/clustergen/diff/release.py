@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue import slurm, slurm_values
+from clustergen.catalogue import slurm, slurm_effects
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change
 from clustergen.records import replace
@@ -15,7 +15,7 @@ def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
         return None
     way = path_between(old, new)
     what = "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
-    row = slurm_values.effect("slurm", "", new, "release", what)
+    row = slurm_effects.effect("slurm", "", new, "release", what)
     effects = tuple(read(word) for word in (row.effect, *row.also))
     change = Change("", "release", "", "", str(old), str(new), None, effects, True, row.note, row.page)
     if what == "jump" and way:

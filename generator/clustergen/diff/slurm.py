@@ -18,7 +18,7 @@ from clustergen.diff.topology import topology
 from clustergen.render.effects import Effect
 from clustergen.slurmconf import read_config
 from clustergen.slurmconf.bounds import refuse_too_many_nodes, refuse_too_much
-from clustergen.slurmconf.folder import Config
+from clustergen.slurmconf.config import Config
 
 _WHOLE = ("/slurm.conf", "/slurmdbd.conf")
 """Where one of these comes or goes, the host begins or ends to be something; the lines of it say no more."""

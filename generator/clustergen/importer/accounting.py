@@ -8,7 +8,7 @@ from clustergen.importer.forms import fits, value_of, words
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.base import Endpoint, SlurmName
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.fields import fields_of
 
 SECRET = "/etc/slurm/slurmdbd.secret.conf"

@@ -11,7 +11,7 @@ from clustergen.importer.forms import number, takes
 from clustergen.importer.machines import NAME, Machine, Machines
 from clustergen.importer.originals import Originals
 from clustergen.manifest.model import Manifest
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 
 _HOST = re.compile(r"([^()\s]+)(?:\(([^()\s]*)\))?")
 

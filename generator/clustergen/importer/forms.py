@@ -13,7 +13,7 @@ from clustergen.cluster.directories import is_shared
 from clustergen.importer.draft import Value
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf import scalars
-from clustergen.slurmrules.fields import Field
+from clustergen.slurmrules.field_table import Field
 from clustergen.units import Duration, UnitError
 from clustergen.units.digits import whole
 

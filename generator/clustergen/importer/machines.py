@@ -16,7 +16,7 @@ from clustergen.importer.node_types import Types
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.nodes import Nodes
-from clustergen.slurmconf.folder import Entry
+from clustergen.slurmconf.config import Entry
 from clustergen.slurmrules.fields import fields_of
 
 NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")

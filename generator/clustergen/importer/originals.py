@@ -19,7 +19,8 @@ from clustergen.importer.draft import Origin
 from clustergen.records import record
 from clustergen.rules.slurm_daemons import OLDEST
 from clustergen.slurmconf import Problem, printing
-from clustergen.slurmconf.folder import Config, Entry, Folder, Setting, open_folder
+from clustergen.slurmconf.config import Config, Entry, Setting
+from clustergen.slurmconf.folder import Folder, open_folder
 from clustergen.slurmconf.reading import MOST_BYTES, is_there
 
 CONFIGS = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.conf", "mpi.conf", "acct_gather.conf")

@@ -14,8 +14,8 @@ from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.accounts import AnyName
 from clustergen.manifest.base import SlurmName
-from clustergen.manifest.slurm import Partition
-from clustergen.slurmconf.folder import Entry
+from clustergen.manifest.partitions import Partition
+from clustergen.slurmconf.config import Entry
 from clustergen.slurmconf.scalars import boolean
 from clustergen.slurmrules.fields import fields_of
 

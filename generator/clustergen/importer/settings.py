@@ -13,7 +13,7 @@ from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import value_of
 from clustergen.importer.originals import Originals
 from clustergen.records import replace
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.fields import fields_of
 
 _SLURM = "slurm"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.hostlist import compress, expand
 from clustergen.lab.scale import Document
 from clustergen.records import record

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.diagnostics import Severity
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, bare, delete_line, integer
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.keys import unread
 
 _OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")

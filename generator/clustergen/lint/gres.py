@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.gres_conf import SHARED, Record, read_records, undeclared_hint
+from clustergen.lint.gres_conf import undeclared_hint
+from clustergen.lint.gres_records import SHARED, Record, read_records
 from clustergen.lint.site import Site, bare, split_outside
-from clustergen.slurmconf.folder import Entry, Setting
+from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import TRUE
 from clustergen.units.digits import whole
 

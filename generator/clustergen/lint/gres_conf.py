@@ -5,83 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from clustergen.diagnostics import Severity
-from clustergen.hostlist import HostlistError, count, expand
+from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import LintFinding
+from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, read_records
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
-from clustergen.lint.site import Site, expanded, integer, split_outside
-from clustergen.slurmconf.folder import Config, Entry, Setting
+from clustergen.lint.site import Site, expanded, integer
+from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.forms import FORMS
 from clustergen.units.digits import whole
 
-SHARED = ("mps", "shard")
-"""GRES that are parts of GPUs."""
 _CALLED = {"File": ("File", "Files", "MultipleFiles"), "Cores": ("Cores", "CPUs")}
 CORES = FORMS["cores"]
-_MOST_HOSTS = 64
 _LINKS = re.compile(r"-?[0-9]+(,-?[0-9]+)*")
-
-
-class Record(NamedTuple):
-    """One line of gres.conf."""
-
-    entry: Entry
-    name: str
-    type: str
-    number: int
-    auto: bool
-
-    @property
-    def is_general(self) -> bool:
-        """Whether all nodes read it."""
-        return self.entry.block != "nodename"
-
-    def hosts(self) -> list[str]:
-        """The nodes that it names, expanded each time: all lines together may name millions."""
-        return [] if self.is_general else expanded(self.entry.names) or []
-
-    def has_few_hosts(self) -> bool:
-        return self.is_general or self.entry.size() <= _MOST_HOSTS
-
-
-def read_records(config: Config | None) -> tuple[list[Record], bool]:
-    """The lines of gres.conf that name GRES or turn detection on, and whether it is on for all nodes."""
-    if config is None:
-        return [], False
-    everywhere = any(setting.text.lower() != "off" for setting in config.settings("AutoDetect"))
-    records = []
-    for entry in (*config.entries("NodeName"), *config.entries("Name")):
-        name = (entry.text("Name") or "") if entry.block == "nodename" else entry.names
-        auto = entry.own_value("AutoDetect")
-        files = entry.own_value("File", "Files")
-        stated = integer(entry.text("Count"))
-        listed = _files(files.text) if files else None
-        number = (stated or 1) * (listed or 1) if name.lower() in SHARED else listed or stated or 1
-        has_auto_detect = auto is not None and auto.text.lower() != "off"
-        records.append(Record(entry, name, entry.text("Type") or "", number, has_auto_detect))
-    return records, everywhere
-
-
-def _files(text: str) -> int | None:
-    """How many files a list names; None where slurmd cannot read it."""
-    try:
-        return _counted(text)
-    except HostlistError:
-        return None
-
-
-def _counted(text: str) -> int:
-    """The same; HostlistError for what slurmd cannot read."""
-    return sum(count(part.rpartition("/")[2] or part) for part in split_outside(text, "[]") if part)
 
 
 def _file_names(site: Site, setting: Setting) -> Iterator[LintFinding]:
     try:
-        _counted(setting.text)
+        count_listed(setting.text)
     except HostlistError as err:
         if "never opened" in err.message:
             message = f"{err.message}; slurmd takes it as part of a name"
@@ -180,11 +124,11 @@ def _line(site: Site, record: Record) -> Iterator[LintFinding]:
             "File and MultipleFiles exclude each other, and slurmd does not start",
             key=True,
         )
-    if several and _files(several.text) == 1:
+    if several and count_files(several.text) == 1:
         yield site.error(
             "slurm-value-wrong", several, "MultipleFiles names one file only, and slurmd does not start", "write File"
         )
-    stated, listed = integer(number.text) if number else None, _files(file.text) if file else None
+    stated, listed = integer(number.text) if number else None, count_files(file.text) if file else None
     if number and stated is not None and listed is not None and stated != listed and record.name not in SHARED:
         yield site.error(
             "slurm-value-wrong",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, integer
-from clustergen.slurmconf.folder import Entry, Setting
+from clustergen.slurmconf.config import Entry, Setting
 
 _COUNTS = ("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
 _DIMMS = 16 << 10  # MiB: installed memory is a multiple, what Linux reports of it is not

@@ -10,7 +10,7 @@ from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot, expanded
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 
 
 def node_names(site: Site, names: Setting) -> LintFinding | None:

@@ -12,7 +12,7 @@ from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, delete_line
 from clustergen.records import replace
-from clustergen.slurmconf.folder import Config, Setting
+from clustergen.slurmconf.config import Config, Setting
 from clustergen.slurmconf.grammar import Line, Pair
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules import keys as rules

@@ -9,7 +9,7 @@ from clustergen.hostlist import MAX_HOSTS, HostlistError, count, expand
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import node_names
 from clustergen.lint.site import Site, hosts_of, without_extra_commas
-from clustergen.slurmconf.folder import Entry, Setting
+from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.grammar import Line
 
 _NOT_ON_DEFAULT = ("NodeHostname", "NodeAddr", "BcastAddr")

@@ -12,7 +12,7 @@ from clustergen.lint.accounting import BASIC
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import near_node, spot_of, unreadable
 from clustergen.lint.site import Site, expanded, hosts_of, integer
-from clustergen.slurmconf.folder import Entry, Setting
+from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import TRUE, seconds_of
 
 _HARDWARE = ("CPUs", "Procs", "Sockets", "SocketsPerBoard", "CoresPerSocket", "RealMemory", "Gres")

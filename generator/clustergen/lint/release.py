@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease, since
-from clustergen.slurmconf.folder import Config, Folder
+from clustergen.slurmconf.config import Config
+from clustergen.slurmconf.folder import Folder
 
 _OLDEST = since("cgroup-v2")
 

@@ -12,7 +12,8 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Diagnostic, Place, Severity, printable
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import Fix, LintFinding
-from clustergen.slurmconf.folder import Config, Entry, Folder, Setting
+from clustergen.slurmconf.config import Config, Entry, Setting
+from clustergen.slurmconf.folder import Folder
 from clustergen.slurmconf.grammar import Line, Span
 from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark

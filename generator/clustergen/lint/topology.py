@@ -9,7 +9,7 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.lint.topology_blocks import Block, Size, blocks
 from clustergen.lint.topology_tree import Switch, tree
-from clustergen.slurmconf.folder import Config
+from clustergen.slurmconf.config import Config
 
 _NEEDS_FILE = ("tree", "block")
 _OTHER_LINES = ("ring", "torus3d")

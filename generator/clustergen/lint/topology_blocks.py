@@ -9,7 +9,7 @@ from clustergen.hostlist import compress
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import members
 from clustergen.lint.site import Site, Spot, expanded, integer
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 
 _UNKNOWN, _TWICE = "block-node-unknown", ("block-node-twice", "is in block '{}' already")
 _MOST_DOUBLINGS = 15

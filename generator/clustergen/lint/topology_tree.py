@@ -11,7 +11,7 @@ from clustergen.hostlist import compress
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import members, spot_of, unreadable
 from clustergen.lint.site import Site, expanded
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 
 _LONGEST = 64
 _UNKNOWN, _TWICE = "switch-node-unknown", ("node-on-two-leaves", "hangs on '{}' already; Slurm warns of it")

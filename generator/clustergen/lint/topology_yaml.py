@@ -12,7 +12,7 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot
 from clustergen.lint.topology_blocks import Block, Size, blocks
 from clustergen.lint.topology_tree import Switch, tree
-from clustergen.slurmconf.folder import Setting
+from clustergen.slurmconf.config import Setting
 from clustergen.slurmconf.grammar import Pair, Span
 from clustergen.slurmconf.scalars import TRUE
 from clustergen.slurmconf.yaml_nodes import YamlNodesError, compose

@@ -27,7 +27,8 @@ from clustergen.diagnostics import (
     quote,
 )
 from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_spans, spans_near, words_of
-from clustergen.manifest.yaml_load import Node, parse
+from clustergen.manifest.yaml_load import parse
+from clustergen.manifest.yaml_nodes import Node
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

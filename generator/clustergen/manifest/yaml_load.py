@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 from yaml.events import (
@@ -24,6 +24,7 @@ from yaml.events import (
 )
 
 from clustergen.diagnostics import Problem, quote
+from clustergen.manifest.yaml_nodes import Frame, Key, Node
 from clustergen.manifest.yaml_scalars import CONSTANTS, CORE, is_core, plain_value, tagged_value
 
 MAX_DEPTH = 50
@@ -35,29 +36,6 @@ MAX_PROBLEMS = 1000
 _TAB_INDENT = r"\n *\t[ \t]*[^\s#]"
 _TAG_DIRECTIVE = r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)"
 _AFTER_DOCUMENT = r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+"
-
-
-class Node:
-    """A value with its span in the text, in characters from the start.
-
-    `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a
-    collection has `children`. `style` of a scalar is `'`, `"`, `|`, `>`, `*` for an alias, or empty for a plain one;
-    of a collection `{`, `[` or empty.
-    """
-
-    __slots__ = ("children", "end", "height", "keys", "start", "style", "value")
-
-    def __init__(self, start: int, end: int, value: Any, style: str = "") -> None:
-        self.start = start
-        self.end = end
-        self.value = value
-        self.style = style
-        self.children: dict[str, Node] | list[Node] | None = None
-        self.keys: dict[str, tuple[int, int]] = {}
-        self.height = 0
-
-
-_Key: TypeAlias = tuple[str | None, int, int]
 
 
 class _RefusedError(Exception):
@@ -92,35 +70,6 @@ def parse(text: str) -> tuple[Node | None, list[Problem]]:
     return None, composer.problems
 
 
-class _Frame:
-    """A collection whose end is still to come."""
-
-    __slots__ = ("anchor", "before", "key", "mapping", "node")
-
-    def __init__(self, node: Node, anchor: str | None, before: int) -> None:
-        self.node = node
-        self.mapping = type(node.value) is dict
-        self.anchor = anchor
-        self.before = before
-        self.key: _Key | None = None
-
-    def add(self, child: Node) -> None:
-        node = self.node
-        if child.height >= node.height:
-            node.height = child.height + 1
-        if not self.mapping:
-            node.children.append(child)  # type: ignore[union-attr]  # a list, as the value is one
-            node.value.append(child.value)
-            return
-        assert self.key is not None
-        text, start, end = self.key
-        self.key = None
-        if text is not None:
-            node.children[text] = child  # type: ignore[index,call-overload]  # a dict, as the value is one
-            node.keys[text] = (start, end)
-            node.value[text] = child.value
-
-
 class _Composer:
     """Makes nodes of one document's events. `problems` collects what does not end the reading."""
 
@@ -140,8 +89,8 @@ class _Composer:
             raise _RefusedError(Problem("yaml-tag", start, end - start, "a manifest has no use for YAML directives"))
         next_event = _events(self.text)
         root: Node | None = None
-        frames: list[_Frame] = []
-        top: _Frame | None = None
+        frames: list[Frame] = []
+        top: Frame | None = None
         count = 0
         while True:
             event = next_event()
@@ -186,7 +135,7 @@ class _Composer:
             else:
                 top.add(child)
 
-    def _key(self, event: Any, node: Node) -> _Key:
+    def _key(self, event: Any, node: Node) -> Key:
         """The key's text and span; no text where its value is to be left out."""
         text, start, end = event.value, event.start_mark.index, event.end_mark.index
         size = end - start
@@ -220,19 +169,19 @@ class _Composer:
         try:
             return tagged_value(event.tag, event.value, plain=not event.style)
         except ValueError:
-            from clustergen.diagnostics.yaml_words import explain_tag
+            from clustergen.diagnostics.yaml_refusals import explain_tag
 
             self.problems.append(explain_tag(self.text, start, event.value if is_core(event.tag) else None))
         return event.value
 
-    def _opened(self, event: Any, mapping: bool, top: _Frame | None, depth: int, count: int) -> _Frame:
+    def _opened(self, event: Any, mapping: bool, top: Frame | None, depth: int, count: int) -> Frame:
         start = event.start_mark.index
         if top is not None and top.mapping and top.key is None:
             raise _no_key(self.text, start)
         if depth >= MAX_DEPTH:
             raise _too_deep(start)
         if event.tag not in (None, "!", CORE + ("map" if mapping else "seq")):
-            from clustergen.diagnostics.yaml_words import explain_tag
+            from clustergen.diagnostics.yaml_refusals import explain_tag
 
             self.problems.append(explain_tag(self.text, start))
         if event.anchor is not None:
@@ -241,15 +190,15 @@ class _Composer:
         node = Node(start, start, {} if mapping else [], style)
         node.children = {} if mapping else []
         node.height = 1
-        return _Frame(node, event.anchor, count)
+        return Frame(node, event.anchor, count)
 
-    def _alias(self, event: Any, top: _Frame | None, depth: int) -> tuple[Node, int]:
+    def _alias(self, event: Any, top: Frame | None, depth: int) -> tuple[Node, int]:
         """The node that an alias stands for, and how many values that adds."""
         start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
         if top is not None and top.mapping and top.key is None:
             raise _no_key(self.text, start)
         if name not in self._anchors:
-            from clustergen.diagnostics.yaml_words import explain_alias
+            from clustergen.diagnostics.yaml_refusals import explain_alias
 
             raise _RefusedError(explain_alias(start, end, name, self._anchors))
         anchor = self._anchors[name]
@@ -283,7 +232,7 @@ class _Composer:
 
 
 def _no_key(text: str, start: int) -> _RefusedError:
-    from clustergen.diagnostics.yaml_words import explain_key
+    from clustergen.diagnostics.yaml_refusals import explain_key
 
     return _RefusedError(explain_key(text, start))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.versions import since
-from clustergen.cluster.model import Cluster, GpuSet, once_per_cluster
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.rules.rights import holders

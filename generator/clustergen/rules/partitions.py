@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster, Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import expand, span_of
-from clustergen.manifest.slurm import Partition as PartitionSpec
+from clustergen.manifest.partitions import Partition as PartitionSpec
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")

@@ -11,7 +11,8 @@ from clustergen.manifest.base import OptionValue
 from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings, value
 from clustergen.slurmrules import keys
-from clustergen.slurmrules.fields import NOT_FREE, Field, current_names, derived_from, field_of, fields_of
+from clustergen.slurmrules.field_table import NOT_FREE, Field
+from clustergen.slurmrules.fields import current_names, derived_from, field_of, fields_of
 
 Passthrough = tuple[ManifestPath, str, str, Mapping[str, OptionValue], tuple[object, ...]]
 

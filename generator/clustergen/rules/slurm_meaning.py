@@ -11,7 +11,7 @@ from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings
 from clustergen.slurmconf.scalars import FALSE
 from clustergen.slurmrules import combinations as shared
-from clustergen.slurmrules.fields import FIELDS
+from clustergen.slurmrules.field_table import FIELDS
 
 _HASH = "hash/k12"
 _TEXTS = ("plugin", "plugins", "words", "lower words")

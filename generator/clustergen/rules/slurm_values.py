@@ -12,7 +12,7 @@ from clustergen.manifest.base import OptionValue
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
-from clustergen.slurmrules.fields import FIELDS
+from clustergen.slurmrules.field_table import FIELDS
 
 
 def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from clustergen.hostlist import MAX_HOSTS, HostlistError, count
 from clustergen.slurmconf.reading import MOST_BYTES
 
 if TYPE_CHECKING:
-    from clustergen.slurmconf.folder import Config
+    from clustergen.slurmconf.config import Config
 
 MOST_NAMES = 32 * MAX_HOSTS
 """In all host lists of one file: 32 partitions of the most nodes that Slurm manages. Names of nodes are not counted; of

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster, GpuSet
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts import health, heat, nvlink
 from clustergen.render.views.alerts.health import XIDS
 from clustergen.render.views.alerts.model import (

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_of
-from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     WHERE,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster, GpuSet
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster
 
 
 def has_shards(cluster: Cluster) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.hostlist import compress
 from clustergen.records import record, replace
 from clustergen.render.formats import Safe, comment_text

@@ -6,7 +6,8 @@ from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.directories import own_directory
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.model import Cluster, GpuSet, NodeType
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File

@@ -14,7 +14,7 @@ from clustergen.render.formats import Safe, comment_text
 from clustergen.render.views.slurm.devices import gres
 from clustergen.render.views.slurm.printing import printed
 from clustergen.render.views.slurm.settings import Pairs, Value, block
-from clustergen.slurmrules.fields import FIELDS
+from clustergen.slurmrules.field_table import FIELDS
 from clustergen.units import Duration
 
 FILE = "slurm.conf"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.render.views.slurm.settings import Value
-from clustergen.slurmrules.fields import Field
+from clustergen.slurmrules.field_table import Field
 from clustergen.units import Bytes, Duration
 
 

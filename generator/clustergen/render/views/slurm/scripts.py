@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clustergen.cluster.model import Cluster, GpuSet, NodeType, once_per_cluster
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File

@@ -53,7 +53,7 @@ def counted(number, thing):
 
 def after_adding(release):
     """What the nodes that were not touched need when others joined, in one sentence."""
-    from clustergen.catalogue.slurm_values import effect
+    from clustergen.catalogue.slurm_effects import effect
     from clustergen.catalogue.versions import SlurmRelease
 
     row = effect("slurm.conf", "", SlurmRelease(str(release)), "NodeName", "added")

@@ -1,0 +1,60 @@
+"""The GPUs of a node, as the cluster has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.mig import mig_slurm_type
+from clustergen.records import record
+
+
+@record
+class MigLayout:
+    """How one GPU is split: MIG profile → instances."""
+
+    plan: str
+    profiles: Mapping[str, int]
+
+
+@record
+class GpuSet:
+    """The GPUs of a node."""
+
+    model: Gpu
+    count: int
+    gres_type: str  # empty where Slurm counts them without types
+    numa: tuple[int, ...]  # by GPU; empty where nobody knows
+    cores: tuple[str, ...]  # by GPU: Slurm core indices of its NUMA node or socket, as "0-31"; empty where nobody knows
+    sockets: tuple[int, ...]  # by GPU
+    links: tuple[tuple[int, ...], ...]  # NVLinks between GPUs; empty where a switch joins them, or none are fitted
+    nvlink: str  # nvswitch, mesh, bridge or none
+    autodetect: str  # nvml, nvidia or off
+    mig: tuple[MigLayout | None, ...]  # by GPU; empty where MIG is off
+    shards_per_gpu: int
+    mps_per_gpu: int
+    power_limit_w: int | None
+    graphics_clock_mhz: int | None
+    mig_prefix: str | None = None
+    """How the types of MIG instances begin, where that is not the whole name that Slurm detects."""
+    mig_names: Mapping[str, str] = MappingProxyType({})
+    """MIG profile → what the release calls it, where that is another name."""
+
+    def instance_type(self, profile: str) -> str:
+        """The Gres type of a MIG instance: all that Slurm detects, or an end of it."""
+        if not self.gres_type:
+            return ""
+        profile = self.mig_names.get(profile, profile)
+        if self.mig_prefix is None:
+            return mig_slurm_type(self.model.slurm_type, profile)
+        return f"{self.mig_prefix}_{profile}" if self.mig_prefix else profile
+
+    @property
+    def gres_count(self) -> int:
+        """GPUs as jobs ask for them: each MIG instance is one."""
+        return sum(sum(layout.profiles.values()) if layout else 1 for layout in self.mig) or self.count
+
+    @property
+    def total_shards(self) -> int:
+        return self.count * self.shards_per_gpu

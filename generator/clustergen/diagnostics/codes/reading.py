@@ -1,0 +1,34 @@
+"""Reading a manifest: the file, YAML, and the manifest's shape."""
+
+from __future__ import annotations
+
+from clustergen.diagnostics.codes.model import ERROR, Code
+
+READING = (
+    # reading the file
+    Code("file-unreadable", ERROR, "The file cannot be read", exit_code=3),
+    Code("file-too-large", ERROR, "The file is larger than any manifest"),
+    Code("file-not-utf8", ERROR, "The file is not UTF-8 text"),
+    # YAML
+    Code("yaml-syntax", ERROR, "The file is not valid YAML"),
+    Code("yaml-tab", ERROR, "A tab stands where YAML wants spaces"),
+    Code("yaml-duplicate-key", ERROR, "A key stands twice in one mapping"),
+    Code("yaml-too-deep", ERROR, "Too many levels inside one another"),
+    Code("yaml-too-many-aliases", ERROR, "Aliases expand to too much"),
+    Code("yaml-tag", ERROR, "A YAML tag is not allowed"),
+    Code("yaml-merge-key", ERROR, "Merge keys are not part of YAML 1.2"),
+    Code("yaml-many-documents", ERROR, "The file holds more than one YAML document"),
+    # the manifest's shape
+    Code("manifest-empty", ERROR, "The manifest says nothing"),
+    Code("manifest-not-a-mapping", ERROR, "The manifest is not a mapping of sections"),
+    Code("key-unknown", ERROR, "No such key here"),
+    Code("key-missing", ERROR, "A required key is missing"),
+    Code("type-wrong", ERROR, "A value is of the wrong type"),
+    Code("value-not-allowed", ERROR, "A value is none of those allowed"),
+    Code("value-out-of-range", ERROR, "A value is too small, too large, too short or too long"),
+    Code("text-malformed", ERROR, "A text does not have the form it must have"),
+    Code("path-malformed", ERROR, "A path with . or .. components"),
+    Code("unit-wrong", ERROR, "A quantity has no unit, or the wrong one"),
+    Code("hostlist-syntax", ERROR, "A host list cannot be read"),
+    Code("secret-in-manifest", ERROR, "A secret stands in the manifest"),
+)

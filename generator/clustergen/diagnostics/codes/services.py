@@ -1,0 +1,60 @@
+"""What runs beside Slurm: NCCL and UCX, storage, monitoring."""
+
+from __future__ import annotations
+
+from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
+
+SERVICES = (
+    # NCCL and UCX
+    Code("nccl-name-unknown", ERROR, "A variable that this NCCL does not read"),
+    Code("nccl-name-debugging", ERROR, "A debugging variable without a reason"),
+    Code("nccl-value-wrong", ERROR, "A value that NCCL does not take"),
+    Code("nccl-gid-missing", ERROR, "This NCCL needs the GID index on RoCE"),
+    Code("nccl-gid-useless", WARNING, "A setting of RoCE without a use"),
+    Code("nccl-prefix-match", WARNING, "A list that matches more than it says"),
+    Code("nccl-hca-unknown", ERROR, "An HCA that the nodes do not have"),
+    Code("fabric-without-port", WARNING, "GPU nodes without a port in the fabric"),
+    Code("ucx-name-unknown", ERROR, "A variable that UCX does not read"),
+    Code("ucx-value-wrong", ERROR, "A value that UCX's or MPI's file cannot hold"),
+    # storage
+    Code("mount-over-system", ERROR, "A mount point that belongs to the system"),
+    Code("mount-twice", ERROR, "Two file systems at one mount point"),
+    Code("mount-without-clients", WARNING, "A file system that no node mounts"),
+    Code("mount-option-unknown", WARNING, "A mount option that the catalogue does not know"),
+    Code("mount-option-value", ERROR, "A mount option with a wrong value"),
+    Code("lustre-kernel", ERROR, "A Lustre client that does not support the kernel"),
+    Code("lustre-fsname", ERROR, "A name that Lustre does not take"),
+    Code("lustre-index", ERROR, "A Lustre target without an index of its own"),
+    Code("lustre-parameter-unknown", WARNING, "A Lustre parameter that the catalogue does not know"),
+    Code("lustre-parameter-value", ERROR, "A value that the Lustre parameter does not take"),
+    Code("lustre-striping", ERROR, "A Lustre layout that cannot be"),
+    Code("lnet-interface-missing", ERROR, "A Lustre client without a way to its servers"),
+    Code("storage-unreachable", WARNING, "A storage server on a network without its clients"),
+    Code("beegfs-key-unknown", ERROR, "This BeeGFS does not have the key"),
+    Code("rdma-without-fabric", ERROR, "RDMA without a network for it"),
+    Code("nfs-server-role", ERROR, "An NFS server without the role"),
+    Code("nfs-server-idle", WARNING, "An NFS server that serves nothing"),
+    Code("nfs-export-elsewhere", ERROR, "An export on a server that is not ours"),
+    Code("nfs-rdma-address", ERROR, "NFS over RDMA without an address for it"),
+    Code("nfs-export-excludes", ERROR, "An export that leaves out its clients"),
+    Code("nfs-nconnect", ERROR, "Several connections over RDMA"),
+    Code("nfs-soft", WARNING, "A soft NFS mount"),
+    Code("weka-cores", ERROR, "WEKA's client without cores for it"),
+    Code("weka-numa-unknown", WARNING, "WEKA's client on cores of any NUMA node"),
+    Code("zfs-layout", ERROR, "A ZFS pool that cannot be"),
+    Code("zfs-disk-twice", ERROR, "A disk stands twice in a pool"),
+    Code("interface-unknown", ERROR, "An interface that the nodes do not have"),
+    Code("device-name-unstable", WARNING, "A device name that may change"),
+    Code("tmpdir-shared", WARNING, "Local scratch on a shared file system"),
+    # monitoring
+    Code("dcgm-release-unknown", WARNING, "A release of DCGM that the catalogue does not cover"),
+    Code("dcgm-field-unknown", ERROR, "DCGM has no such field"),
+    Code("receiver-empty", ERROR, "A receiver that reaches nobody"),
+    Code("receiver-twice", ERROR, "A receiver's URL stands twice"),
+    Code("receivers-unused", WARNING, "Receivers without Alertmanager"),
+    Code("mail-server-missing", ERROR, "Mail without a mail server"),
+    Code("alertmanager-too-old", ERROR, "Alertmanager is too old for a key"),
+    Code("monitoring-missing", WARNING, "Monitoring that nothing runs"),
+    Code("scrape-job-clash", ERROR, "A scrape job with a name of ours"),
+    Code("thresholds-order", ERROR, "A critical threshold below the warning"),
+)

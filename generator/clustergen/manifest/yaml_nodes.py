@@ -1,0 +1,57 @@
+"""A YAML document as plain data with marks: nodes, and collections whose end is still to come."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+
+class Node:
+    """A value with its span in the text, in characters from the start.
+
+    `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a
+    collection has `children`. `style` of a scalar is `'`, `"`, `|`, `>`, `*` for an alias, or empty for a plain one;
+    of a collection `{`, `[` or empty.
+    """
+
+    __slots__ = ("children", "end", "height", "keys", "start", "style", "value")
+
+    def __init__(self, start: int, end: int, value: Any, style: str = "") -> None:
+        self.start = start
+        self.end = end
+        self.value = value
+        self.style = style
+        self.children: dict[str, Node] | list[Node] | None = None
+        self.keys: dict[str, tuple[int, int]] = {}
+        self.height = 0
+
+
+Key: TypeAlias = tuple[str | None, int, int]
+
+
+class Frame:
+    """A collection whose end is still to come."""
+
+    __slots__ = ("anchor", "before", "key", "mapping", "node")
+
+    def __init__(self, node: Node, anchor: str | None, before: int) -> None:
+        self.node = node
+        self.mapping = type(node.value) is dict
+        self.anchor = anchor
+        self.before = before
+        self.key: Key | None = None
+
+    def add(self, child: Node) -> None:
+        node = self.node
+        if child.height >= node.height:
+            node.height = child.height + 1
+        if not self.mapping:
+            node.children.append(child)  # type: ignore[union-attr]  # a list, as the value is one
+            node.value.append(child.value)
+            return
+        assert self.key is not None
+        text, start, end = self.key
+        self.key = None
+        if text is not None:
+            node.children[text] = child  # type: ignore[index,call-overload]  # a dict, as the value is one
+            node.keys[text] = (start, end)
+            node.value[text] = child.value

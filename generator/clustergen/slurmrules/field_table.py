@@ -1,0 +1,251 @@
+"""The fields of the manifest by Slurm's keys: one table for the checks, the import, the rendered files and the diff."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+Form = Literal[
+    "",  # the import has code of its own for it
+    "text",
+    "path",
+    "directory",  # one that the tree may create and own
+    "number",
+    "boolean",
+    "minutes",  # Slurm's times: a bare number counts minutes
+    "seconds",
+    "MiB",
+    "upper",
+    "lower",
+    "level",  # a log level, by name or number
+    "words",
+    "lower words",
+    "names",  # the same, where ALL means no list
+    "plugin",  # by the part of its name behind the slash
+    "plugins",
+    "word",  # a boolean: whether the list has `Field.word`
+    "switch",  # a boolean: whether clustergen's own program is run
+]
+"""How Slurm writes the value of a field."""
+
+
+class Field(NamedTuple):
+    """A field that holds the value of a key."""
+
+    path: str
+    """`slurm.priority.max_age`; relative to the partition, node type or entry for the keys of their lines."""
+    form: Form = ""
+    values: Mapping[str, str] = {}
+    """Slurm's words in lower case → the field's, where they differ; other words have no place in the field then."""
+    word: str = ""
+    optional: bool = False
+    """Whether an option may hold the key as long as the manifest does not set the field: the field covers less."""
+    other_key: bool = False
+    """Whether the field is printed under another key, so that with Slurm's defaults an option overrides nothing."""
+
+
+def _word(path: str, word: str) -> Field:
+    return Field(path, "word", word=word, optional=True)
+
+
+def _each(path: str, form: Form, keys: Mapping[str, str]) -> dict[str, Field]:
+    return {key: Field(f"{path}.{name}", form) for key, name in keys.items()}
+
+
+_PURGED = ("Event", "Job", "Resv", "Step", "Suspend", "TXN", "Usage")
+_WEIGHTS = {
+    "PriorityWeightAge": "age",
+    "PriorityWeightAssoc": "assoc",
+    "PriorityWeightFairshare": "fairshare",
+    "PriorityWeightJobSize": "job_size",
+    "PriorityWeightPartition": "partition",
+    "PriorityWeightQOS": "qos",
+}
+_PREEMPT_MODES = {word: word for word in ("off", "requeue", "cancel", "suspend")}
+
+FIELDS: dict[tuple[str, str], dict[str, Field]] = {
+    ("slurm.conf", ""): {
+        "ClusterName": Field("slurm.cluster_name"),
+        "NodeName": Field("nodes"),
+        "PartitionName": Field("slurm.partitions"),
+        "NodeSet": Field("slurm.node_sets"),
+        # daemons
+        "SlurmUser": Field("slurm.user", "text"),
+        "StateSaveLocation": Field("slurm.state_location", "directory"),
+        "SlurmdSpoolDir": Field("slurm.spool_directory", "directory"),
+        "AuthType": Field("slurm.auth", "plugin"),
+        "CredType": Field("slurm.auth"),
+        **_each("slurm.ports", "number", {"SlurmctldPort": "slurmctld", "SlurmdPort": "slurmd"}),
+        "AccountingStoragePort": Field("slurm.ports.slurmdbd"),
+        "SrunPortRange": Field("slurm.srun_ports", "text"),
+        **_each("slurm.pid_files", "path", {"SlurmctldPidFile": "slurmctld", "SlurmdPidFile": "slurmd"}),
+        **_each("slurm.log_files", "path", {"SlurmctldLogFile": "slurmctld", "SlurmdLogFile": "slurmd"}),
+        **_each("slurm.log_levels", "level", {"SlurmctldDebug": "slurmctld", "SlurmdDebug": "slurmd"}),
+        "SlurmctldParameters": _word("slurm.configless", "enable_configless"),
+        "MetricsType": _word("slurm.metrics", "openmetrics"),
+        # timeouts
+        "RebootProgram": Field("slurm.reboot_program", "path"),
+        "ResumeTimeout": Field("slurm.resume_timeout", "number"),
+        "SlurmctldTimeout": Field("slurm.slurmctld_timeout", "number"),
+        "SlurmdTimeout": Field("slurm.slurmd_timeout", "number"),
+        "MessageTimeout": Field("slurm.message_timeout", "number"),
+        "UnkillableStepTimeout": Field("slurm.unkillable_step_timeout", "number"),
+        "ReturnToService": Field("slurm.return_to_service", "number"),
+        # resources and tasks
+        "SelectType": Field("slurm.resources.select", "plugin"),
+        "SelectTypeParameters": Field("slurm.resources.select_parameters", "words"),
+        "ProctrackType": Field("slurm.resources.process_tracking", "plugin"),
+        "TaskPlugin": Field("slurm.resources.task_plugins", "plugins"),
+        "MpiDefault": Field("slurm.mpi_default", "plugin", optional=True),
+        "LaunchParameters": _word("slurm.interactive_step", "use_interactive_step"),
+        # scheduling
+        "PreemptType": Field("slurm.preemption.by", "plugin", {"partition_prio": "partition", "qos": "qos"}),
+        "PreemptMode": Field("slurm.preemption.mode", "lower", {"requeue": "requeue", "cancel": "cancel"}),
+        "PreemptExemptTime": Field("slurm.preemption.exempt_time", "minutes"),
+        "PreemptParameters": _word("slurm.preemption.youngest_first", "youngest_first"),
+        "TopologyPlugin": Field(
+            "slurm.topology.plugin",
+            "plugin",
+            {"tree": "tree", "block": "block", "flat": "flat", "none": "flat", "default": "flat"},
+        ),
+        "TopologyParam": Field("slurm.topology.parameters", "words"),
+        "SchedulerParameters": Field("slurm.scheduler.parameters", "words"),
+        "DependencyParameters": Field("slurm.scheduler.dependency_parameters", "words"),
+        "JobRequeue": Field("slurm.scheduler.requeue", "boolean"),
+        "MaxJobCount": Field("slurm.scheduler.max_jobs", "number"),
+        "MaxArraySize": Field("slurm.scheduler.max_array", "number"),
+        "PriorityDecayHalfLife": Field("slurm.priority.half_life", "minutes"),
+        "PriorityCalcPeriod": Field("slurm.priority.calc_period", "minutes"),
+        "PriorityMaxAge": Field("slurm.priority.max_age", "minutes"),
+        "PriorityUsageResetPeriod": Field("slurm.priority.usage_reset", "upper"),
+        "PriorityFlags": Field("slurm.priority.flags", "words"),
+        "PriorityFavorSmall": Field("slurm.priority.favor_small", "boolean"),
+        **_each("slurm.priority.weights", "number", _WEIGHTS),
+        # accounting
+        "AccountingStorageEnforce": Field("slurm.accounting.enforce", "lower words"),
+        "AccountingStorageTRES": Field("slurm.accounting.tres", "words"),
+        "AccountingStoreFlags": Field("slurm.accounting.store", "lower words"),
+        "JobAcctGatherType": Field("slurm.accounting.gather", "plugin"),
+        "JobAcctGatherFrequency": Field("slurm.accounting.gather_frequency", "number", optional=True),
+        "JobAcctGatherParams": Field("slurm.accounting.gather_parameters", "words"),
+        "AcctGatherEnergyType": Field("slurm.accounting.energy", optional=True),
+        "AcctGatherNodeFreq": Field("slurm.accounting.energy", optional=True),
+        "PrivateData": Field("slurm.accounting.private"),
+        # programs; an option names the site's own where the field is false or not set
+        "PrologEpilogTimeout": Field("slurm.scripts.timeout", optional=True),
+        "HealthCheckInterval": Field("health.interval", optional=True),
+        "HealthCheckNodeState": Field("health.states", optional=True),
+        "Prolog": Field("slurm.scripts.prolog", "switch", optional=True),
+        "Epilog": Field("slurm.scripts.epilog", "switch", optional=True),
+        "TaskProlog": Field("slurm.scripts.task_prolog", "switch", optional=True),
+        "HealthCheckProgram": Field("health.enabled", "switch", optional=True),
+    },
+    ("slurm.conf", "NodeName"): {
+        "NodeAddr": Field("address"),
+        "Gres": Field("gpus", other_key=True),  # the GPUs that are there, and those that Slurm hands out
+        "CPUs": Field("cpu", other_key=True),
+        "Boards": Field("cpu.sockets", other_key=True),
+        "SocketsPerBoard": Field("cpu.sockets", other_key=True),
+        "Sockets": Field("cpu.sockets"),
+        "CoresPerSocket": Field("cpu.cores_per_socket"),
+        "ThreadsPerCore": Field("cpu.threads_per_core"),
+        "RealMemory": Field("memory"),
+        "CoreSpecCount": Field("reserved.cores"),
+        "CPUSpecList": Field("reserved.cores", other_key=True),
+        "MemSpecLimit": Field("reserved.memory"),
+        "Feature": Field("features", "words"),
+        "Weight": Field("weight", "number"),
+        "State": Field("state", "upper"),
+    },
+    ("slurm.conf", "PartitionName"): {
+        "Nodes": Field("nodes"),
+        "Default": Field("default", "boolean"),
+        "State": Field("state", "upper"),
+        "DefaultTime": Field("default_time", "minutes"),
+        "MaxTime": Field("max_time", "minutes"),
+        "PriorityTier": Field("priority_tier", "number"),
+        "PriorityJobFactor": Field("priority_factor", "number"),
+        "PreemptMode": Field("preempt", "lower", _PREEMPT_MODES),
+        "GraceTime": Field("grace_time", "seconds"),
+        "OverSubscribe": Field("oversubscribe", "lower"),
+        "MinNodes": Field("min_nodes", "number"),
+        "MaxNodes": Field("max_nodes", "number"),
+        "MaxCPUsPerNode": Field("max_cpus_per_node", "number"),
+        "QOS": Field("qos", "text"),
+        "AllowAccounts": Field("allow_accounts", "names"),
+        "AllowQos": Field("allow_qos", "names"),
+        "AllowGroups": Field("allow_groups", "names"),
+        "DenyAccounts": Field("deny_accounts", "words"),
+        "DenyQos": Field("deny_qos", "words"),
+        "Hidden": Field("hidden", "boolean"),
+        "ReqResv": Field("require_reservation", "boolean"),
+        "DefCpuPerGPU": Field("cpus_per_gpu", "number"),
+        "DefMemPerGPU": Field("memory_per_gpu", "MiB"),
+        "DefMemPerCPU": Field("memory_per_cpu", "MiB"),
+        "DefMemPerNode": Field("memory_per_node", "MiB"),
+        "MaxMemPerCPU": Field("max_memory_per_cpu", "MiB"),
+        "MaxMemPerNode": Field("max_memory_per_node", "MiB"),
+        "TRESBillingWeights": Field("billing"),
+    },
+    ("slurmdbd.conf", ""): {
+        "DbdPort": Field("slurm.ports.slurmdbd"),
+        "StorageHost": Field("slurm.accounting.database_host"),
+        "StoragePort": Field("slurm.accounting.database_host"),
+        "StorageUser": Field("slurm.accounting.database_user", "text"),
+        "StorageLoc": Field("slurm.accounting.database_name", "text"),
+        "SlurmUser": Field("slurm.user"),
+        "AuthType": Field("slurm.auth"),
+        "PrivateData": Field("slurm.accounting.private"),
+        "PidFile": Field("slurm.pid_files.slurmdbd", "path"),
+        "LogFile": Field("slurm.log_files.slurmdbd", "path"),
+        "DebugLevel": Field("slurm.log_levels.slurmdbd", "level"),
+        **{f"Purge{kind}After": Field(f"slurm.accounting.purge.{kind.lower()}", "text") for kind in _PURGED},
+    },
+    ("gres.conf", "NodeName"): {
+        "Type": Field("gpus.gres_type"),
+        "AutoDetect": Field("gpus.autodetect"),
+        "Cores": Field("gpus.numa"),
+        "Links": Field("gpus.links"),
+    },
+}
+"""(file, key that opens the line) → key as it is printed → field; a partition's in the order of its rendered line."""
+
+MORE: dict[tuple[str, str], dict[str, tuple[Field, ...]]] = {
+    ("slurm.conf", ""): {
+        "SelectTypeParameters": (_word("slurm.enforce_binding", "ENFORCE_BINDING_GRES"),),
+        "SchedulerParameters": (Field("slurm.scheduler.backfill_window", optional=True),),
+        "JobAcctGatherFrequency": (Field("slurm.accounting.energy", optional=True),),
+    },
+    ("slurm.conf", "NodeName"): {"RealMemory": (Field("real_memory"),)},
+}
+"""Further fields that a key's value follows from."""
+
+DERIVED: dict[tuple[str, str], dict[str, str]] = {
+    ("slurm.conf", ""): {
+        "SlurmctldHost": "the role slurm-controller",
+        "SlurmctldAddr": "the address of the controller",
+        "ControlMachine": "the role slurm-controller",
+        "ControlAddr": "the address of the controller",
+        "BackupController": "the role slurm-controller, on a second node",
+        "BackupAddr": "the address of the second controller",
+        "AccountingStorageHost": "the role slurm-accounting",
+        "AccountingStorageBackupHost": "the role slurm-accounting, on a second node",
+        "AccountingStorageType": "the role slurm-accounting",
+        "GresTypes": "gpus of the node types",
+        "PropagateResourceLimits": "PropagateResourceLimitsExcept, which may be set here and excludes it",
+    },
+    ("slurmdbd.conf", ""): {
+        "DbdHost": "the role slurm-accounting",
+        "DbdAddr": "the role slurm-accounting",
+        "DbdBackupHost": "the role slurm-accounting, on a second node",
+        "StorageType": "slurmdbd itself, which supports MySQL and MariaDB only",
+        "StoragePass": "a secret that is put on the node when the tree is applied",
+    },
+    ("gres.conf", "NodeName"): dict.fromkeys(
+        ("Name", "File", "MultipleFiles", "Count"), "nodes, and gpus of the node types"
+    ),
+}
+"""(file, key that opens the line) → key → what it follows from: no field holds it."""
+
+NOT_FREE = frozenset(("ClusterName", "NodeName", "PartitionName", "NodeSet", "StoragePass"))
+"""Keys that no option may hold, even with Slurm's own defaults."""
