@@ -1,9 +1,12 @@
 """Every diagnostic code: its severity and its title. `docs/codes/<code>.md` holds the why and the examples.
 
 A module per group of topics has a line per code, so that two changes that add a code each do not touch the same line.
+A text in its table opens a topic of the index.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from clustergen.diagnostics.codes.files import FILES
 from clustergen.diagnostics.codes.machines import MACHINES
@@ -14,4 +17,15 @@ from clustergen.diagnostics.codes.slurm import SLURM
 
 __all__ = ["CODES", "Code", "Severity"]
 
-CODES: dict[str, Code] = {entry.code: entry for entry in (*READING, *MACHINES, *SLURM, *SERVICES, *FILES)}
+
+def _with_topics(*tables: tuple[str | Code, ...]) -> Iterator[Code]:
+    for table in tables:
+        topic = ""
+        for entry in table:
+            if isinstance(entry, str):
+                topic = entry
+            else:
+                yield entry._replace(topic=topic)
+
+
+CODES: dict[str, Code] = {entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clustergen.diagnostics.codes.model import ERROR, INFO, WARNING, Code
 
-FILES = (
-    # the site's own files, and the tree
+FILES: tuple[str | Code, ...] = (
+    "Site files and the output tree",
     Code("value-unprintable", ERROR, "A value cannot stand in the file that it is for"),
     Code("path-in-two-groups", ERROR, "A node would get a file from two groups"),
     Code("site-group-unknown", ERROR, "Site files for a group without nodes"),
@@ -14,7 +14,7 @@ FILES = (
     Code("site-file-clash", ERROR, "A site file would replace one of ours"),
     Code("site-replaces-nothing", ERROR, "A replacement that is not there"),
     Code("site-template-fails", ERROR, "A site template cannot be printed"),
-    # hand-written files of Slurm's
+    "Existing Slurm configuration files",
     Code("conf-syntax", ERROR, "A line that Slurm cannot read"),
     Code("conf-include", ERROR, "An Include that Slurm cannot follow"),
     Code("conf-misread", WARNING, "A line that Slurm reads otherwise than it looks"),

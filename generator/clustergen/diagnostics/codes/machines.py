@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
 
-MACHINES = (
-    # nodes and names
+MACHINES: tuple[str | Code, ...] = (
+    "Nodes and names",
     Code("host-duplicate", ERROR, "A host name stands twice"),
     Code("host-name-malformed", ERROR, "A name is no host name"),
     Code("host-name-unusual", WARNING, "A host name that not all programs take"),
@@ -19,7 +19,7 @@ MACHINES = (
     Code("ssh-adopt-selinux", WARNING, "Logins to compute nodes that SELinux refuses"),
     Code("group-name-clash", ERROR, "Two things become one Ansible group"),
     Code("catalogue-row-unused", WARNING, "A catalogue row of the site's is not used"),
-    # addresses
+    "Addresses",
     Code("address-count", ERROR, "As many addresses as names are needed"),
     Code("address-malformed", ERROR, "An address is no IP address"),
     Code("address-duplicate", ERROR, "An address is given twice"),
@@ -31,7 +31,7 @@ MACHINES = (
     Code("network-missing", ERROR, "Addresses in a network that is not described"),
     Code("network-value-unused", WARNING, "A value of a network that configures nothing"),
     Code("rail-without-port", ERROR, "More rails than ports"),
-    # hardware
+    "Hardware",
     Code("system-unknown", ERROR, "The catalogue has no such system"),
     Code("hardware-incomplete", ERROR, "A node type lacks what Slurm must know"),
     Code("numa-uneven", ERROR, "Cores cannot be shared out among the NUMA nodes"),
@@ -61,7 +61,7 @@ MACHINES = (
     Code("disk-twice", ERROR, "A disk stands twice"),
     Code("nic-unknown", ERROR, "The catalogue has no such NIC"),
     Code("nic-twice", ERROR, "A network port stands twice"),
-    # fabric
+    "Fabric",
     Code("switch-model-unknown", ERROR, "The catalogue has no such switch"),
     Code("switch-duplicate", ERROR, "A switch stands twice"),
     Code("switch-name-too-long", ERROR, "A switch's name is too long for Slurm"),
@@ -89,7 +89,7 @@ MACHINES = (
     Code("rate-of-other-fabric", ERROR, "A rate of another kind of fabric"),
     Code("subnet-manager-missing", ERROR, "Nobody manages the InfiniBand fabric"),
     Code("subnet-manager-useless", ERROR, "A subnet manager too many"),
-    # power and space
+    "Power and space",
     Code("psu-too-small", ERROR, "Power supplies cannot feed the node"),
     Code("psu-redundancy", ERROR, "More spare power supplies than there are"),
     Code("rack-node-unknown", ERROR, "A rack names a node that is not there"),

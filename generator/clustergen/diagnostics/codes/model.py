@@ -25,6 +25,7 @@ class Code(NamedTuple):
     severity: Severity
     title: str
     exit_code: int = 2
+    topic: str = ""
 
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

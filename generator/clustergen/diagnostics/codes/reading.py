@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from clustergen.diagnostics.codes.model import ERROR, Code
 
-READING = (
-    # reading the file
+READING: tuple[str | Code, ...] = (
+    "Reading the file",
     Code("file-unreadable", ERROR, "The file cannot be read", exit_code=3),
     Code("file-too-large", ERROR, "The file is larger than any manifest"),
     Code("file-not-utf8", ERROR, "The file is not UTF-8 text"),
-    # YAML
+    "YAML",
     Code("yaml-syntax", ERROR, "The file is not valid YAML"),
     Code("yaml-tab", ERROR, "A tab stands where YAML wants spaces"),
     Code("yaml-duplicate-key", ERROR, "A key stands twice in one mapping"),
@@ -18,7 +18,7 @@ READING = (
     Code("yaml-tag", ERROR, "A YAML tag is not allowed"),
     Code("yaml-merge-key", ERROR, "Merge keys are not part of YAML 1.2"),
     Code("yaml-many-documents", ERROR, "The file holds more than one YAML document"),
-    # the manifest's shape
+    "The manifest's shape",
     Code("manifest-empty", ERROR, "The manifest says nothing"),
     Code("manifest-not-a-mapping", ERROR, "The manifest is not a mapping of sections"),
     Code("key-unknown", ERROR, "No such key here"),

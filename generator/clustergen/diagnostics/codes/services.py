@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
 
-SERVICES = (
-    # NCCL and UCX
+SERVICES: tuple[str | Code, ...] = (
+    "NCCL and UCX",
     Code("nccl-name-unknown", ERROR, "A variable that this NCCL does not read"),
     Code("nccl-name-debugging", ERROR, "A debugging variable without a reason"),
     Code("nccl-value-wrong", ERROR, "A value that NCCL does not take"),
@@ -16,7 +16,7 @@ SERVICES = (
     Code("fabric-without-port", WARNING, "GPU nodes without a port in the fabric"),
     Code("ucx-name-unknown", ERROR, "A variable that UCX does not read"),
     Code("ucx-value-wrong", ERROR, "A value that UCX's or MPI's file cannot hold"),
-    # storage
+    "Storage",
     Code("mount-over-system", ERROR, "A mount point that belongs to the system"),
     Code("mount-twice", ERROR, "Two file systems at one mount point"),
     Code("mount-without-clients", WARNING, "A file system that no node mounts"),
@@ -46,7 +46,7 @@ SERVICES = (
     Code("interface-unknown", ERROR, "An interface that the nodes do not have"),
     Code("device-name-unstable", WARNING, "A device name that may change"),
     Code("tmpdir-shared", WARNING, "Local scratch on a shared file system"),
-    # monitoring
+    "Monitoring",
     Code("dcgm-release-unknown", WARNING, "A release of DCGM that the catalogue does not cover"),
     Code("dcgm-field-unknown", ERROR, "DCGM has no such field"),
     Code("receiver-empty", ERROR, "A receiver that reaches nobody"),

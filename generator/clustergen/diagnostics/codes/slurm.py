@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clustergen.diagnostics.codes.model import ERROR, INFO, WARNING, Code
 
-SLURM = (
-    # partitions
+SLURM: tuple[str | Code, ...] = (
+    "Partitions",
     Code("node-unknown", ERROR, "A node that is not there"),
     Code("node-not-compute", ERROR, "A node that runs no jobs"),
     Code("node-in-no-partition", ERROR, "A compute node is in no partition"),
@@ -21,7 +21,7 @@ SLURM = (
     Code("share-per-gpu-too-large", WARNING, "Defaults per GPU that leave GPUs idle"),
     Code("node-set-is-node", ERROR, "A node set has the name of a node"),
     Code("node-set-unused", WARNING, "A node set is not used"),
-    # Slurm's daemons
+    "Slurm's daemons",
     Code("slurm-release-unknown", ERROR, "A release of Slurm that the catalogue does not know"),
     Code("slurm-release-unread", WARNING, "A release of Slurm whose keys the catalogue has not read yet"),
     Code("slurm-release-too-old", ERROR, "A release of Slurm that is too old"),
@@ -39,7 +39,7 @@ SLURM = (
     Code("accounting-too-many", ERROR, "More than two slurmdbd"),
     Code("database-not-shared", ERROR, "Two slurmdbd with a database each"),
     Code("port-twice", ERROR, "Two daemons on one port"),
-    # Slurm's keys
+    "Slurm's keys",
     Code("slurm-key-unknown", ERROR, "Slurm has no such key"),
     Code("slurm-key-twice", ERROR, "A key of Slurm's stands twice"),
     Code("slurm-key-managed", ERROR, "A key that has a field, or follows from the manifest"),
@@ -51,7 +51,7 @@ SLURM = (
     Code("slurm-value-harmful", WARNING, "A value that Slurm takes and jobs suffer from"),
     Code("slurm-word-unknown", ERROR, "A word that the list does not have"),
     Code("slurm-plugin-unknown", ERROR, "Slurm has no such plugin"),
-    # scheduling
+    "Scheduling and accounting",
     Code("preemption-without-lists", ERROR, "Preemption by QOS without any preempt list"),
     Code("preemption-without-tiers", ERROR, "Preemption by partition without tiers"),
     Code("preemption-unused", WARNING, "A preemption setting without effect"),
