@@ -299,7 +299,7 @@ def test_a_weight_that_nobody_stated_is_explained_in_the_file(tmp_path: Path) ->
         {"name": "c[1-2]", "type": "cpu", "address": "10.0.0.[11-12]"},
         {"name": "g1", "type": "gpu", "address": "10.0.0.21"},
     ]
-    remark = "# Weight: lower is used first."
+    remark = "# Weight: nodes with a lower value are allocated first."
     derived = cluster(tmp_path, node_types=types, nodes=nodes)
     assert remark in text_of(derived, "head", "/etc/slurm/slurm.conf")
     stated = cluster(tmp_path, node_types={"gpu": {**GPU, "weight": 5}, "cpu": {**CPU, "weight": 2}}, nodes=nodes)

@@ -51,6 +51,6 @@ class Manifest(Section):
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     health: Health = section(Health, "Node health check.")
     host: Host = section(Host, "Operating system settings.")
-    ansible: Ansible = section(Ansible, "How the nodes are reached.")
+    ansible: Ansible = section(Ansible, "How to reach the nodes.")
     site: Site = section(Site, "A site's own files.")
     catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that the catalogue lacks.")

@@ -173,7 +173,7 @@ class Host(Section):
 
 
 class Ansible(Section):
-    """How the nodes are reached."""
+    """How to reach the nodes."""
 
     user: Annotated[
         str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)

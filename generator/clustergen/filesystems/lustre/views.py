@@ -28,7 +28,7 @@ def mount_units(_: Cluster, name: str, entry: Lustre, __: NodeType) -> dict[str,
             options=["flock", "noatime"],
             requires=["lnet.service"],
             timeout="5min",
-            note="LNet cannot be taken away under a mounted client, so that stopping it unmounts this first.",
+            note="LNet cannot stop under a mounted client, so stopping it unmounts this file system first.",
         ),
     )
 

@@ -39,7 +39,7 @@ def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict
             options=options,
             after=["rdma-hw.target", "openibd.service"] if entry.rdma else (),
             timeout=f"{_RETRY_MINUTES + 2}min",
-            note="A server that starts later than this node is waited for.",
+            note="Waits for a server that starts after this node.",
         ),
     )
 

@@ -28,7 +28,7 @@ def mount_units(_: Cluster, name: str, entry: Weka, kind: NodeType) -> dict[str,
             options=[*cores, *network, *([entry.mode] if entry.mode else []), "relatime"],
             wants=["weka-agent.service"],
             timeout="20min",
-            note="The first mount fetches the client's software from the cluster and builds its driver: minutes.",
+            note="The first mount downloads the client from the cluster and builds its driver, which takes minutes.",
         ),
     )
 

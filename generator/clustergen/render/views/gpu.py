@@ -65,7 +65,7 @@ class Modules:
 def modules(cluster: Cluster, kind: NodeType) -> Modules:
     names = [
         ("nvidia", "the driver"),
-        ("nvidia_uvm", "makes /dev/nvidia-uvm before the first job asks for it"),
+        ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
     ]
     if cluster.manifest.gpu.peermem:
         names.append(("nvidia_peermem", "lets network adapters reach GPU memory where DMA-BUF is not used"))

@@ -133,7 +133,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
     connection = manifest.ansible
     slurm = manifest.slurm
     sections: dict[str, dict[str, Value]] = {
-        "How the nodes are reached": {
+        "How to reach the nodes": {
             "ansible_user": connection.user,
             "ansible_port": connection.port,
             "ansible_become": connection.user != "root" if connection.become is None else connection.become,

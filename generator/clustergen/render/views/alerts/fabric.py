@@ -38,7 +38,7 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)
     if not alerts:
         return None
-    return Topic("fabric", "The fabric's ports: up, at full rate, without errors.", (), tuple(alerts))
+    return Topic("fabric", "Fabric ports: up, at full rate, without errors.", (), tuple(alerts))
 
 
 def _slowest(ports: tuple[Port, ...], rate: int | None) -> int | None:

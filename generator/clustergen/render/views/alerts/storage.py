@@ -25,7 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
                 "zpool status names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
-    return Topic("storage", "File systems: mounted, answering, room left.", (), tuple(alerts)) if alerts else None
+    return Topic("storage", "File systems: mounted, responding, free space.", (), tuple(alerts)) if alerts else None
 
 
 def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:

@@ -50,10 +50,10 @@ def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
         Option(
             "routing_engine",
             routing(cluster, fabric),
-            "the first that fits the fabric is taken; what is left over is minhop's",
+            "the first engine that fits the fabric is used, minhop as the fallback",
         ),
-        Option("partition_config_file", os.fact("opensm_partitions"), "which ports may talk to which"),
-        Option("use_ucast_cache", "TRUE", "a rebooting node does not make all routes of the fabric anew"),
+        Option("partition_config_file", os.fact("opensm_partitions"), "which ports may communicate"),
+        Option("use_ucast_cache", "TRUE", "a rebooting node does not trigger new routes for the whole fabric"),
         Option("sm_priority", "14", "above a switch's own subnet manager, so that a forgotten one does not take over"),
         Option("log_max_size", "64", "MB"),
     ]

@@ -66,14 +66,14 @@ def _memory(cluster: Cluster) -> Iterator[Setting]:
     yield Setting(
         "kernel.numa_balancing",
         "0",
-        "moving pages to another NUMA node stalls the threads that use them; Slurm binds already",
+        "page migration stalls threads; Slurm already binds jobs to NUMA nodes",
     )
-    yield Setting("vm.zone_reclaim_mode", "0", "use far memory rather than throw out the page cache of the near one")
+    yield Setting("vm.zone_reclaim_mode", "0", "use remote NUMA memory rather than reclaim local page cache")
     if pages := cluster.manifest.host.hugepages:
         yield Setting(
             "vm.nr_hugepages", str(pages), f"{pages * 2} MiB of 2 MiB pages, set aside as soon as possible after boot"
         )
-    yield Setting("kernel.pid_max", "4194304", "a node with hundreds of cores runs out of 32768 process ids")
+    yield Setting("kernel.pid_max", "4194304", "the default of 32768 is too low for hundreds of cores")
 
 
 def _network(cluster: Cluster) -> Iterator[Setting]:
@@ -81,18 +81,18 @@ def _network(cluster: Cluster) -> Iterator[Setting]:
     most = tcp_buffer(rate)
     reason = f"holds a millisecond of {rate} Gb/s" if rate else "holds a millisecond of 100 Gb/s"
     yield Setting("net.core.rmem_max", str(most), f"the most that a program may ask for; {reason}")
-    yield Setting("net.core.wmem_max", str(most), "the same for sending")
+    yield Setting("net.core.wmem_max", str(most), "like the receive buffer, for sending")
     yield Setting(
         "net.ipv4.tcp_rmem",
         f"4096 131072 {most}",
-        "least, first and largest buffer of a connection; TCP grows it by itself",
+        "minimum, initial and maximum buffer of a connection; TCP grows it automatically",
     )
-    yield Setting("net.ipv4.tcp_wmem", f"4096 65536 {most}", "the same for sending")
+    yield Setting("net.ipv4.tcp_wmem", f"4096 65536 {most}", "like the receive buffer, for sending")
     if rate and rate >= 40:
         yield Setting(
             "net.core.netdev_max_backlog",
             "250000",
-            "packets that may wait for a core; at 40 Gb/s and more a burst overflows the default of 1000",
+            "packets queued per core; from 40 Gb/s on a burst overflows the default of 1000",
         )
 
 
@@ -159,10 +159,10 @@ def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
     yield Setting(
         "user.max_user_namespaces",
         "65536",
-        "enroot starts containers in user namespaces; a hardened system allows none",
+        "enroot starts containers in user namespaces, which hardened systems disable",
     )
     if os.fact("family") == "debian":
         # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
         yield Setting(
-            "-kernel.unprivileged_userns_clone", "1", "and Debian's own switch for them, where the kernel has it"
+            "-kernel.unprivileged_userns_clone", "1", "Debian's own switch for user namespaces, where the kernel has it"
         )

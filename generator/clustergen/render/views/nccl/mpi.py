@@ -46,7 +46,7 @@ def _devices(cluster: Cluster, kind: NodeType) -> list[Parameter]:
         ports = Parameter(
             "UCX_NET_DEVICES",
             Safe(",".join(f"{device}:1" for device in devices)),
-            "The fabric's ports, and not those of storage and management.",
+            "The fabric's ports, not those of storage and management.",
         )
         # Half a list would be worse than none.
         return [ports] if len(f"{ports.name}={ports.value}") <= UCX_LINE else []
@@ -90,21 +90,21 @@ def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
     fabric = networks.fabric
     if fabric is not None and fabric.type != "ethernet":
         ours = [
-            Parameter("pml", Safe("ucx"), "Messages go by UCX: RDMA between nodes, shared memory within."),
-            Parameter("osc", Safe("ucx"), "The same for one-sided communication."),
+            Parameter("pml", Safe("ucx"), "MPI messages use UCX: RDMA between nodes, shared memory within a node."),
+            Parameter("osc", Safe("ucx"), "One-sided communication over UCX too."),
         ]
     else:
         ours = [
             Parameter("pml", Safe("^ucx"), "No RDMA here: plain TCP between nodes."),
             Parameter("mtl", Safe("^ofi"), "The same, for libfabric."),
         ]
-    ours.append(Parameter("btl", Safe("^openib,uct,ofi"), "Older ways to RDMA; openib breaks programs that fork."))
+    ours.append(Parameter("btl", Safe("^openib,uct,ofi"), "Older RDMA transports; openib breaks programs that fork."))
     data = fabric.cidr if fabric is not None and fabric.type == "ethernet" else networks.management.cidr
     if data:
         ours.append(Parameter("btl_tcp_if_include", Safe(data), "TCP on a network that all nodes share."))
     if networks.management.cidr:
-        ours.append(Parameter("oob_tcp_if_include", Safe(networks.management.cidr), "The same for mpirun itself."))
-    ours.append(Parameter("btl_base_warn_component_unused", Safe("0"), "Says nothing of nodes without RDMA."))
+        ours.append(Parameter("oob_tcp_if_include", Safe(networks.management.cidr), "The network of mpirun itself."))
+    ours.append(Parameter("btl_base_warn_component_unused", Safe("0"), "Suppresses warnings on nodes without RDMA."))
     return _merged(ours, cluster.manifest.ucx.mca)
 
 

@@ -124,7 +124,7 @@ def _hcas(cluster: Cluster, kind: NodeType) -> Setting:
             f"node_types.{kind.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
         )
     return Setting(
-        "The fabric's ports by their exact names: without the first sign, mlx5_1 would take mlx5_10 as well.",
+        "The fabric's ports by their exact names: without a leading sign, mlx5_1 would also match mlx5_10.",
         "NCCL_IB_HCA",
         Safe("=" + ",".join(f"{device}:1" for device in devices)),
     )
@@ -170,9 +170,9 @@ def _cross_nic(cluster: Cluster, kind: NodeType) -> Iterator[Setting]:
     if len(kind.fabric_ports()) < 2 or not cluster.switches:
         return
     if layout(cluster) == "rail" and not rails_are_joined(cluster):
-        yield Setting("A rail meets no other: stay on it.", "NCCL_CROSS_NIC", Safe("0"))
+        yield Setting("The rails are not connected to each other: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
     elif layout(cluster) == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
-        yield Setting("All ports of a node end at one switch: any may talk to any.", "NCCL_CROSS_NIC", Safe("1"))
+        yield Setting("All ports connect to one switch: any port reaches any other.", "NCCL_CROSS_NIC", Safe("1"))
 
 
 def _tcp(cluster: Cluster, kind: NodeType, fabric: Fabric) -> Iterator[Setting]:

@@ -42,7 +42,7 @@ def _title(kind: NodeType) -> str:
     assert kind.gpus is not None
     sources = {
         "off": "by device file",
-        "nvml": "found by NVML, the driver's library",
+        "nvml": "detected by NVML",
         "nvidia": "found in the driver's files below /proc",
     }
     return f"{kind.name}: {kind.gpus.count} x {kind.gpus.model.nvml_name}, {sources[autodetect(kind.gpus)]}"

@@ -108,7 +108,7 @@ def local_mount(name: str, entry: Mount, source: Source) -> dict[str, MountUnit]
 def bind_mount(name: str, entry: Mount, path: str, *, zfs: bool) -> dict[str, MountUnit]:
     """On the server of an export: its directory at the place where the clients see it; with `zfs`, its dataset."""
     after = ["zfs-mount.service"] if zfs else []
-    source = Source(path, "none", ["bind"], note="This node serves it, and sees it at the same place as the clients.")
+    source = Source(path, "none", ["bind"], note="Exported by this node; mounted at the clients' path.")
     options = [*source.options, *(["ro"] if entry.read_only else [])]
     return _unit(
         name,

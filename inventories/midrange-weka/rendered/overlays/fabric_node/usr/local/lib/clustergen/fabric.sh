@@ -1,6 +1,6 @@
 # Made by clustergen from manifest.yaml (cluster midrange). Changes made here are lost:
 # edit the manifest and render again. Template: fabric_node/usr/local/lib/clustergen/fabric.sh.j2
-# What clustergen's scripts for the fabric have in common. Read by bash, never run.
+# Functions that clustergen's fabric scripts share. Sourced by bash, never executed.
 # shellcheck shell=bash
 
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
@@ -14,7 +14,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# interface_of DEVICE INTERFACE: the network interface of a port, by its name or by its RDMA device.
+# interface_of DEVICE INTERFACE: the network interface of a port, by its name or its RDMA device.
 interface_of() {
   local device=$1 interface=$2 path found
   if [ "$interface" != - ] && [ -e "/sys/class/net/$interface" ]; then
@@ -23,12 +23,12 @@ interface_of() {
   fi
   [ "$device" != - ] || return 1
   path=/sys/class/infiniband/$device
-  # RoCE: the interface behind the first entry of the GID table.
+  # RoCE: the interface of the first GID table entry.
   if found=$(cat "$path/ports/1/gid_attrs/ndevs/0" 2>/dev/null) && [ -n "$found" ]; then
     printf '%s\n' "$found"
     return 0
   fi
-  # InfiniBand: the interface of the same PCI function; those with a dot are its partitions.
+  # InfiniBand: the interface of the same PCI function; names with a dot are child interfaces of partitions.
   for found in "$path"/device/net/*; do
     found=${found##*/}
     case $found in
@@ -39,7 +39,7 @@ interface_of() {
   return 1
 }
 
-# wait_for DEVICE INTERFACE: the same, for a driver that may still be at work in the first minute.
+# wait_for DEVICE INTERFACE: like interface_of, but waits up to a minute for the driver.
 wait_for() {
   until interface_of "$1" "$2"; do
     [ "$SECONDS" -lt "${CLUSTERGEN_WAIT:-60}" ] || return 1
