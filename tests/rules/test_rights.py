@@ -104,8 +104,12 @@ def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -
 @pytest.mark.parametrize(
     ("system", "hint"),
     [
-        ("dgx-h10", "did you mean 'dgx-h100'?"),
-        ("gh200", "describe yours under catalogue.systems, or state cpu, memory and gpus here"),
+        ("dgx-h10", "did you mean 'dgx-h100'? run clustergen catalogue systems for all names"),
+        (
+            "gh200",
+            "run clustergen catalogue systems for all names, or describe yours under catalogue.systems,"
+            " or state cpu, memory and gpus here",
+        ),
     ],
 )
 def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:

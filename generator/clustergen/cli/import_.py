@@ -10,11 +10,11 @@ import click
 
 from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
-from clustergen.cli.schema import document
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.folder import ImportResult, import_folder
 from clustergen.importer.report import as_json, as_text
+from clustergen.manifest.schema import json_schema_text
 
 SCHEMA = "clustergen.schema.json"
 
@@ -77,7 +77,7 @@ def command(
 def _write(result: ImportResult, output: Path, force: bool) -> None:
     """The manifest, its schema and the site's files: all, or nothing where one of them is there or is a link."""
     directory = output.parent
-    files = {output: result.text.encode("utf-8"), directory / SCHEMA: document().encode("utf-8")}
+    files = {output: result.text.encode("utf-8"), directory / SCHEMA: json_schema_text().encode("utf-8")}
     files |= {directory / name: content for name, content in result.files.items()}
     for path in files:
         link = link_below(directory, path)

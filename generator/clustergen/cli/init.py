@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from clustergen.cli.schema import document
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import ClustergenError
+from clustergen.manifest.schema import json_schema_text
 
 STARTER = Path(__file__).with_name("starter.yaml")
 SCHEMA = "clustergen.schema.json"
@@ -25,7 +25,7 @@ def command(path: Path) -> None:
     if manifest.exists() or manifest.is_symlink():
         raise ClustergenError(f"{manifest} is there already", hint="name another: clustergen init other.yaml")
     try:
-        write_all({manifest.with_name(SCHEMA): document().encode("utf-8"), manifest: STARTER.read_bytes()})
+        write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
     click.echo(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}", err=True)

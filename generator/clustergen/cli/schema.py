@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 
@@ -11,14 +9,9 @@ import click
 def command() -> None:
     """Print the JSON Schema of the manifest.
 
-    Save it as clustergen.schema.json beside the manifest; editors find it by the manifest's first line.
+    Save it as clustergen.schema.json beside the manifest; editors find it by the manifest's first line. Fields that
+    name a row of the catalogue offer its names; names under `catalogue` of the manifest are valid as well.
     """
-    click.echo(document(), nl=False)
+    from clustergen.manifest.schema import json_schema_text
 
-
-def document() -> str:
-    """The schema's text."""
-    from clustergen.manifest.model import Manifest
-
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
-    return json.dumps(schema, indent=1) + "\n"
+    click.echo(json_schema_text(), nl=False)

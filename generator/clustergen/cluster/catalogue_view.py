@@ -81,6 +81,12 @@ class CatalogueView:
         )
 
 
+def catalogue_hint(topic: str, guess: str | None, otherwise: str) -> str:
+    """The hint for a name that the catalogue lacks: the closest one, and where all are listed."""
+    listing = f"run clustergen catalogue {topic} for all names"
+    return f"{guess} {listing}" if guess else f"{listing}, or {otherwise}"
+
+
 def _own_gpu(name: str, entry: OwnGpu) -> parts.Gpu:
     slurm_type = entry.nvml_name.lower().replace(" ", "_")
     return parts.Gpu(

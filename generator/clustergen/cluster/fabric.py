@@ -6,7 +6,7 @@ import re
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
-from clustergen.cluster.catalogue_view import CatalogueView, Report, gbit
+from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
 from clustergen.cluster.model import Cluster, Leaf, NodeType, Port, Switch
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
@@ -33,8 +33,11 @@ def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
                     "switch-model-unknown",
                     ("networks", "fabric", "switches", index, "model"),
                     f"the catalogue has no switch called '{spec.model}'",
-                    did_you_mean(spec.model, catalogue_view.switch_names())
-                    or "describe yours under catalogue.switches, or leave model out",
+                    catalogue_hint(
+                        "switches",
+                        did_you_mean(spec.model, catalogue_view.switch_names()),
+                        "describe yours under catalogue.switches, or leave model out",
+                    ),
                 )
             )
         split = bool(model and model.split_ports and rate and rate == model.split_gbit != model.port_gbit)

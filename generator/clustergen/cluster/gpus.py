@@ -8,7 +8,7 @@ from clustergen.catalogue.gpu_vendors import other_vendor
 from clustergen.catalogue.mig import mig_detected
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.catalogue_view import CatalogueView, Report, placed
+from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, placed
 from clustergen.cluster.gpu_set import GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.hardware import NodeType as Spec
@@ -57,7 +57,11 @@ class GpuResolver:
                     "gpu-unknown",
                     source,
                     f"the catalogue has no GPU called '{name}'",
-                    did_you_mean(name, self.catalogue_view.gpu_names()) or "describe yours under catalogue.gpus",
+                    catalogue_hint(
+                        "gpus",
+                        did_you_mean(name, self.catalogue_view.gpu_names()),
+                        "describe yours under catalogue.gpus",
+                    ),
                 )
             )
             return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
 from clustergen.catalogue.systems import Cpu, System
-from clustergen.cluster.catalogue_view import CatalogueView, Report
+from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import NodeType, Port
@@ -51,8 +51,11 @@ class TypeResolver:
                         "system-unknown",
                         (*path, "system"),
                         f"the catalogue has no system called '{spec.system}'",
-                        self._near_system(spec.system)
-                        or "describe yours under catalogue.systems, or state cpu, memory and gpus here",
+                        catalogue_hint(
+                            "systems",
+                            self._near_system(spec.system),
+                            "describe yours under catalogue.systems, or state cpu, memory and gpus here",
+                        ),
                     )
                 )
                 return self._assemble(name, spec, None, None, (), is_resolved=False)

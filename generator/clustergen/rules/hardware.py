@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
+from clustergen.cluster.catalogue_view import catalogue_hint
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -263,7 +264,9 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
                     "nic-unknown",
                     (*path, index, "model"),
                     f"the catalogue has no NIC called '{port.model}'",
-                    did_you_mean(port.model, names) or "leave model out where the catalogue lacks yours",
+                    catalogue_hint(
+                        "nics", did_you_mean(port.model, names), "leave model out where the catalogue lacks yours"
+                    ),
                 )
             if port.device in seen:
                 yield Finding("nic-twice", (*path, index, "device"), f"'{port.device}' is a port of this type already")

@@ -1,0 +1,46 @@
+"""`clustergen catalogue`: the names that a manifest may use without describing them."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from clustergen.diagnostics import ClustergenError
+
+
+@click.command("catalogue")
+@click.argument("topic", metavar="[TOPIC]", required=False)
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(topic: str | None, name: str | None, form: str) -> None:
+    """List the hardware, operating systems and releases that a manifest can name.
+
+    TOPIC is systems, gpus, nics, switches, rates, mig, os or slurm; without one, the topics are listed. With NAME, an
+    id or alias, every fact that the catalogue holds of it is shown with its sources. Values that no source confirmed
+    are marked.
+    """
+    from clustergen.catalogue import show
+    from clustergen.catalogue.topics import TOPICS
+    from clustergen.diagnostics import did_you_mean
+
+    if topic is None:
+        listing = {"version": 1, "topics": [{"name": t.name, "field": t.field} for t in TOPICS.values()]}
+        _print(listing if form == "json" else show.topics_text())
+        return
+    if topic not in TOPICS:
+        hint = did_you_mean(topic, TOPICS) or "run clustergen catalogue for the topics"
+        raise ClustergenError(f"the catalogue has no topic '{topic}'", hint=hint, exit_code=2)
+    chosen = TOPICS[topic]
+    if name is None:
+        _print(show.list_json(chosen) if form == "json" else show.list_text(chosen))
+        return
+    row = chosen.find(name)
+    if row is None:
+        hint = did_you_mean(name, chosen.names()) or f"run clustergen catalogue {topic} for all names"
+        raise ClustergenError(f"the catalogue has no '{name}' among its {topic}", hint=hint, exit_code=2)
+    _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row))
+
+
+def _print(document: object) -> None:
+    click.echo(document if isinstance(document, str) else json.dumps(document, indent=2) + "\n", nl=False)

@@ -1,0 +1,42 @@
+"""The manifest's JSON Schema for editors, with the names of the catalogue as completions."""
+
+import json
+from typing import Any
+
+# Model and field that name a row → the topic of the catalogue. Names of a site's own rows stay valid: the field's own
+# form is another branch of its anyOf.
+_CATALOGUE_FIELDS = {
+    ("NodeType", "system"): "systems",
+    ("Gpus", "model"): "gpus",
+    ("OwnSystem", "gpu"): "gpus",
+    ("Nic", "model"): "nics",
+    ("Switch", "model"): "switches",
+    ("Fabric", "rate"): "rates",
+    ("OwnSwitch", "rate"): "rates",
+    ("Slurm", "version"): "slurm",
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema 2020-12 of the manifest."""
+    from clustergen.catalogue.topics import TOPICS
+    from clustergen.manifest.model import Manifest
+
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
+    for (model, name), topic in _CATALOGUE_FIELDS.items():
+        field = schema["$defs"][model]["properties"][name]
+        _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])
+    return schema
+
+
+def json_schema_text() -> str:
+    """The schema as a file."""
+    return json.dumps(json_schema(), indent=1) + "\n"
+
+
+def _offer(field: dict[str, Any], names: list[str], descriptions: list[str]) -> None:
+    """Adds names that editors complete to a field whose form admits more."""
+    kept = ("title", "description", "default")
+    form = {key: field.pop(key) for key in list(field) if key not in kept}
+    # enumDescriptions is what VS Code and yaml-language-server show beside a name; validators ignore it.
+    field["anyOf"] = [{"enum": names, "enumDescriptions": descriptions}, *form.get("anyOf", [form])]

@@ -1,0 +1,81 @@
+"""`clustergen catalogue`: lists that a manifest can be written from, and single rows with their sources."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.catalogue.labels import sources
+from clustergen.catalogue.topics import TOPICS
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+
+
+def catalogue(*arguments: str) -> Result:
+    return CliRunner().invoke(group, ["catalogue", *arguments])
+
+
+def rows_of(topic: str) -> dict[str, str]:
+    """The first word of each line of a list → the line."""
+    done = catalogue(topic)
+    assert done.exit_code == 0
+    return {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+
+
+def test_every_topic_is_listed_with_the_field_that_takes_its_names() -> None:
+    lines = catalogue().stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(TOPICS)
+    assert "node_types.NAME.system" in lines[0]
+
+
+def test_systems_have_the_facts_to_choose_by() -> None:
+    lines = rows_of("systems")
+    for fact in ("8 × h100-sxm", "2 × 56", "2048 GiB", "8 × 400 Gb/s", "8 U", "10200 W"):
+        assert fact in lines["dgx-h100"]
+    assert "?" not in lines["dgx-h100"]
+    assert "2 × 56 ?" in lines["hgx-b200-8"]
+    assert "custom" not in lines  # a manifest describes it by itself
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_row_is_listed_and_shown_with_its_sources(topic: str) -> None:
+    listed = rows_of(topic)
+    document = json.loads(catalogue(topic, "--format", "json").stdout)
+    assert len(document["rows"]) == len(TOPICS[topic].ids())
+    for name in TOPICS[topic].ids():
+        assert name in listed
+        shown = catalogue(topic, name)
+        assert shown.exit_code == 0
+        assert shown.stdout.startswith(f"{name}: ")
+        row = json.loads(catalogue(topic, name, "--format", "json").stdout)
+        for source in row["sources"]:
+            assert sources()[source["code"]] == (source["kind"], source["what"])
+            assert source["what"] in shown.stdout
+        assert row["sources"]
+
+
+def test_an_alias_is_the_row() -> None:
+    assert catalogue("gpus", "NVIDIA H100 80GB HBM3").stdout == catalogue("gpus", "h100-sxm").stdout
+
+
+def test_parts_of_a_fact_are_marked() -> None:
+    assert "(NUMA nodes not confirmed)" in catalogue("systems", "dell-xe9680").stdout
+    assert "2048 GiB  (not confirmed)" in catalogue("systems", "hgx-h100-8").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["switchs"], "did you mean 'switches'?"),
+        (["zz"], "run clustergen catalogue for the topics"),
+        (["systems", "dgxh10"], "did you mean 'dgx-h100'?"),
+        (["systems", "zzzzzz"], "run clustergen catalogue systems for all names"),
+    ],
+)
+def test_an_unknown_name_is_guessed(arguments: list[str], hint: str) -> None:
+    error = catalogue(*arguments).exception
+    assert isinstance(error, ClustergenError)
+    assert error.exit_code == 2
+    assert error.hint == hint

@@ -1,0 +1,74 @@
+"""The schema that editors read: it offers the catalogue's names, and refuses no valid manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from clustergen.catalogue.topics import TOPICS
+from clustergen.cli.init import STARTER
+from clustergen.manifest.schema import json_schema
+from strategies.inventories import MANIFESTS
+
+OWN = """
+name: tiny
+os: debian-12
+networks:
+  management: {cidr: 10.0.0.0/24}
+  fabric: {type: infiniband, rate: 400Gb/s, switches: [{name: leaf1, model: our-switch, nodes: n1}]}
+node_types:
+  box: {system: our-box, gpus: {model: Our_GPU}, nics: [{device: mlx5_0, model: our-nic}]}
+nodes:
+  - {name: n1, type: box, address: 10.0.0.1}
+slurm: {version: "24.11"}
+catalogue:
+  systems: {our-box: {cpu: {cores_per_socket: 8}, memory: 64GiB, gpu: our_gpu}}
+"""
+
+
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def offered(schema: dict[str, Any], model: str, field: str) -> list[str]:
+    return [name for form in schema["$defs"][model]["properties"][field]["anyOf"] for name in form.get("enum", ())]
+
+
+@pytest.mark.parametrize(
+    ("model", "field", "topic"),
+    [
+        ("NodeType", "system", "systems"),
+        ("Gpus", "model", "gpus"),
+        ("Nic", "model", "nics"),
+        ("Switch", "model", "switches"),
+        ("Fabric", "rate", "rates"),
+        ("Slurm", "version", "slurm"),
+    ],
+)
+def test_names_of_the_catalogue_are_offered(model: str, field: str, topic: str) -> None:
+    schema = json_schema()
+    assert offered(schema, model, field) == TOPICS[topic].ids()
+    assert schema["$defs"][model]["properties"][field]["description"]
+
+
+@pytest.mark.parametrize("path", [STARTER, *MANIFESTS.values()], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_valid_manifests_fit(validator: Draft202012Validator, path: Path) -> None:
+    validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def test_names_of_a_sites_own_hardware_fit(validator: Draft202012Validator) -> None:
+    validator.validate(yaml.safe_load(OWN))
+
+
+@pytest.mark.parametrize("name", ["DGX H100", "", 100])
+def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name: object) -> None:
+    manifest = yaml.safe_load(OWN)
+    manifest["node_types"]["box"]["system"] = name
+    assert not validator.is_valid(manifest)
