@@ -176,4 +176,4 @@ def test_defaults_are_of_known_keys() -> None:
     ],
 )
 def test_effects(file: str, key: str, block: str, release: str, expected: str) -> None:
-    assert slurm_effects.effect(file, key, SlurmRelease(release), block)[0] == expected
+    assert slurm_effects.effect(file, key, SlurmRelease(release), block).effect[0] == expected

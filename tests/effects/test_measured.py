@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clustergen.catalogue.slurm_effects import row_name
+from clustergen.catalogue.slurm_effects import effects as effect_rows
 from clustergen.catalogue.tables import rows
 from effects.judge import MILD, RIGHT, STRICT
 from effects.measure import CHANGES
@@ -26,7 +26,7 @@ def test_no_verdict_is_too_mild() -> None:
 
 def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:
     measured = {name for row in MEASURED.values() for name in row["rows"].split("; ")}
-    effects = {row_name(row): row["unmeasured"] for row in rows("slurm_effects.tsv")}
+    effects = {row.name: row.unmeasured for row in effect_rows()}
     assert {name for name, why in effects.items() if not why} - measured == set()
     assert {name for name, why in effects.items() if why} & measured == set()
     assert measured - {""} <= set(effects)

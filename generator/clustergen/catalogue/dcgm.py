@@ -74,7 +74,7 @@ def _version(text: str) -> DcgmVersion | None:
 @cache
 def dcgm_fields() -> dict[str, DcgmField]:
     """The fields that are worth exporting, by name, in the order of a counter list."""
-    rows = table("dcgm_fields.tsv", DcgmField, since=DcgmVersion, removed=DcgmVersion, generations=generations)
+    rows = table("dcgm_fields.tsv", DcgmField, generations=generations)
     return {row.field: row for row in rows}
 
 

@@ -86,8 +86,6 @@ def _rows() -> tuple[Callable[..., NcclParam], dict[str, list[str]]]:
         "nccl_params.tsv",
         header,
         NcclParam,
-        since=NcclVersion,
-        removed=NcclVersion,
         defaults=lambda text: tuple(map(_default, text.split())),
         values=lambda text: tuple(text.split("|")) if text else (),
     )

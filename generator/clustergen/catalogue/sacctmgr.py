@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, NamedTuple, cast
+from typing import Literal
 
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.tables import table
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 
 Entity = Literal["association", "qos"]
 Form = Literal["count", "minutes", "seconds", "tres", "factor", "list", "flags", "name", "share", "mode", "text"]
 _LIMITS = ("count", "minutes", "tres")
 
 
-class SacctmgrOption(NamedTuple):
+@record
+class SacctmgrOption:
     """One setting. An association is what Slurm keeps of an account, or of a user in an account."""
 
+    entity: Entity
     name: str
     form: Form
     field: str
@@ -33,11 +36,8 @@ class SacctmgrOption(NamedTuple):
 @cache
 def _options() -> Mapping[Entity, tuple[SacctmgrOption, ...]]:
     by_entity: dict[Entity, list[SacctmgrOption]] = {}
-    for row in rows("sacctmgr_options.tsv"):
-        option = SacctmgrOption(
-            row["option"], cast("Form", row["form"]), row["field"], row["dump"], SlurmRelease(row["since"])
-        )
-        by_entity.setdefault(cast("Entity", row["entity"]), []).append(option)
+    for option in table("sacctmgr_options.tsv", SacctmgrOption):
+        by_entity.setdefault(option.entity, []).append(option)
     return {entity: tuple(options) for entity, options in by_entity.items()}
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from clustergen.catalogue.tables import cells, rows
+from clustergen.catalogue.tables import cells, row_reader, table
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 
 KeyState = Literal["known", "too-new", "defunct", "refused", "removed"]
 
 
-class SlurmKey(NamedTuple):
+@record
+class SlurmKey:
     """One key of one file. A release outside since … removed stops on it, and takes every daemon and command along."""
 
     file: str
@@ -58,25 +61,30 @@ def state_in(
     return "known"
 
 
+@record
+class _Release:
+    """A release, and the older ones that its daemons accept."""
+
+    release: SlurmRelease
+    accepts: frozenset[SlurmRelease]
+    status: Literal["read", "announced"]
+
+
 @cache
-def release_or_none(text: str) -> SlurmRelease | None:
-    """The release of a cell; None for an empty one."""
-    return SlurmRelease(text) if text else None
+def _releases() -> tuple[_Release, ...]:
+    return tuple(table("slurm_releases.tsv", _Release, accepts=lambda text: frozenset(map(SlurmRelease, text.split()))))
 
 
 @cache
 def releases() -> dict[SlurmRelease, frozenset[SlurmRelease]]:
     """Every release, oldest first → itself and the older ones that its daemons accept."""
-    return {
-        SlurmRelease(r["release"]): frozenset(map(SlurmRelease, (r["release"], *r["accepts"].split())))
-        for r in rows("slurm_releases.tsv")
-    }
+    return {row.release: row.accepts | {row.release} for row in _releases()}
 
 
 @cache
 def read_releases() -> tuple[SlurmRelease, ...]:
     """The releases whose keys, words and plugins were read, oldest first; others are announced only."""
-    return tuple(SlurmRelease(r["release"]) for r in rows("slurm_releases.tsv") if r["status"] == "read")
+    return tuple(row.release for row in _releases() if row.status == "read")
 
 
 def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
@@ -91,36 +99,20 @@ def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
 
 
 @cache
-def _keys() -> tuple[list[str], dict[tuple[str, str], dict[str, list[str]]]]:
-    """The header, and file and block → key in lower case → its row."""
+def _keys() -> tuple[Callable[..., SlurmKey], dict[tuple[str, str], dict[str, list[str]]]]:
+    """What makes a key of a row; and file and block → key in lower case → its row."""
     header, lines = cells("slurm_keys.tsv")
     index: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in lines:
         index.setdefault((row[0], row[1]), {})[row[2].lower()] = row
-    return header, index
+    return row_reader("slurm_keys.tsv", header, SlurmKey), index
 
 
 @cache
 def _key(file: str, block: str, lower: str) -> SlurmKey | None:
-    header, index = _keys()
+    read, index = _keys()
     row = index.get((file, block), {}).get(lower)
-    if row is None:
-        return None
-    r = dict(zip(header, row, strict=True))
-    return SlurmKey(
-        file=file,
-        block=block,
-        key=r["key"],
-        type=r["type"],
-        since=release_or_none(r["since"]),
-        defunct=release_or_none(r["defunct"]),
-        refused=release_or_none(r["refused"]),
-        removed=release_or_none(r["removed"]),
-        unit=r["unit"],
-        instead=r["instead"],
-        note=r["note"],
-        source=r["source"],
-    )
+    return read(row) if row is not None else None
 
 
 def key(file: str, name: str, block: str = "") -> SlurmKey | None:

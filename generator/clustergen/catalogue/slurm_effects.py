@@ -2,59 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from clustergen.catalogue.slurm import release_or_none
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.tables import table
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 
 
-class SlurmEffect(NamedTuple):
-    """What a change takes. `effect` is what it is called by; `also` what has to be done besides."""
+@record
+class SlurmEffect:
+    """What a change of a key needs: one row of slurm_effects.tsv, whose header explains the columns."""
 
-    effect: str
+    file: str
+    block: str
+    key: str
+    what: str
+    until: SlurmRelease | None
+    """Only for releases before this one."""
+    effect: tuple[str, ...]
+    """By the words of `render.effects`: what the change is called by, and what has to be done besides."""
+    scope: Literal["all", ""]
+    unmeasured: str
+    """Why no change on a running Slurm has shown it."""
     note: str
-    also: tuple[str, ...] = ()
-    everywhere: bool = False
-    """On every node that runs the daemon, not only on those that the change is about."""
-    page: str = ""
+    page: str
     """Where the documentation says so."""
-    source: str = ""
-    row: str = ""
-    """Which row of slurm_effects.tsv it is, as `row_name` has it."""
+    source: str
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it is for every node that runs the daemon, not only for those that the change is about."""
+        return self.scope == "all"
 
-def row_name(row: Mapping[str, str]) -> str:
-    """The name of a row of slurm_effects.tsv: `slurm.conf NodeName Gres type until 23.11`."""
-    words = [row["file"], row["block"], row["key"], row["what"], f"until {row['until']}" if row["until"] else ""]
-    return " ".join(word for word in words if word)
+    @property
+    def name(self) -> str:
+        """What the row is called by: `slurm.conf NodeName Gres type until 23.11`."""
+        words = [self.file, self.block, self.key, self.what, f"until {self.until}" if self.until else ""]
+        return " ".join(word for word in words if word)
 
 
 @cache
-def _effects() -> list[tuple[dict[str, str], SlurmRelease | None]]:
-    return [(row, release_or_none(row["until"])) for row in rows("slurm_effects.tsv")]
+def effects() -> tuple[SlurmEffect, ...]:
+    """All rows, in the order in which they count."""
+    return tuple(table("slurm_effects.tsv", SlurmEffect))
 
 
 @cache
 def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: str = "") -> SlurmEffect:
-    """What a change of the key needs, by the words of `render.effects`. `file` is a bare name; `what` says more of the
+    """What a change of the key needs: the first row that matches. `file` is a bare name, and `what` says more of the
     change, as the header of slurm_effects.tsv explains.
     """
     word = what.lower()
     words = ("", word, f"* to {word.rpartition(' to ')[2]}")
-    for row, until in _effects():
+    for row in effects():
         if (
-            row["file"] in ("*", file)
-            and row["block"] in ("*", block)
-            and (row["key"] == "*" or row["key"].lower() == key.lower())
-            and row["what"].lower() in words
-            and (until is None or release < until)
+            row.file in ("*", file)
+            and row.block in ("*", block)
+            and (row.key == "*" or row.key.lower() == key.lower())
+            and row.what.lower() in words
+            and (row.until is None or release < row.until)
         ):
-            first, *also = row["effect"].split()
-            everywhere = row["scope"] == "all"
-            return SlurmEffect(first, row["note"], tuple(also), everywhere, row["page"], row["source"], row_name(row))
+            return row
     raise LookupError("slurm_effects.tsv has no last row for everything else")
 
 
@@ -67,9 +76,22 @@ class SlurmWaiting(NamedTuple):
     """As squeue shows it."""
 
 
+@record
+class _Rule:
+    """Which changes leave jobs waiting: a row of slurm_waiting.tsv."""
+
+    file: str
+    block: str
+    key: str
+    what: tuple[str, ...]
+    until: SlurmRelease | None
+    waiting: str
+    reason: str
+
+
 @cache
-def _waiting() -> list[tuple[dict[str, str], SlurmRelease | None]]:
-    return [(row, release_or_none(row["until"])) for row in rows("slurm_waiting.tsv")]
+def _rules() -> tuple[_Rule, ...]:
+    return tuple(table("slurm_waiting.tsv", _Rule))
 
 
 @cache
@@ -77,11 +99,11 @@ def waiting(file: str, key: str, release: SlurmRelease, block: str, what: tuple[
     """What a change does to pending jobs; the arguments are as in `effect`, with all words of `what` at once."""
     words = {word.lower() for word in what}
     return tuple(
-        SlurmWaiting(row["waiting"], row["reason"])
-        for row, until in _waiting()
-        if row["file"] == file
-        and row["block"] == block
-        and (row["key"] == "*" or row["key"].lower() == key.lower())
-        and (not row["what"] or words & set(row["what"].split()))
-        and (until is None or release < until)
+        SlurmWaiting(row.waiting, row.reason)
+        for row in _rules()
+        if row.file == file
+        and row.block == block
+        and (row.key == "*" or row.key.lower() == key.lower())
+        and (not row.what or words & set(row.what))
+        and (row.until is None or release < row.until)
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 from clustergen.catalogue import slurm, slurm_values
-from clustergen.catalogue.tables import cells
+from clustergen.catalogue.tables import cells, row_reader
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record, replace
 
 
-class Meaning(NamedTuple):
+@record
+class Meaning:
     """How a value of one key is read. `form` is a word of slurm_meanings.tsv, or the parser's type of the key."""
 
     form: str
@@ -23,33 +25,48 @@ class Meaning(NamedTuple):
 _PARSED = ("boolean", "uint16", "uint32", "uint64", "long", "float")
 
 
+def _same(text: str) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for group in text.lower().split():
+        first, *others = group.split("=")
+        pairs += [(other, first) for other in others if other]
+        if others == [""]:
+            pairs.append((first, ""))
+    return tuple(pairs)
+
+
 @cache
-def _rows() -> dict[tuple[str, str, str], tuple[str, str, str]]:
-    _, lines = cells("slurm_meanings.tsv")
-    return {(file, block, key.lower()): (form, default, same) for file, block, key, form, default, same, _ in lines}
+def _rows() -> tuple[Callable[..., Meaning], dict[tuple[str, str, str], list[str]]]:
+    """What makes a meaning of a row; and file, block and key in lower case → the row."""
+    header, lines = cells("slurm_meanings.tsv")
+    index = {(row[0], row[1], row[2].lower()): row for row in lines}
+    return row_reader("slurm_meanings.tsv", header, Meaning, same=_same), index
+
+
+@cache
+def _stated(file: str, block: str, lower: str) -> Meaning:
+    """What the table says of a key; an empty form where it says nothing, or nothing of the form."""
+    read, index = _rows()
+    row = index.get((file, block, lower))
+    return read(row) if row is not None else Meaning("")
 
 
 @cache
 def meaning(file: str, block: str, key: str) -> Meaning:
     """The key of a file (`slurm.conf`) on lines that `block` opens; a plain text for one that nobody knows."""
-    form, default, same = _rows().get((file, block, key.lower()), ("", "", ""))
-    if not form:
-        row = slurm.key(file, key, block)
-        if row is not None and row.type in _PARSED:
-            form = row.type
-        elif file == "slurm.conf" and slurm_values.has_tokens(key):
-            form = "set"
-        elif file == "slurm.conf" and not block and slurm_values.has_plugins(key):
-            form = "plugin in full"
-        else:
-            form = "text"
-    pairs: list[tuple[str, str]] = []
-    for group in same.split():
-        first, *others = group.lower().split("=")
-        pairs += [(other, first) for other in others if other]
-        if others == [""]:
-            pairs.append((first, ""))
-    return Meaning(form, default, tuple(pairs))
+    stated = _stated(file, block, key.lower())
+    if stated.form:
+        return stated
+    row = slurm.key(file, key, block)
+    if row is not None and row.type in _PARSED:
+        form = row.type
+    elif file == "slurm.conf" and slurm_values.has_tokens(key):
+        form = "set"
+    elif file == "slurm.conf" and not block and slurm_values.has_plugins(key):
+        form = "plugin in full"
+    else:
+        form = "text"
+    return replace(stated, form=form)
 
 
 def default(file: str, block: str, key: str, release: SlurmRelease) -> str | None:
@@ -61,7 +78,7 @@ def default(file: str, block: str, key: str, release: SlurmRelease) -> str | Non
 @cache
 def spelled(file: str, block: str, key: str) -> tuple[str, ...]:
     """The key, in any case, as the catalogue writes it; an old name is the key (or keys) that it stands for."""
-    form = _rows().get((file, block, key.lower()), ("", "", ""))[0]
+    form = _stated(file, block, key.lower()).form
     if form.startswith("is "):
         return tuple(form.split()[1:])
     row = slurm.key(file, key, block)

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import Literal
 
-from clustergen.catalogue.slurm import release_or_none
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.slurm_values import Outcome
+from clustergen.catalogue.tables import table
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 
 
-class SlurmForm(NamedTuple):
+@record
+class SlurmForm:
     """The form of a key's text, by the name that slurmrules.forms knows, and what a daemon does with any other text."""
 
+    file: str
+    block: str
+    key: str
     form: str
-    beyond: str
-    """`stops`, `logs` or `silent`."""
+    beyond: Outcome
 
 
-class SlurmTrap(NamedTuple):
+@record
+class SlurmTrap:
     """A key, or a value of it, that Slurm reads and that does no good."""
 
+    file: str
+    block: str
+    key: str
     pattern: re.Pattern[str]
     since: SlurmRelease | None
     until: SlurmRelease | None
-    outcome: str
-    """`stops`, `logs` or `silent`."""
+    outcome: Literal["stops", "logs", "silent", "advice"]
     code: str
     """Of a diagnostic."""
     message: str
@@ -43,9 +50,7 @@ class SlurmTrap(NamedTuple):
 
 @cache
 def _forms() -> dict[tuple[str, str, str], SlurmForm]:
-    return {
-        (r["file"], r["block"], r["key"].lower()): SlurmForm(r["form"], r["beyond"]) for r in rows("slurm_forms.tsv")
-    }
+    return {(row.file, row.block, row.key.lower()): row for row in table("slurm_forms.tsv", SlurmForm)}
 
 
 def form(file: str, key: str, block: str = "") -> SlurmForm | None:
@@ -56,18 +61,8 @@ def form(file: str, key: str, block: str = "") -> SlurmForm | None:
 @cache
 def _traps() -> dict[tuple[str, str, str], tuple[SlurmTrap, ...]]:
     traps: dict[tuple[str, str, str], tuple[SlurmTrap, ...]] = {}
-    for r in rows("slurm_traps.tsv"):
-        place = r["file"], r["block"], r["key"].lower()
-        trap = SlurmTrap(
-            pattern=re.compile(r["pattern"], re.IGNORECASE),
-            since=release_or_none(r["since"]),
-            until=release_or_none(r["until"]),
-            outcome=r["outcome"],
-            code=r["code"],
-            message=r["message"],
-            hint=r["hint"],
-            instead=r["instead"],
-        )
+    for trap in table("slurm_traps.tsv", SlurmTrap, pattern=lambda text: re.compile(text, re.IGNORECASE)):
+        place = trap.file, trap.block, trap.key.lower()
         traps[place] = (*traps.get(place, ()), trap)
     return traps
 
@@ -77,9 +72,11 @@ def traps(file: str, key: str, block: str = "") -> tuple[SlurmTrap, ...]:
     return _traps().get((file, block, key.lower()), ())
 
 
-class NeverKey(NamedTuple):
+@record
+class NeverKey:
     """What is meant by a name that articles show as a key of slurm.conf and that no release has."""
 
+    name: str
     hint: str
     """In Slurm's own files."""
     manifest: str
@@ -88,7 +85,7 @@ class NeverKey(NamedTuple):
 
 @cache
 def _never_there() -> dict[str, NeverKey]:
-    return {r["name"].lower(): NeverKey(r["hint"], r["manifest"]) for r in rows("slurm_never_keys.tsv")}
+    return {row.name.lower(): row for row in table("slurm_never_keys.tsv", NeverKey)}
 
 
 def never_there(name: str) -> NeverKey | None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Literal
 
-from clustergen.catalogue.slurm import KeyState, release_or_none, state_in
-from clustergen.catalogue.tables import cells, rows
+from clustergen.catalogue.slurm import KeyState, state_in
+from clustergen.catalogue.tables import cells, row_reader, table
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
+
+Outcome = Literal["stops", "logs", "silent"]
+"""What a daemon does with a value that it cannot use."""
 
 
-class SlurmToken(NamedTuple):
+@record
+class SlurmToken:
     """One word of a list-valued key, such as `enable_configless` of SlurmctldParameters."""
 
     key: str
@@ -18,8 +24,8 @@ class SlurmToken(NamedTuple):
     takes_value: bool
     """Whether it is written `token=value`."""
     documented: bool
-    unknown: str
-    """What daemons do with a word of this key that they do not know: fatal, logged or ignored."""
+    unknown: Literal["fatal", "logged", "ignored"]
+    """What daemons do with a word of this key that they do not know."""
     since: SlurmRelease | None
     defunct: SlurmRelease | None
     removed: SlurmRelease | None
@@ -31,7 +37,8 @@ class SlurmToken(NamedTuple):
         return state_in(release, self.since, self.defunct, None, self.removed)
 
 
-class SlurmPlugin(NamedTuple):
+@record
+class SlurmPlugin:
     """One plugin, as its key names it: `select/cons_tres`, or `nvml` for AutoDetect, `pmix` for MpiDefault."""
 
     key: str
@@ -48,33 +55,20 @@ class SlurmPlugin(NamedTuple):
 
 
 @cache
-def _tokens() -> tuple[list[str], dict[str, dict[str, list[str]]]]:
-    """The header, and key → word → its row, both in lower case."""
+def _tokens() -> tuple[Callable[..., SlurmToken], dict[str, dict[str, list[str]]]]:
+    """What makes a word of a row; and key → word → its row, both in lower case."""
     header, lines = cells("slurm_tokens.tsv")
     index: dict[str, dict[str, list[str]]] = {}
     for row in lines:
         index.setdefault(row[0].lower(), {})[row[1].lower()] = row
-    return header, index
+    return row_reader("slurm_tokens.tsv", header, SlurmToken), index
 
 
 @cache
 def _token(key: str, word: str) -> SlurmToken | None:
-    header, index = _tokens()
+    read, index = _tokens()
     row = index.get(key, {}).get(word)
-    if row is None:
-        return None
-    r = dict(zip(header, row, strict=True))
-    return SlurmToken(
-        key=r["key"],
-        token=r["token"],
-        takes_value=r["value"] == "yes",
-        documented=r["documented"] == "yes",
-        unknown=r["unknown"],
-        since=release_or_none(r["since"]),
-        defunct=release_or_none(r["defunct"]),
-        removed=release_or_none(r["removed"]),
-        instead=r["instead"],
-    )
+    return read(row) if row is not None else None
 
 
 def has_tokens(key: str) -> bool:
@@ -100,10 +94,11 @@ def keys_with_token(word: str) -> tuple[str, ...]:
     return tuple(next(iter(words.values()))[0] for words in index.values() if word.lower() in words)
 
 
-def unknown_token(key: str) -> str:
-    """What daemons do with a word that they do not know: `stops`, `logs` or `silent`."""
+def unknown_token(key: str) -> Outcome:
+    """What daemons do with a word that they do not know."""
     does = next((row.unknown for row in tokens(key)), "ignored")
-    return {"fatal": "stops", "logged": "logs"}.get(does, "silent")
+    outcomes: dict[str, Outcome] = {"fatal": "stops", "logged": "logs", "ignored": "silent"}
+    return outcomes[does]
 
 
 def unknown_token_is_fatal(key: str) -> bool:
@@ -111,33 +106,36 @@ def unknown_token_is_fatal(key: str) -> bool:
     return unknown_token(key) == "stops"
 
 
+@record
+class _UnknownPlugin:
+    """A key whose unknown plugins stop no daemon, in releases before `until` or in all."""
+
+    key: str
+    until: SlurmRelease | None
+    does: Outcome
+
+
 @cache
-def _unknown_plugins() -> dict[str, tuple[SlurmRelease | None, str]]:
-    return {r["key"].lower(): (release_or_none(r["until"]), r["does"]) for r in rows("slurm_unknown_plugins.tsv")}
+def _unknown_plugins() -> dict[str, _UnknownPlugin]:
+    return {row.key.lower(): row for row in table("slurm_unknown_plugins.tsv", _UnknownPlugin)}
 
 
-def unknown_plugin(key: str, release: SlurmRelease) -> str:
+def unknown_plugin(key: str, release: SlurmRelease) -> Outcome:
     """What daemons do with a plugin that is not there: `stops`, or `logs`."""
-    until, does = _unknown_plugins().get(key.lower(), (None, "stops"))
-    return does if until is None or release < until else "stops"
+    row = _unknown_plugins().get(key.lower())
+    return row.does if row is not None and (row.until is None or release < row.until) else "stops"
 
 
 @cache
 def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
+    header, lines = cells("slurm_plugins.tsv")
+    read = row_reader("slurm_plugins.tsv", header, SlurmPlugin)
+    systems = [(name, header.index(name)) for name in ("debian-12", "debian-13")]
     plugins: dict[str, dict[str, SlurmPlugin]] = {}
-    for r in rows("slurm_plugins.tsv"):
-        packages: dict[str, tuple[str, ...] | None] = {}
-        for system in ("debian-12", "debian-13"):
-            if r[system]:
-                packages[system] = None if r[system] == "-" else tuple(r[system].split())
-        plugins.setdefault(r["key"].lower(), {})[r["value"].lower()] = SlurmPlugin(
-            key=r["key"],
-            value=r["value"],
-            since=release_or_none(r["since"]),
-            removed=release_or_none(r["removed"]),
-            packages=packages,
-            note=r["note"],
-        )
+    for row in lines:
+        packages = {name: None if row[at] == "-" else tuple(row[at].split()) for name, at in systems if row[at]}
+        plugin = read(row, packages=packages)
+        plugins.setdefault(plugin.key.lower(), {})[plugin.value.lower()] = plugin
     return plugins
 
 
@@ -163,15 +161,25 @@ def plugins(key: str) -> tuple[SlurmPlugin, ...]:
     return tuple(_plugins().get(key.lower(), {}).values())
 
 
+@record
+class _Family:
+    """A key whose plugins are named with their family; from `since` on those in `bare` go without it."""
+
+    key: str
+    family: str
+    bare: tuple[str, ...]
+    since: SlurmRelease | None
+
+
 @cache
-def _families() -> dict[str, dict[str, str]]:
-    return {r["key"].lower(): r for r in rows("slurm_families.tsv")}
+def _families() -> dict[str, _Family]:
+    return {row.key.lower(): row for row in table("slurm_families.tsv", _Family)}
 
 
 def family(key: str) -> str:
     """What the names of a key's plugins begin with: `cred` of `cred/munge`; empty where it is not known."""
     row = _families().get(key.lower())
-    return row["family"] if row is not None else ""
+    return row.family if row is not None else ""
 
 
 def has_token(key: str, word: str, release: SlurmRelease) -> bool:
@@ -191,56 +199,58 @@ def needs_family(key: str, value: str, release: SlurmRelease) -> str | None:
     row = _families().get(key.lower())
     if row is None or "/" in value:
         return None
-    since = release_or_none(row["since"])
-    if value.lower() in row["bare"].split() and since is not None and release >= since:
+    if value.lower() in row.bare and row.since is not None and release >= row.since:
         return None
-    return f"{row['family']}/{value}"
+    return f"{row.family}/{value}"
 
 
 def takes_any_none(key: str, release: SlurmRelease) -> bool:
     """Whether the release takes any plugin that is called none, in any case and of any family, for none at all."""
     row = _families().get(key.lower())
-    # auth/none and cred/none are plugins like any other
-    since = release_or_none(row["since"]) if row and row["bare"] == "none" else None
-    return since is not None and release >= since
+    if row is None or row.bare != ("none",):  # auth/none and cred/none are plugins like any other
+        return False
+    return row.since is not None and release >= row.since
+
+
+@record
+class _Default:
+    """What a key has from a release on where slurm.conf leaves it out."""
+
+    key: str
+    since: SlurmRelease | None
+    value: str
 
 
 @cache
-def _defaults() -> dict[str, list[tuple[SlurmRelease | None, str]]]:
-    defaults: dict[str, list[tuple[SlurmRelease | None, str]]] = {}
-    for r in rows("slurm_defaults.tsv"):
-        defaults.setdefault(r["key"].lower(), []).append((release_or_none(r["since"]), r["value"]))
+def _defaults() -> dict[str, list[_Default]]:
+    defaults: dict[str, list[_Default]] = {}
+    for row in table("slurm_defaults.tsv", _Default):
+        defaults.setdefault(row.key.lower(), []).append(row)
     return defaults
 
 
 def default(key: str, release: SlurmRelease) -> str | None:
     """What the release takes when slurm.conf leaves the key out; None when not known, or the key is not."""
-    value = None
-    for since, text in _defaults().get(key.lower(), ()):
-        if since is None or release >= since:
-            value = text
-    return value
+    rows = _defaults().get(key.lower(), ())
+    return next((row.value for row in reversed(rows) if row.since is None or release >= row.since), None)
 
 
-class SlurmBounds(NamedTuple):
+@record
+class SlurmBounds:
     """The numbers that a key, or a word of its list, takes; `low` and `high` are part of them."""
 
+    key: str
+    word: str
     low: int
     high: int
-    beyond: str
-    """What a daemon does with others: `stops`, `logs`, `silent`."""
+    beyond: Outcome
     since: SlurmRelease | None
     """Older releases take them in silence."""
 
 
 @cache
 def _bounds() -> dict[tuple[str, str], SlurmBounds]:
-    return {
-        (r["key"].lower(), r["word"].lower()): SlurmBounds(
-            int(r["low"]), int(r["high"]), r["beyond"], release_or_none(r["since"])
-        )
-        for r in rows("slurm_bounds.tsv")
-    }
+    return {(row.key.lower(), row.word.lower()): row for row in table("slurm_bounds.tsv", SlurmBounds)}
 
 
 def bounds(key: str, word: str = "") -> SlurmBounds | None:

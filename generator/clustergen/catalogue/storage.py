@@ -82,7 +82,7 @@ def _beegfs() -> tuple[Callable[..., BeegfsKey], dict[str, dict[str, list[str]]]
     index: dict[str, dict[str, list[str]]] = {}
     for row in lines:
         index.setdefault(row[0], {})[row[1]] = row
-    return row_reader("beegfs_keys.tsv", header, BeegfsKey, since=BeegfsVersion, removed=BeegfsVersion), index
+    return row_reader("beegfs_keys.tsv", header, BeegfsKey), index
 
 
 @cache

@@ -1,11 +1,13 @@
 """Reads the catalogue's tables: UTF-8, tab separated, `#` comment lines, one header row, no quoting.
 
 `table` makes a record of each row: a column fills the field of its name, and the field's annotation says how its text
-is read. Columns without a field are for people.
+is read: a type of the record's module, such as SlurmRelease, is called with the text. Columns without a field are for
+people.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,7 +57,7 @@ def row_reader(name: str, header: Sequence[str], kind: type[T], **readers: Calla
     for index, field in enumerate(header):
         if field in fields(kind):
             annotation = annotations[field].removesuffix(" | None")
-            read = readers.get(field) or _READERS.get(annotation) or _word(annotation)
+            read = readers.get(field) or _READERS.get(annotation) or _named(annotation, kind)
             columns.append((index, field, read, annotation != annotations[field]))
 
     def record_of(row: Sequence[str], **others: Any) -> T:
@@ -85,6 +87,14 @@ def _yes(text: str) -> bool:
     if text not in ("yes", "no"):
         raise ValueError(f"{text!r} is neither yes nor no")
     return text == "yes"
+
+
+def _named(annotation: str, kind: type[Any]) -> Callable[[str], Any]:
+    """Reads a type of the record's module, or one of the words of a `Literal[...]`, which may have a name there."""
+    named = vars(sys.modules[kind.__module__]).get(annotation)
+    if isinstance(named, type):
+        return named
+    return _word(annotation if named is None else repr(named).removeprefix("typing."))
 
 
 def _word(annotation: str) -> Callable[[str], str]:

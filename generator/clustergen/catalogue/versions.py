@@ -6,7 +6,8 @@ import re
 from functools import cache
 from typing import Self
 
-from clustergen.catalogue.tables import rows
+from clustergen.catalogue.tables import table
+from clustergen.records import record
 
 _TEXT = re.compile(r"v?(\d+)\.(\d+)(?:[.~+-].*)?", re.ASCII)
 
@@ -57,14 +58,17 @@ class SlurmRelease(Release):
         return (since is None or self >= since) and (until is None or self < until)
 
 
+@record
+class _Behaviour:
+    name: str
+    since: SlurmRelease | None
+    until: SlurmRelease | None
+
+
 @cache
 def slurm_behaviour() -> dict[str, tuple[SlurmRelease | None, SlurmRelease | None]]:
     """Name of a behaviour → the first release that has it, and the first that has it no more."""
-
-    def release(text: str) -> SlurmRelease | None:
-        return SlurmRelease(text) if text else None
-
-    return {row["name"]: (release(row["since"]), release(row["until"])) for row in rows("slurm_behaviour.tsv")}
+    return {row.name: (row.since, row.until) for row in table("slurm_behaviour.tsv", _Behaviour)}
 
 
 def since(behaviour: str) -> SlurmRelease:

@@ -91,8 +91,8 @@ def changed(
         return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
     what = tuple(what)
     effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in what or ("",)]
-    worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in (effect.effect, *effect.also)))
-    effects = tuple(read(word) for word in (worst.effect, *worst.also))
+    worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in effect.effect))
+    effects = tuple(read(word) for word in worst.effect)
     waiting = tuple(
         SlurmWaiting(pending.text.format(name=name, old=old or "none", new=new or "none"), pending.reason)
         for pending in slurm_effects.waiting(base, key, release, block, what)
@@ -106,10 +106,10 @@ def changed(
         new,
         nodes,
         effects,
-        worst.everywhere,
+        worst.is_everywhere,
         worst.note,
         worst.page,
-        worst.row,
+        worst.name,
         waiting,
     )
 

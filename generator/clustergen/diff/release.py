@@ -16,7 +16,7 @@ def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
     way = path_between(old, new)
     what = "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
     row = slurm_effects.effect("slurm", "", new, "release", what)
-    effects = tuple(read(word) for word in (row.effect, *row.also))
+    effects = tuple(read(word) for word in row.effect)
     change = Change("", "release", "", "", str(old), str(new), None, effects, True, row.note, row.page)
     if what == "jump" and way:
         through = ", then ".join(str(step) for step in way)

@@ -124,7 +124,7 @@ def _value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Re
     """A value of a key that the release knows."""
     traps = list(values.traps(row, release, text))
     caught = [
-        (trap.outcome, *_span(trap.pattern, text))
+        (Outcome(trap.outcome), *_span(trap.pattern, text))
         for trap in slurm_traps.traps(row.file, row.key, row.block)
         if trap.fits(release, text)
     ]
@@ -134,7 +134,7 @@ def _value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Re
         if not any(
             low <= start and start + length <= high
             for outcome, low, high in caught
-            if not (outcome == Outcome.SILENT and remark.outcome is Outcome.STOPS)
+            if not (outcome is Outcome.SILENT and remark.outcome is Outcome.STOPS)
         ):
             traps.append(remark)
     yield from traps

@@ -57,7 +57,7 @@ def after_adding(release):
     from clustergen.catalogue.versions import SlurmRelease
 
     row = effect("slurm.conf", "", SlurmRelease(str(release)), "NodeName", "added")
-    if row.everywhere:
+    if row.is_everywhere:
         text = f"in Slurm {release} {row.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and jobs live on"
     else:
         text = "no restart is needed, and `ansible-playbook site.yml` brings theirs"
