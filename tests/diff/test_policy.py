@@ -55,8 +55,9 @@ def pending(tmp_path: Path, edit: tuple[str, str]) -> dict[str, str]:
     return {each["text"]: each["reason"] for each in waiting}
 
 
-def lost(who: str, left: str) -> dict[str, str]:
-    return {f"pending jobs of {who} with a QOS other than {left} may wait": "InvalidQOS"}
+def lost(who: str, left: str, heirs: str = "") -> dict[str, str]:
+    inherits = f"; also those of {heirs}, which inherit it" if heirs else ""
+    return {f"pending jobs of {who} with a QOS other than {left} may wait{inherits}": "InvalidQOS"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,8 @@ def lost(who: str, left: str) -> dict[str, str]:
             lost("user carol in language", "normal")
             | {"pending jobs of user carol in language wait while 1 of them run": "AssocMaxJobsLimit"},
         ),
-        (("[normal, scavenger]", "[normal]"), lost("account research", "normal")),  # once, for all below it
+        # Once, with the accounts that inherit the list.
+        (("[normal, scavenger]", "[normal]"), lost("account research", "normal", heirs="language")),
         (
             (", group_tres: {gres/gpu: 8}", ", group_tres: {gres/gpu: 4}"),
             {"pending jobs of account research beyond gres/gpu=4 wait": "AssocGrpGRES"},
@@ -134,6 +136,67 @@ def test_rights_that_change(tmp_path: Path) -> None:
         ("user", "alice", "DefaultAccount"): (None, "vision"),
         ("user", "carol in vision", None): (None, "no settings of its own"),
     }
+
+
+ROOT = "    root: {qos: [normal, high], group_tres: {gres/gpu: 8}, fairshare: 5, coordinators: [carol]}\n"
+GROUPS_OF_ROOT = """\
+  qos:
+    normal: {priority: 1}
+    high: {priority: 5}
+  accounts:
+    research: {users: [carol]}
+    language: {parent: research}
+    operations: {qos: [normal, high], users: [dave]}
+"""
+
+
+def plan_of(folder: Path, old: str, new: str) -> dict[str, Any]:
+    """The document of one cluster; the texts come behind the small manifest."""
+    sides = [write(folder / name, text=MANIFEST + text) for name, text in (("a", old), ("b", new))]
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    assert isinstance(cluster, dict)
+    return cluster
+
+
+def test_what_root_has_no_more_is_reset_and_those_that_inherit_it_are_named(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}"), GROUPS_OF_ROOT)
+    of_root = {change["key"]: (change["old"], change["new"]) for change in plan["changes"] if change["name"] == "root"}
+    assert of_root == {
+        "Fairshare": ("5", None),
+        "GrpTRES": ("gres/gpu=8", None),
+        "QOS": ("normal,high", "normal"),
+        "Coordinators": ("carol", None),
+    }
+    text = "pending jobs of account root with a QOS other than normal may wait; also those of research, language"
+    assert plan["pending"] == [{"text": f"{text}, which inherit it", "reason": "InvalidQOS"}]
+    # Coordinators are those of all clusters of the database, so only the step by hand removes them.
+    assert plan["steps"][-1]["text"].endswith(": sacctmgr remove coordinator account=root names=carol")
+
+
+def test_without_any_account_root_is_reset_by_hand(tmp_path: Path) -> None:
+    old = GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}")
+    step = plan_of(tmp_path, old, old.partition("  accounts:")[0])["steps"][-1]
+    assert step["by"] == "by hand"
+    assert step["text"].endswith(
+        "; sacctmgr modify account where name=root cluster=small set Fairshare=1 GrpTRES=gres/gpu=-1 QOS=normal"
+        "; sacctmgr remove coordinator account=root names=carol"
+    )
+
+
+def test_without_any_qos_the_lists_are_reset_by_hand(tmp_path: Path) -> None:
+    """The script leaves the rights of accounts alone where the manifest says nothing about QOS."""
+    old = "  accounts: {research: {qos: [normal], users: [carol]}}\n"
+    plan = plan_of(tmp_path, old, "  accounts: {research: {users: [carol]}}\n")
+    assert [change["key"] for change in plan["changes"] if change["kind"] in ("account", "user")] == []
+    assert plan["steps"][-1]["text"].endswith(": sacctmgr modify account where name=research cluster=small set QOS=")
+
+
+@pytest.mark.parametrize("under", ["research", "operations"])
+def test_another_parent_says_nothing_of_root(tmp_path: Path, under: str) -> None:
+    moved = GROUPS_OF_ROOT.replace("operations: {qos: [normal, high],", "operations: {parent: research,")
+    moved = moved.replace("research: {", "research: {qos: [normal, high], ")  # nobody inherits from root any more
+    plan = plan_of(tmp_path, *((GROUPS_OF_ROOT, moved) if under == "research" else (moved, GROUPS_OF_ROOT)))
+    assert "root" not in {change["name"] for change in plan["changes"]}
 
 
 def test_functions_of_the_script_are_no_users(tmp_path: Path) -> None:

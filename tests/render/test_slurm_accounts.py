@@ -166,7 +166,7 @@ for change in \\
   'modify qos where name=high set Preempt=low MaxTRESPerUser=cpu=1,mem=5 GrpTRES=gres/gpu=1 Flags=NoDecay' \\
   'modify qos where name=high set MaxWall=5 Priority=1 GrpJobs=9 UsageThreshold=0.5 MinTRESPerJob=cpu=2' \\
   'modify qos where name=normal set Preempt=' 'modify qos where name=low set Preempt=normal' \\
-  'modify account where name=root set QOS=normal,high,low DefaultQOS=high' \\
+  'modify account where name=root set QOS=normal,high,low DefaultQOS=high MaxJobs=2 GrpTRES=cpu=9 Fairshare=7' \\
   'modify account where name=vision set parent=root GrpTRES=cpu=5 MaxJobs=9 Fairshare=1 QOS=high DefaultQOS=high' \\
   'modify account where name=science set QOS=high DefaultQOS=high GrpTRESMins=cpu=9 MaxWall=5' \\
   'modify user where name=alice account=vision set QOS=high,low DefaultQOS=high MaxJobs=99' \\
@@ -224,6 +224,69 @@ submit again nlp
     # Opened by hand, and closed by the script: for jobs that are submitted from now on, without a restart.
     assert "open-nlp-high" in accepted
     assert [name for name in accepted if name.startswith("again")] == ["again-nlp-normal", "again-nlp-low"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_limits_of_root_hold_until_the_manifest_states_them_no_more(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """Root's coordinators are those of every cluster of the database: they go only where the manifest names root."""
+    qos: dict[str, Any] = {"high": {}}
+    below: dict[str, Any] = {"science": {"users": ["alice"]}, "ops": {"qos": ["high"], "users": ["bob"]}}
+    root = {"max_jobs": 4, "group_tres": {"cpu": 64}, "fairshare": 5, "coordinators": ["alice"]}
+    (tmp_path / "first").mkdir()
+    stated = {"mpi_default": "pmi2", "qos": qos, "accounts": {"root": root, **below}}
+    first = cluster(tmp_path / "first", slurm.release, slurm=stated)
+    script = f"""
+cat >/run/first <<'END'
+{text_of(first, "head", "/usr/local/sbin/clustergen-accounts")}
+END
+show() {{
+  step $1 sacctmgr -nP show assoc where cluster=small account=root user= wopl format=Fairshare,MaxJobs,GrpTRES,QOS
+  step $1-coordinators sacctmgr -nP show account withcoord format=Account,Coordinators
+}}
+clustergen-accounts names >/dev/null; controller
+step with bash /run/first
+show stated
+step without clustergen-accounts
+show gone
+step again clustergen-accounts
+"""
+    said = run(slurm, tmp_path, script, qos=qos, accounts=below, users={}, partitions={})
+    assert said["with"].endswith("changed\nstatus 0")
+    assert said["stated"].splitlines()[0] == "5|4|cpu=64|normal"
+    assert said["without"].endswith("changed\nstatus 0")
+    assert said["gone"].splitlines()[0] == "1|||normal"
+    assert "root|alice" in said["gone-coordinators"].splitlines()
+    assert said["again"] == "unchanged\nstatus 0"
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_names_with_capitals_are_those_that_slurm_keeps(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """sacctmgr makes lower case of names, and fails where it is to add one that exists."""
+    qos: dict[str, Any] = {"Gold": {"preempt": ["Low"]}, "Low": {}}
+    accounts = {
+        "Physics": {"qos": ["Gold", "normal"], "default_qos": "Gold", "users": ["dave"]},
+        "Optics": {"parent": "Physics", "users": ["dave", "root"], "user_limits": {"root": {"qos": ["Gold"]}}},
+    }
+    script = """
+step names clustergen-accounts names
+controller
+step all clustergen-accounts
+step again clustergen-accounts
+step qos sacctmgr -nP show qos format=Name,Preempt
+step assoc sacctmgr -nP show assoc where cluster=small wopl format=Account,ParentName,User,QOS,DefaultQOS
+step job sbatch -A Optics --qos=Gold --gpus=1 --wrap true
+"""
+    partitions = {"main": {"nodes": "all", "default": True, "allow_accounts": ["Optics"], "allow_qos": ["Gold"]}}
+    users = {"dave": {"default_account": "Optics"}}
+    said = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users=users, partitions=partitions)
+    assert [said[step].splitlines()[-1] for step in ("names", "all")] == ["status 0", "status 0"]
+    assert said["again"] == "unchanged\nstatus 0"
+    assert {"gold|low", "low|"} <= set(said["qos"].splitlines())
+    rows = {"physics|root||gold,normal|gold", "optics|physics|||", "optics||dave||", "optics||root|gold|"}
+    assert rows <= set(said["assoc"].splitlines())
+    assert said["job"].startswith("Submitted")
 
 
 @pytest.mark.real

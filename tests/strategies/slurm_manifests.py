@@ -220,6 +220,14 @@ WRONG = {
         slurm("accounts: {a: {parent: a}}", roles=BOOKS),
         [("account-cycle", "a")],
     ),
+    "two accounts in one name": (
+        slurm("accounts: {Physics: {}, physics: {}, PHYSICS: {}}", roles=BOOKS),
+        [("name-differs-in-case", "physics"), ("name-differs-in-case", "PHYSICS")],
+    ),
+    "root and normal in capitals": (
+        slurm("accounts: {Root: {qos: [Normal]}}, qos: {Normal: {}}", roles=BOOKS),
+        [("name-differs-in-case", "Root"), ("name-differs-in-case", "Normal")],
+    ),
     "two QOS that chase each other": (
         slurm("qos: {a: {preempt: [b]}, b: {preempt: [a]}}, preemption: {by: qos}", roles=BOOKS),
         [("qos-preempts-itself", "a")],

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue import sacctmgr
+from clustergen.cluster.rights import NORMAL, ROOT
+from clustergen.diff.narrower import ROOT_ACCOUNT, Entity, Settings, limits, manages_qos
+from clustergen.diff.policy import RIGHTS, SCRIPT, settings_of
 from clustergen.diff.snapshot import Snapshot
 
-_SCRIPT = "/usr/local/sbin/clustergen-accounts"
+_UNSET = {"share": "1", "text": ""}
 _SYSUSERS = "/etc/sysusers.d/"
-_BUILT_IN = "normal"  # the QOS of associations that name none; every database has it
 
 
 class _Database:
@@ -21,7 +24,10 @@ class _Database:
         self.accounts: dict[str, None] = {}
         self.users: dict[tuple[str, str], None] = {}
         """Account and user."""
-        texts = [file.text for file in side.files.values() if file.target == _SCRIPT]
+        self.coordinated: set[str] = set()
+        """Accounts whose coordinators are exactly those that the script names."""
+        texts = [file.text for file in side.files.values() if file.target == SCRIPT]
+        self.settings: Settings = settings_of("\n".join(texts))
         for verb, words in (call for text in texts for call in _calls(text)):
             if verb == "name_qos":
                 self.qos.update(dict.fromkeys(words))
@@ -29,6 +35,8 @@ class _Database:
                 self.accounts[words[0]] = None
             elif verb == "users":
                 self.users.update(dict.fromkeys((words[0], user) for user in words[1:]))
+            elif verb == "coordinators":
+                self.coordinated.add(words[0])
             elif verb.startswith("cluster="):
                 self.cluster = verb.partition("=")[2]
 
@@ -37,7 +45,7 @@ def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
     """The lines of the script that call one of its functions with plain words."""
     for line in text.splitlines():
         word = line.split(maxsplit=1)[:1]
-        if word and (word[0] in ("name_qos", "name_account", "users") or line.startswith("cluster=")):
+        if word and (word[0] in ("name_qos", "name_account", "users", "coordinators") or line.startswith("cluster=")):
             words = shlex.split(line, comments=True)
             if words[0] == "users" and not line.startswith(" "):  # the function itself
                 continue
@@ -59,9 +67,43 @@ def left_over(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
     qos = [
         f"sacctmgr delete qos name={shlex.quote(name)}"
         for name in before.qos
-        if name not in {**after.qos, _BUILT_IN: None}
+        if name not in {**after.qos, NORMAL: None}
     ]
-    return (*users, *accounts, *qos)
+    return (*users, *accounts, *qos, *_kept(before, after, where))
+
+
+def _kept(before: _Database, after: _Database, where: str) -> Iterator[str]:
+    """The commands that reset what the script leaves: root without any account, QOS lists without any QOS."""
+    for entity, stated in before.settings.items():
+        if entity == ROOT_ACCOUNT and ROOT_ACCOUNT not in after.settings:
+            options = [key for key in stated if sacctmgr.option("association", key)]
+        elif entity[0] != "qos" and entity in after.settings and not manages_qos(after.settings):
+            options = [key for key in stated if key in RIGHTS]
+        else:
+            continue
+        if options := [key for key in options if (entity, key, stated[key]) != (ROOT_ACCOUNT, "QOS", NORMAL)]:
+            yield f"sacctmgr modify {_where(entity)} {where} set {' '.join(_unset(entity, options, stated))}"
+    if ROOT not in after.coordinated and (names := before.settings.get(ROOT_ACCOUNT, {}).get("Coordinators")):
+        yield f"sacctmgr remove coordinator account={ROOT} names={names}"
+
+
+def _where(entity: Entity) -> str:
+    kind, name = entity
+    user, _, account = name.rpartition(" in ")
+    return f"{kind} where name={user} account={account}" if kind == "user" else f"{kind} where name={name}"
+
+
+def _unset(entity: Entity, options: list[str], stated: Mapping[str, str]) -> Iterator[str]:
+    """The words of `set` that take options back to what an association has from its start."""
+    for key in options:
+        row = sacctmgr.option("association", key)
+        form = row.form if row else "count"
+        if form == "tres":
+            yield f"{key}={','.join(f'{name}=-1' for name in limits(stated[key]))}"
+        elif form == "list":
+            yield f"{key}={NORMAL if entity == ROOT_ACCOUNT else ''}"
+        else:
+            yield f"{key}={_UNSET.get(form, '-1')}"
 
 
 def _removals(before: _Database, after: _Database) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.rights import NORMAL, ROOT
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.units import Duration, UnitError
 
 Entity = tuple[str, str]
@@ -16,7 +16,7 @@ Limits = dict[str, dict[str, str]]
 """Option → resource → limit; the resource is empty where the option has but one value. Of QOS, their names."""
 
 _TOP: Limits = {"QOS": {NORMAL: ""}}
-_ROOT: Entity = ("account", ROOT)
+ROOT_ACCOUNT: Entity = ("account", ROOT)
 
 
 @record
@@ -28,12 +28,15 @@ class Narrower:
     new: str
     word: str
     """`lowered` or `lost`, as in slurm_waiting.tsv."""
+    heirs: tuple[str, ...] = ()
+    """Accounts below that may do less by inheriting it."""
 
 
 def narrower(old: Settings, new: Settings) -> Iterator[Narrower]:
     """Each once: an account or user that loses just what the account above loses is not named again."""
     before, after = _in_effect(old), _in_effect(new)
-    manages_qos = any("QOS" in settings for settings in new.values())  # else the database keeps the lists that it has
+    heirs: dict[tuple[Entity, str], list[str]] = {}
+    changes: list[Narrower] = []
     for entity, rights in after.items():
         if entity not in before:
             continue
@@ -41,17 +44,30 @@ def narrower(old: Settings, new: Settings) -> Iterator[Narrower]:
         for option in {**before[entity], **rights}:
             sides = before[entity].get(option, {}), rights.get(option, {})
             if above and sides == (before.get(above, {}).get(option, {}), after.get(above, {}).get(option, {})):
+                if (above, option) in heirs and entity[0] == "account":
+                    heirs[entity, option] = heirs[above, option]
+                    heirs[entity, option].append(entity[1])
                 continue
             if option == "QOS":
-                if manages_qos and set(sides[0]) - set(sides[1]):
-                    yield Narrower(entity, option, ",".join(sides[1]), "lost")
-            elif fallen := lower(*sides):
-                yield Narrower(entity, option, fallen, "lowered")
+                less = ",".join(sides[1]) if manages_qos(new) and set(sides[0]) - set(sides[1]) else ""
+            else:
+                less = lower(*sides)
+            if less:
+                changes.append(Narrower(entity, option, less, "lost" if option == "QOS" else "lowered"))
+                heirs[entity, option] = []
+    for change in changes:  # a limit of a group is one for all below it
+        inherits = () if change.option.startswith("Grp") else tuple(heirs[change.entity, change.option])
+        yield replace(change, heirs=inherits)
+
+
+def manages_qos(settings: Settings) -> bool:
+    """Whether the script brings the lists of QOS to what the manifest says; otherwise the database keeps its own."""
+    return any("QOS" in stated for stated in settings.values())
 
 
 def parent_of(entity: Entity, settings: Settings) -> Entity | None:
     kind, name = entity
-    if entity == _ROOT or kind == "qos":
+    if entity == ROOT_ACCOUNT or kind == "qos":
         return None
     if kind == "user":
         return "account", name.rpartition(" in ")[2]
@@ -71,12 +87,12 @@ def lower(old: Mapping[str, str], new: Mapping[str, str]) -> str:
 
 def _in_effect(settings: Settings) -> dict[Entity, Limits]:
     """Of all accounts, and of the users in them; the settings name parents before their children."""
-    rights: dict[Entity, Limits] = {_ROOT: _below(_TOP, settings.get(_ROOT, {}))}
+    rights: dict[Entity, Limits] = {ROOT_ACCOUNT: _below(_TOP, settings.get(ROOT_ACCOUNT, {}))}
     for kind in ("account", "user"):
         for entity, stated in settings.items():
             above = parent_of(entity, settings)
             if entity[0] == kind and above and (kind == "account" or " in " in entity[1]):
-                rights[entity] = _below(rights.get(above, rights[_ROOT]), stated)
+                rights[entity] = _below(rights.get(above, rights[ROOT_ACCOUNT]), stated)
     return rights
 
 

@@ -8,10 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from clustergen.catalogue import slurm_effects
 from clustergen.catalogue.slurm_effects import SlurmWaiting
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diff.narrower import Entity, Narrower, Settings, limits, lower, narrower, parent_of
+from clustergen.cluster.rights import NORMAL
+from clustergen.diff.narrower import (
+    ROOT_ACCOUNT,
+    Entity,
+    Narrower,
+    Settings,
+    limits,
+    lower,
+    manages_qos,
+    narrower,
+    parent_of,
+)
 from clustergen.records import record, replace
 
 SCRIPT = "/usr/local/sbin/clustergen-accounts"
+RIGHTS = ("QOS", "DefaultQOS")
+"""What accounts and users keep where the manifest says nothing about QOS."""
 _VERBS = frozenset(
     ("name_account", "qos", "association", "users", "coordinators", "admin_level", "defaults_to", "describe")
 )
@@ -33,7 +46,7 @@ class PolicyChange:
 
 def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
     """What differs between two texts of the script."""
-    before, after = _settings(old), _settings(new)
+    before, after = settings_of(old), settings_of(new)
     changes = list(_stated(before, after))
     waiting: dict[PolicyChange, list[SlurmWaiting]] = {}
     by_place = {(change.kind, change.name, change.key): change for change in changes}
@@ -41,7 +54,10 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
         kind, name = less.entity
         rows = slurm_effects.waiting("accounts", less.option, release, kind, (less.word,))
         change = _behind(less, by_place, after) or changes[0]
-        waiting.setdefault(change, []).extend(_of(name, less.new, rows))
+        inherits = f"; also those of {', '.join(less.heirs)}, which inherit it" if less.heirs else ""
+        waiting.setdefault(change, []).extend(
+            row._replace(text=f"{row.text}{inherits}") for row in _of(name, less.new, rows)
+        )
     for change in changes:
         if change.kind == "qos":
             waiting[change] = [*_of_qos(change, release)]
@@ -49,13 +65,16 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
 
 
 def _stated(before: Settings, after: Settings) -> Iterator[PolicyChange]:
+    kept = () if manages_qos(after) else RIGHTS
     for entity in {**before, **after}:
         old, new = before.get(entity), after.get(entity)
+        if entity == ROOT_ACCOUNT:  # it is in every database
+            old, new = ({"QOS": NORMAL, **(side or {})} for side in (old, new))
         if old is None or new is None:
             yield PolicyChange(*entity, "", None if old is None else _text(old), None if new is None else _text(new))
             continue
         for key in {**old, **new}:
-            if old.get(key) != new.get(key):
+            if old.get(key) != new.get(key) and (key not in kept or entity[0] == "qos"):
                 yield PolicyChange(*entity, key, old.get(key), new.get(key))
 
 
@@ -100,7 +119,8 @@ def _text(settings: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in settings.items()) or "no settings of its own"
 
 
-def _settings(script: str) -> dict[Entity, dict[str, str]]:
+def settings_of(script: str) -> dict[Entity, dict[str, str]]:
+    """All that a text of the script states, by sacctmgr's names; users as `carol in vision`."""
     by_entity: dict[Entity, dict[str, str]] = {}
     for line in script.splitlines():
         verb = line.strip().partition(" ")[0]

@@ -14,7 +14,7 @@ from clustergen.diff.plan import Plan
 _LONGEST = 100
 _LONGEST_COMMAND = 2000
 _CAUSES, _SILENT = 3, 10  # values of the manifest that are named
-_WAITING = 10  # kinds of pending jobs that are named
+_WAITING, _LONGEST_WAITING = 10, 240  # kinds of pending jobs that are named, and how much of each
 _BOLD, _PLAIN = "\033[1m", "\033[0m"
 
 
@@ -64,7 +64,7 @@ def _lines(plan: Plan, colour: bool) -> Iterator[str]:
     if waiting := plan.waiting:
         yield ""
         yield f"{bold}pending jobs{plain}"
-        yield from (f"  {cut(pending.text, _LONGEST)}: {pending.reason}" for pending in waiting[:_WAITING])
+        yield from (f"  {cut(pending.text, _LONGEST_WAITING)}: {pending.reason}" for pending in waiting[:_WAITING])
         if len(waiting) > _WAITING:
             yield f"  … and {len(waiting) - _WAITING:,} more"
     if plan.steps:

@@ -1,8 +1,8 @@
-"""Who may use which QOS, and the settings of accounts, users and QOS that have no field."""
+"""Who may use which QOS, names that Slurm takes for one, and settings of accounts, users and QOS without a field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
@@ -65,6 +65,27 @@ def unused_qos(cluster: Cluster) -> Iterator[Finding]:
         if name not in used:
             hint = f"list it where it may be used, as slurm.accounts.{example}.qos: [{NORMAL}, {name}]"
             yield Finding("qos-unused", ("slurm", "qos", name), f"no account may use QOS '{name}'", hint, key=True)
+
+
+def letter_case(cluster: Cluster) -> Iterator[Finding]:
+    """Names that are one to slurmdbd, which keeps them in lower case; `root` and `normal` are in every database."""
+    section = cluster.manifest.slurm
+    what: tuple[tuple[str, str, Iterable[str], str], ...] = (
+        ("accounts", "account", section.accounts, ROOT),
+        ("qos", "QOS", section.qos, NORMAL),
+    )
+    for key, kind, names, built_in in what:
+        spellings = {built_in: built_in}
+        for name in names:
+            first = spellings.setdefault(name.lower(), name)
+            if first != name:
+                yield Finding(
+                    "name-differs-in-case",
+                    ("slurm", key, name),
+                    f"'{name}' and '{first}' are one {kind} to Slurm, which keeps such names in lower case",
+                    "give it another name" if first in names else f"write {first}",
+                    key=True,
+                )
 
 
 def users(cluster: Cluster) -> Iterator[Finding]:
@@ -174,4 +195,4 @@ def enforced(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-RULES = (default_qos, unused_qos, users, options, enforced)
+RULES = (default_qos, unused_qos, letter_case, users, options, enforced)

@@ -70,4 +70,5 @@ SLURM: tuple[str | Code, ...] = (
     Code("tres-unknown", ERROR, "A trackable resource that is not tracked"),
     Code("account-unknown", ERROR, "No such account"),
     Code("account-cycle", ERROR, "An account is above itself"),
+    Code("name-differs-in-case", ERROR, "Two names of accounts or QOS differ in letter case alone"),
 )

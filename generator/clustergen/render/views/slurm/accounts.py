@@ -12,7 +12,7 @@ from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.rights import NORMAL, ROOT, Rights, parents_first, rights_of
+from clustergen.cluster.rights import ROOT, Rights, parents_first, rights_of
 from clustergen.manifest.accounts import Account, Limits, Qos
 from clustergen.manifest.slurm import Slurm
 from clustergen.records import record
@@ -57,8 +57,10 @@ class AccountCall:
     parent: str
     description: tuple[Safe, ...]
     users: tuple[str, ...]
-    coordinators: tuple[str, ...]
-    """Those of the accounts above included."""
+    coordinators: tuple[str, ...] | None
+    """Those of the accounts above included. None for a root that the manifest does not name: they are not this
+    cluster's alone, and stay.
+    """
 
 
 @record
@@ -77,8 +79,7 @@ class Accounts:
     association_keys: tuple[Key, ...]
     qos: tuple[QosCall, ...]
     accounts: tuple[AccountCall, ...]
-    root: tuple[Safe, ...]
-    """The rights of the account root, where others inherit them and the manifest does not name it."""
+    """Root is one of them wherever there are any: limits that the manifest does not state are taken back there too."""
     associations: tuple[Association, ...]
     levels: tuple[tuple[str, tuple[str, ...]], ...]
     """AdminLevel, and the users that have it."""
@@ -94,35 +95,37 @@ def accounts(cluster: Cluster) -> Accounts | None:
     if not cluster.accounting_hosts:
         return None
     slurm = cluster.manifest.slurm
-    ordered = parents_first(slurm.accounts)
+    stated = slurm.accounts and {ROOT: Account(), **slurm.accounts}
+    ordered = parents_first(stated)
     coordinators = _coordinators(ordered)
-    inherit = any(name != ROOT and not account.parent and not account.qos for name, account in ordered)
     return Accounts(
         cluster=cluster.slurm_name,
         qos_keys=_keys("qos", cluster.release, _without_field(slurm)),
         association_keys=_keys("association", cluster.release, () if _has_rights(slurm) else ("QOS", "DefaultQOS")),
         qos=tuple(
             QosCall(
-                name, ",".join(qos.preempt), _words(settings("qos", qos)), _description(description=qos.description)
+                name.lower(),
+                ",".join(qos.preempt).lower(),
+                _words(settings("qos", qos)),
+                _description(description=qos.description),
             )
             for name, qos in slurm.qos.items()
         ),
         accounts=tuple(
             AccountCall(
-                name,
-                account.parent or ROOT,
+                name.lower(),
+                (account.parent or ROOT).lower(),
                 _description(description=account.description, organization=account.organization),
                 tuple(dict.fromkeys(account.users)),
-                coordinators[name],
+                coordinators[name] if name in slurm.accounts else None,
             )
             for name, account in ordered
         ),
-        root=_words([("QOS", NORMAL), ("DefaultQOS", "")])
-        if inherit and _has_rights(slurm) and ROOT not in slurm.accounts
-        else (),
-        associations=tuple(_associations(slurm, ordered)),
+        associations=tuple(_associations(ordered, with_qos=_has_rights(slurm))),
         levels=tuple(_levels(slurm)),
-        defaults=tuple((name, user.default_account) for name, user in slurm.users.items() if user.default_account),
+        defaults=tuple(
+            (name, user.default_account.lower()) for name, user in slurm.users.items() if user.default_account
+        ),
         announces=cluster.release.has("associations-unannounced"),
         resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
     )
@@ -156,19 +159,22 @@ def _description(**texts: str | None) -> tuple[Safe, ...]:
     return _words((key.capitalize(), text) for key, text in texts.items() if text)
 
 
-def _associations(slurm: Slurm, ordered: Iterable[tuple[str, Account]]) -> Iterator[Association]:
-    rights = rights_of(slurm.accounts)
+def _associations(ordered: Iterable[tuple[str, Account]], *, with_qos: bool) -> Iterator[Association]:
+    rights = rights_of(dict(ordered))
     for name, account in ordered:
-        yield Association(name, "", _words(_with_rights(account, rights[name])))
+        yield Association(name.lower(), "", _words(_stated(account, rights[name], with_qos=with_qos, top=name == ROOT)))
         for user, member in account.user_limits.items():
             below = rights[name].below(member.qos, member.default_qos)
-            yield Association(name, user, _words(_with_rights(member, below)))
+            yield Association(name.lower(), user, _words(_stated(member, below, with_qos=with_qos)))
 
 
-def _with_rights(limits: Limits, rights: Rights) -> Iterator[tuple[str, str]]:
+def _stated(limits: Limits, rights: Rights, *, with_qos: bool, top: bool = False) -> Iterator[tuple[str, str]]:
+    """The settings with the default QOS that follows from the list; root has none above it to inherit from."""
     yield from ((key, text) for key, text in settings("association", limits) if key != "DefaultQOS")
-    if not rights.inherits_default:
-        yield "DefaultQOS", rights.default
+    if with_qos and top and rights.inherits_qos:
+        yield "QOS", ",".join(rights.qos)
+    if with_qos and not rights.inherits_default:
+        yield "DefaultQOS", rights.default.lower()
 
 
 def settings(entity: Entity, section: Qos | Limits) -> Iterator[tuple[str, str]]:
@@ -191,6 +197,8 @@ def text_of(option: SacctmgrOption, value: Any) -> str:
         if option.form == "seconds":
             return str(value.seconds or 0)
         return "" if value.unlimited else value.slurm()
+    if option.form in ("list", "name"):
+        return ",".join(dict.fromkeys([value] if isinstance(value, str) else value)).lower()
     if isinstance(value, tuple):
         return ",".join(dict.fromkeys(value))
     if isinstance(value, Mapping):
