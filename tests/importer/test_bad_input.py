@@ -226,3 +226,26 @@ def test_lines_that_are_alike_stay_apart_where_one_list_would_be_too_long(tmp_pa
     lines = "".join(f"NodeName={rack}-[1-40000] Name=gpu AutoDetect=nvml\n" for rack in "ab")
     result = imported(tmp_path, GOOD + PARTITION, gres_conf=lines)
     assert "b-[1-40000]" in result.text
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{GOOD}MailDomain={LONG}\n{PARTITION}",
+        f"{GOOD}{LONG}=1\n{PARTITION}",
+        f"{GOOD}Frobnicate={LONG}\n{PARTITION}",
+        f"{GOOD}KillWait={'9' * 100_000}\n{PARTITION}",
+        f"{GOOD}SchedulerParameters={LONG}\n{PARTITION}",
+        GOOD.replace("SlurmUser=slurm", f"SlurmUser={LONG}") + PARTITION,
+        GOOD.replace("CPUs=4", f"Gres={LONG}") + PARTITION,
+    ],
+    ids=["value", "key", "unknown", "number", "word", "user", "gres"],
+)
+def test_long_values_are_shortened_and_the_reason_stays(tmp_path: Path, text: str) -> None:
+    result = imported(tmp_path, text)
+    assert len(as_text(result)) < 8_000
+    assert len(as_json(result, "m.yaml")) < 80_000
+    assert "characters, the most that the manifest takes here" in as_text(result)

@@ -94,7 +94,7 @@ RIGHT = {
     "places below those of the system": storage(
         "a: {type: local, mount: /var/lib/enroot, device: LABEL=ENROOT}\n"
         "  b: {type: nfs, server: filer, path: /opt, mount: /opt/software}\n"
-        "  c: {type: nfs, server: filer, path: /local, mount: /usr/local}\n"
+        "  c: {type: nfs, server: filer, path: /local, mount: /usr/local/apps}\n"
         "  d: {type: nfs, server: filer, path: /srv, mount: /srv/data}"
     ),
     "one place for nodes of different roles": storage(

@@ -1,21 +1,116 @@
-"""Directories of Slurm's daemons: which of them the tree may create and own."""
+"""Files and directories that daemons write: where they may lie, and which of them the tree may create and own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from posixpath import dirname, normpath
 
-SHARED = frozenset(
-    (
-        *("/", "/tmp", "/var", "/var/tmp", "/var/spool", "/var/lib", "/var/log", "/var/run", "/run", "/dev/shm"),
-        *("/etc", "/etc/slurm", "/home", "/opt", "/usr", "/root", "/mnt", "/srv"),
-    )
+from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+
+_CLOSED = ("kernel", "system", "service")
+_LOST = {
+    "runtime": "which is emptied at every boot",
+    "memory": "which every user writes to and every boot empties",
+    "temporary": "which every user writes to and which is cleaned at boot or by age",
+}
+
+
+@record
+class Use:
+    """What a daemon needs of a path."""
+
+    noun: str
+    """What lies there, in a message."""
+    example: str
+    lost: str = ""
+    """What follows when it disappears; empty where it may."""
+    outlives_boot: bool = True
+    is_directory: bool = True
+    of_administrator: bool = False
+    """Whether it may lie in a subdirectory of /etc."""
+
+
+STATE = Use("the state of slurmctld", "/var/lib/slurm/slurmctld", "all queued and running jobs would be lost with it")
+SPOOL = Use(
+    "the spool directory of slurmd",
+    "/var/lib/slurm/slurmd",
+    "running jobs would lose their scripts and credentials",
+    outlives_boot=False,
 )
-"""Directories of the system, which must never become the Slurm user's own."""
+LOG = Use("the log of {name}", "/var/log/slurm/{name}.log", "the log would be lost with it", is_directory=False)
+PID = Use(
+    "the process id file of {name}",
+    "/run/slurm/{name}.pid",
+    "any user could put a file in its place",
+    outlives_boot=False,
+    is_directory=False,
+)
+SCRATCH = Use("job scratch", "/scratch/jobs", outlives_boot=False)
+CACHE = Use("the cache of enroot", "/var/lib/enroot", outlives_boot=False)
+RUNTIME = Use("the images of pyxis", "/run/pyxis", outlives_boot=False)
+JOB_MAP = Use("the job map of the DCGM exporter", "/run/dcgm-job-mapping", outlives_boot=False)
+SECRET = Use(
+    "the URL of a receiver",
+    "/etc/prometheus/secrets/{name}",
+    "alerts would not be delivered without it",
+    is_directory=False,
+    of_administrator=True,
+)
 
 
-def is_shared(path: str) -> bool:
-    """Whether others use the directory."""
-    return normpath(path) in SHARED
+@record
+class Refusal:
+    """Why a path cannot hold what a daemon writes; `code` is that of a diagnostic."""
+
+    code: str
+    message: str
+    hint: str
+
+
+def refusal(use: Use, path: str, name: str = "") -> Refusal | None:
+    """Why an absolute path does not suit its use; None where it does. `name`: of the daemon or entry, for the words."""
+    place, row = plain(path), nearest(path)
+    noun, hint = use.noun.format(name=name), f"write a path of its own, such as {use.example.format(name=name)}"
+    may_be_in_etc = use.of_administrator and row.path == "/etc" and dirname(place) != "/etc"
+    if place == row.path or (row.kind in _CLOSED and not may_be_in_etc):
+        what = "directory" if use.is_directory else "file"
+        return Refusal("path-of-system", f"{_whose(place, row)}, and {noun} needs a {what} of its own", hint)
+    if row.kind in _LOST and use.lost and not (row.kind == "runtime" and not use.outlives_boot):
+        return Refusal("path-volatile", f"{noun} would be in {row.path}, {_LOST[row.kind]}: {use.lost}", hint)
+    return None
+
+
+def _whose(place: str, row: SystemPath) -> str:
+    at = place if place == row.path else f"{place} is in {row.path}, which"
+    if row.kind == "kernel":
+        return f"{at} holds no files but those of the kernel"
+    if row.kind == "system":
+        return f"{at} belongs to the operating system"
+    if row.kind == "service":
+        return f"{at} belongs to another service"
+    return f"{place} is a directory that other programs use"
+
+
+def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, str]]:
+    """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
+    slurm, monitoring = manifest.slurm, manifest.monitoring
+    if slurm.state_location:
+        yield ("slurm", "state_location"), STATE, "", slurm.state_location
+    yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
+    for field, use, files in (("log_files", LOG, slurm.log_files), ("pid_files", PID, slurm.pid_files)):
+        for daemon, path in files.items():
+            yield ("slurm", field, daemon), use, daemon, path
+    if slurm.scripts.tmpdir:
+        yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", slurm.scripts.tmpdir
+    yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
+    yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
+    yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", monitoring.dcgm.job_map
+    for name, receiver in monitoring.receivers.items():
+        for field in ("webhook_url_file", "slack_url_file"):
+            if path := getattr(receiver, field):
+                yield ("monitoring", "receivers", name, field), SECRET, name, path
 
 
 def directory_of(path: str) -> str | None:
@@ -30,4 +125,4 @@ def own_directory(path: str) -> str | None:
     parent = "/".join(parts[:named]) or "/"
     if parent.startswith("/var/run/"):
         parent = parent.removeprefix("/var")
-    return None if is_shared(parent) else parent
+    return None if is_listed(parent) or nearest(parent).kind in _CLOSED else parent

@@ -18,7 +18,7 @@ from clustergen.diagnostics.model import (
     exit_code,
     in_file_order,
 )
-from clustergen.diagnostics.words import did_you_mean, one_of, printable, quote, suggest, where
+from clustergen.diagnostics.words import did_you_mean, one_of, printable, quote, shortened, suggest, where
 
 __all__ = [
     "CODES",
@@ -38,6 +38,7 @@ __all__ = [
     "printable",
     "quote",
     "render",
+    "shortened",
     "suggest",
     "wants_colour",
     "where",

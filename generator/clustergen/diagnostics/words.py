@@ -37,6 +37,11 @@ def quote(text: object) -> str:
     return f"'{shown}'"
 
 
+def shortened(text: str, most: int = 600) -> str:
+    """A message without its middle where it is longer than `most`: a value in it may be as long as a file."""
+    return text if len(text) <= most else f"{text[: most * 2 // 3]}…{text[len(text) - most // 3 + 1 :]}"
+
+
 def one_of(choices: Iterable[object], most: int = 12) -> str:
     """Choices as an English list, `'a', 'b' or 'c'`; beyond `most`, the rest is only counted."""
     words = [quote(choice) for choice in choices]

@@ -111,6 +111,8 @@ def _errors(data: dict[str, Any]) -> list[Finding]:
 
 def _message(item: Mapping[str, Any]) -> str:
     """Pydantic's words, but where they are about Python."""
+    if item["type"] == "string_too_long":
+        return f"longer than {item['ctx']['max_length']:,} characters, the most that the manifest takes here"
     return "bytes that are not UTF-8, as a manifest is" if item["type"] == "string_unicode" else str(item["msg"])
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from clustergen.cluster.directories import is_shared
+from clustergen.catalogue.system_paths import is_listed
 from clustergen.importer.draft import Value
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf import scalars
@@ -78,7 +78,7 @@ def path(text: str) -> Value | None:
 
 def directory(text: str) -> Value | None:
     """One that the tree may create and own."""
-    return path(text) if not is_shared(text) else None
+    return path(text) if text.startswith("/") and not is_listed(text) else None
 
 
 def number(text: str) -> Value | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from clustergen.diagnostics import printable
+from clustergen.diagnostics import printable, shortened
 from clustergen.importer.comments import readable
 from clustergen.importer.comparing import Comparison
 from clustergen.importer.folder import ImportResult
@@ -16,7 +16,8 @@ _TITLES = {
     "meant": "Written differently, with the same meaning",
     "choice": "Assumptions and choices to check",
 }
-_LONGEST = 160  # characters of a value
+_LONGEST = 160  # characters of a value, for people
+_LONGEST_DATA = 10_000  # for programs
 
 
 def as_text(result: ImportResult) -> str:
@@ -33,7 +34,7 @@ def as_text(result: ImportResult) -> str:
             lines.append(f"  {one.place}: {one.message} [{one.code}]")
             lines += [f"    hint: {one.hint}"] if one.hint else []
     lines += _verdict(result)
-    return "".join(f"{printable(readable(line))}\n" for line in lines)
+    return "".join(f"{shortened(printable(readable(line)))}\n" for line in lines)
 
 
 def _verdict(result: ImportResult) -> Iterator[str]:
@@ -59,14 +60,22 @@ def _verdict(result: ImportResult) -> Iterator[str]:
 def _what(item: Comparison) -> str:
     change = item.change
     words = [change.file.rpartition("/")[2], *([] if change.kind in ("key", "file") else [change.kind])]
-    words += [word for word in (change.name, change.key) if word]
+    words += [_cut(word) for word in (change.name, change.key) if word]
     return f"{' '.join(words)}: {_cut(change.old)} → {_cut(change.new)}"
 
 
 def _cut(text: str | None) -> str:
     if text is None:
         return "nothing"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return shortened(text, _LONGEST)
+
+
+def _data(text: str | None) -> str | None:
+    return shortened(text, _LONGEST_DATA) if text else text
+
+
+def _message(text: str | None) -> str | None:
+    return shortened(text) if text else text
 
 
 def as_json(result: ImportResult, manifest: str | None) -> str:
@@ -80,25 +89,26 @@ def as_json(result: ImportResult, manifest: str | None) -> str:
         "unread": list(result.unread),
         "site_files": sorted(result.files),
         "errors": [
-            {"code": error.code, "line": error.place.line if error.place else None, "message": error.message}
+            {"code": error.code, "line": error.place.line if error.place else None, "message": _message(error.message)}
             for error in result.errors
         ],
         "refused": [
-            {"place": one.place, "code": one.code, "message": one.message, "hint": one.hint} for one in result.refused
+            {"place": one.place, "code": one.code, "message": _message(one.message), "hint": _message(one.hint)}
+            for one in result.refused
         ],
         "differences": [
             {
                 "file": item.change.file,
                 "kind": item.change.kind,
-                "name": item.change.name,
-                "key": item.change.key,
-                "old": item.change.old,
-                "new": item.change.new,
+                "name": _data(item.change.name),
+                "key": _data(item.change.key),
+                "old": _data(item.change.old),
+                "new": _data(item.change.new),
                 "same_meaning": item.meant,
-                "why": item.why,
+                "why": _message(item.why),
             }
             for item in result.compared
         ],
-        "notes": [{"kind": note.kind, "place": note.place, "text": note.text} for note in result.notes],
+        "notes": [{"kind": note.kind, "place": note.place, "text": _message(note.text)} for note in result.notes],
     }
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.directories import SPOOL, STATE, refusal
 from clustergen.diagnostics import Severity
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, bare, delete_line, integer
@@ -125,8 +126,12 @@ def users(site: Site) -> Iterator[LintFinding]:
 
 
 def folders(site: Site) -> Iterator[LintFinding]:
-    """State and spool that get in each other's way."""
+    """State and spool that get lost, or in each other's way."""
     state, spool = site.setting("StateSaveLocation"), site.setting("SlurmdSpoolDir")
+    for setting, use in ((state, STATE), (spool, SPOOL)):
+        reason = refusal(use, setting.text) if setting and setting.text.startswith("/") else None
+        if setting and reason:
+            yield site.warning("slurm-folder-unsafe", setting, reason.message, reason.hint)
     if spool is None:
         return
     folder, hint = spool.text.rstrip("/"), "SlurmdSpoolDir=/var/spool/slurmd"

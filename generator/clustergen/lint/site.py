@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clustergen.catalogue import slurm_values
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diagnostics import Diagnostic, Place, Severity, printable
+from clustergen.diagnostics import Diagnostic, Place, Severity, printable, shortened
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.slurmconf.config import Config, Entry, Setting
@@ -19,7 +19,6 @@ from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark
 from clustergen.slurmrules.values import HIGHEST
 
-_LONGEST = 600
 SECRET = re.compile(
     r"(?im)^([ \t]*(?:Default|Accounting)?(?:Storage|JobComp|ProfileInfluxDB)Pass[ \t]*=[ \t]*)([^\n]*)"
 )
@@ -139,8 +138,8 @@ class Site:
         key: bool = False,
         fix: Fix | None = None,
     ) -> LintFinding:
-        short, shown = _short(message), _short(hint) if hint else None
-        return LintFinding(Diagnostic(code, severity, self.place(spot, key=key), short, shown), fix)
+        words = [shortened(printable(text)) if text else None for text in (message, hint)]
+        return LintFinding(Diagnostic(code, severity, self.place(spot, key=key), words[0] or "", words[1]), fix)
 
     def error(
         self, code: str, spot: Setting | Spot | Line | Entry | str, message: str, hint: str | None = None, **more: bool
@@ -179,11 +178,6 @@ class Site:
             return Spot(setting.file, at)
         start = at.column + offset
         return Spot(setting.file, Span(at.line, start, min(start + max(1, length), max(at.end_column, start + 1))))
-
-
-def _short(text: str) -> str:
-    """A message without what a terminal would act on; a value in it may be as long as the file."""
-    return printable(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
 def fix_of(setting: Setting, remark: Remark) -> Fix | None:

@@ -6,25 +6,12 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
+from clustergen.catalogue.system_paths import mountable, nearest
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems import file_system
 from clustergen.manifest.mount import Mount
 
-# Mounting over these, or anywhere below, hides what the system itself has there.
-_SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys")
-# Over these only; below them a file system of its own is usual.
-_SYSTEM_ITSELF = ("/", "/home/root", "/opt", "/srv", "/tmp", "/usr", "/var")
-_SYSTEM_BELOW = (
-    "/usr/bin",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/sbin",
-    "/usr/share",
-    "/var/lib/dpkg",
-    "/var/lib/rpm",
-    "/var/lib/slurm",
-)
 _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
 
 
@@ -33,9 +20,17 @@ def is_unstable(device: str) -> bool:
     return _UNSTABLE.fullmatch(device) is not None
 
 
-def covers_system(place: str) -> bool:
-    below = any((place + "/").startswith(folder + "/") for folder in (*_SYSTEM, *_SYSTEM_BELOW))
-    return place in _SYSTEM_ITSELF or below
+def mounted_over(path: ManifestPath, place: str, name: str, *, is_shared: bool) -> Iterator[Finding]:
+    """A mount that hides what a node needs. `is_shared`: a file system that several nodes mount."""
+    allowed, row = mountable(place), nearest(place)
+    hint = f"mount it at a directory of its own, such as /mnt/{name} or /{name}"
+    if allowed == "disk" and is_shared:
+        message = f"every node needs files of its own in {row.path}, and '{name}', mounted at {place}, is shared"
+        yield Finding("mount-over-system", path, message, f"{hint}, or use a disk of the nodes (type: local)")
+    elif allowed == "never":
+        whose = f" ({row.note})" if row.note else ""
+        message = f"mounted at {place}, '{name}' would hide files that the system needs{whose}"
+        yield Finding("mount-over-system", path, message, hint)
 
 
 def mounts(cluster: Cluster) -> Iterator[Finding]:
@@ -43,13 +38,7 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
         path: ManifestPath = ("storage", name, "mount")
         place = entry.mount.rstrip("/") or "/"
-        if covers_system(place):
-            yield Finding(
-                "mount-over-system",
-                path,
-                f"mounted at {place}, '{name}' would hide files of the operating system",
-                f"a place of its own, as /mnt/{name} or /{name}",
-            )
+        yield from mounted_over(path, place, name, is_shared=file_system(entry.type).is_shared)
         for other, another in seen.get(place, []):
             shared = [
                 group for group in cluster.groups if _mounts(group.roles, entry) and _mounts(group.roles, another)

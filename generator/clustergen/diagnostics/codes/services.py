@@ -17,6 +17,8 @@ SERVICES: tuple[str | Code, ...] = (
     Code("ucx-name-unknown", ERROR, "A variable that UCX does not read"),
     Code("ucx-value-wrong", ERROR, "A value that UCX's or MPI's file cannot hold"),
     "Storage",
+    Code("path-of-system", ERROR, "A path that belongs to the operating system or to other programs"),
+    Code("path-volatile", ERROR, "A path whose files are deleted at boot or by age"),
     Code("mount-over-system", ERROR, "A mount point that belongs to the system"),
     Code("mount-twice", ERROR, "Two file systems at one mount point"),
     Code("mount-without-clients", WARNING, "A file system that no node mounts"),

@@ -11,7 +11,7 @@ from clustergen.cluster.nfs import Route, route, routes, server_of, serves
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.hostlist import compress
-from clustergen.rules.storage import is_unstable, no_rdma, option_findings, rdma_possible
+from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
 _LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 
@@ -169,6 +169,8 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
         pool = entry.export.zfs
         if pool is None:
             continue
+        if server_of(cluster, entry) is not None:  # the pool is mounted there
+            yield from mounted_over(("storage", name, "path"), entry.path, name, is_shared=False)
         path: ManifestPath = ("storage", name, "export", "zfs")
         least = _LEAST_DISKS[pool.layout]
         width = pool.vdev_width or len(pool.disks)

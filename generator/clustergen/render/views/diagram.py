@@ -43,9 +43,7 @@ def diagram(cluster: Cluster) -> Diagram:
         edges |= _switch_edges(groups, number)
     elif fabric := cluster.manifest.networks.fabric:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
-        edges |= {
-            (number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()
-        }
+        edges |= {(number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()}
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
         clients = {number[group.hosts[0]] for group in cluster.groups if name in mounts(cluster, group)}
         if clients:

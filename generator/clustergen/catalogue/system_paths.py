@@ -1,0 +1,51 @@
+"""Directories that every node has: whose they are, how long files last in them, what may be mounted there."""
+
+from __future__ import annotations
+
+from functools import cache
+from posixpath import dirname, normpath
+from typing import Literal
+
+from clustergen.catalogue.tables import table
+from clustergen.records import record
+
+
+@record
+class SystemPath:
+    """One directory. The table's head says what its words mean."""
+
+    path: str
+    kind: Literal["kernel", "system", "service", "shared", "runtime", "memory", "temporary"]
+    mount: Literal["any", "disk", "never"]
+    mount_below: Literal["any", "disk", "never"]
+    note: str = ""
+
+
+@cache
+def system_paths() -> dict[str, SystemPath]:
+    """All of them by path."""
+    return {row.path: row for row in table("system_paths.tsv", SystemPath)}
+
+
+def plain(path: str) -> str:
+    """An absolute path without `//`, `.`, `..` and a last `/`."""
+    return "/" + normpath(path).lstrip("/")
+
+
+def nearest(path: str) -> SystemPath:
+    """The row of an absolute path, or of the nearest directory above it that has one; `/` has one."""
+    rows, place = system_paths(), plain(path)
+    while place not in rows:
+        place = dirname(place)
+    return rows[place]
+
+
+def is_listed(path: str) -> bool:
+    """Whether the path itself is one of these directories."""
+    return plain(path) in system_paths()
+
+
+def mountable(path: str) -> Literal["any", "disk", "never"]:
+    """What may be mounted at a path."""
+    row = nearest(path)
+    return row.mount if row.path == plain(path) else row.mount_below

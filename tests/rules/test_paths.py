@@ -1,0 +1,153 @@
+"""Paths that daemons write and places of mounts: nothing of the system's, and nothing that a boot empties."""
+
+from __future__ import annotations
+
+import pytest
+
+from clustergen.catalogue.system_paths import mountable, system_paths
+from clustergen.cluster.directories import own_directory
+from strategies.findings import TINY, changed, found
+
+FIELDS = {
+    "state": "state_location: {}",
+    "spool": "spool_directory: {}",
+    "log": "log_files: {{slurmctld: {}}}",
+    "pid": "pid_files: {{slurmctld: {}}}",
+    "tmpdir": "scripts: {{tmpdir: {}}}",
+    "cache": "pyxis: {{enabled: true, cache: {}}}",
+    "runtime": "pyxis: {{enabled: true, runtime_path: {}}}",
+}
+SYSTEM, VOLATILE = "path-of-system", "path-volatile"
+MEANT_FOR = {
+    # path: what each field makes of it, in the order of FIELDS
+    "/tmp": [SYSTEM] * 7,
+    "/tmp/x": [VOLATILE] * 4 + [""] * 3,
+    "/var/tmp/x": [VOLATILE] * 4 + [""] * 3,
+    "/dev/shm/x": [VOLATILE] * 4 + [""] * 3,
+    "/run": [SYSTEM] * 7,
+    "/run/slurm/x": [VOLATILE, "", VOLATILE, "", "", "", ""],
+    "/var/run/slurm/x": [VOLATILE, "", VOLATILE, "", "", "", ""],
+    "/etc/shadow": [SYSTEM] * 7,
+    "/etc/slurm/x": [SYSTEM] * 7,
+    "/proc/x": [SYSTEM] * 7,
+    "/dev/null": [SYSTEM] * 7,
+    "/home": [SYSTEM] * 7,
+    "/home/": [SYSTEM] * 7,
+    "/var/lib/mysql/x": [SYSTEM] * 7,
+    "/home/slurm/x": [""] * 7,
+    "/var/spool/x": [""] * 7,
+    "/srv/x": [""] * 7,
+    "/x": [""] * 7,
+}
+
+
+def slurm(fields: str) -> str:
+    return changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {fields}}}'))
+
+
+@pytest.mark.parametrize("path", MEANT_FOR)
+def test_each_field_takes_the_paths_that_suit_it(path: str) -> None:
+    codes = {}
+    for name, text in FIELDS.items():
+        results = [item for item in found(slurm(text.format(path))) if item[0] in (SYSTEM, VOLATILE)]
+        assert all(place == path for _, place in results)
+        codes[name] = "".join(code for code, _ in results)
+    assert list(codes.values()) == MEANT_FOR[path]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/etc/shadow", SYSTEM),
+        ("/etc/slack.url", SYSTEM),
+        ("/root/slack.url", SYSTEM),
+        ("/run/slack.url", VOLATILE),
+        ("/tmp/slack.url", VOLATILE),
+        ("/etc/prometheus/slack.url", ""),
+        ("/var/lib/alerts/slack.url", ""),
+    ],
+)
+def test_a_secret_is_written_to_a_file_of_its_own(path: str, code: str) -> None:
+    text = f"{TINY}monitoring: {{receivers: {{chat: {{slack_url_file: {path}, slack_channel: '#a'}}}}}}\n"
+    assert [item for item in found(text) if item[0] in (SYSTEM, VOLATILE)] == ([(code, path)] if code else [])
+
+
+def test_the_job_map_is_a_directory_of_its_own() -> None:
+    assert (SYSTEM, "/run") in found(f"{TINY}monitoring: {{dcgm: {{job_map: /run}}}}\n")
+    assert found(f"{TINY}monitoring: {{dcgm: {{job_map: /run/jobs}}}}\n") == found(TINY)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("StateSaveLocation: /tmp/state", [(VOLATILE, "/tmp/state")]),
+        ("SlurmctldLogFile: /etc/passwd", [(SYSTEM, "/etc/passwd")]),
+        ("SlurmSchedLogFile: /run/sched.log", [(VOLATILE, "/run/sched.log")]),
+        ("StateSaveLocation: //tmp/state", [(VOLATILE, "//tmp/state")]),
+        ("StateSaveLocation: /var/spool", []),  # Slurm's default, which the tree does not own
+        ("SlurmdLogFile: relative.log", []),
+    ],
+)
+def test_options_are_held_to_the_same(options: str, expected: list[tuple[str, str]]) -> None:
+    results = found(slurm(f"defaults: slurm, options: {{{options}}}"))
+    assert [item for item in results if item[0] in (SYSTEM, VOLATILE)] == expected
+
+
+def test_defaults_suit_their_use() -> None:
+    assert found(slurm("pyxis: {enabled: true}")) == []
+
+
+ENTRIES = {
+    "nfs": "{{type: nfs, server: filer, path: /export, mount: {}}}",
+    "local": "{{type: local, device: LABEL=A, mount: {}}}",
+}
+MOUNTS = {
+    # place: whether an NFS file system, and a disk, may be mounted there
+    "/var/lib": (False, False),
+    "/var/lib/dpkg": (False, False),
+    "/var/lib/mysql": (False, True),
+    "/var/lib/slurm": (False, False),
+    "/var/lib/slurm/slurmctld": (True, True),
+    "/var/lib/enroot": (True, True),
+    "/var/log": (False, True),
+    "/var/log/slurm": (False, True),
+    "/var/cache": (False, True),
+    "/var/spool": (False, True),
+    "/var/spool/slurmctld": (True, True),
+    "/tmp": (False, False),
+    "/var/tmp": (False, False),
+    "/usr/local": (False, False),
+    "/usr/local/sbin": (False, False),
+    "/usr/local/apps": (True, True),
+    "/opt": (False, False),
+    "/opt/software": (True, True),
+    "/etc/slurm": (False, False),
+    "/run/x": (False, False),
+    "/home": (True, True),
+    "/srv": (True, True),
+    "/data": (True, True),
+}
+
+
+@pytest.mark.parametrize("place", MOUNTS)
+def test_what_may_be_mounted_where(place: str) -> None:
+    results = []
+    for entry in ENTRIES.values():
+        diagnostics = [code for code, _ in found(f"{TINY}storage: {{a: {entry.format(place)}}}\n")]
+        results.append("mount-over-system" not in diagnostics)
+    assert tuple(results) == MOUNTS[place]
+
+
+def test_a_pool_is_not_mounted_over_the_system() -> None:
+    pool = "{zfs: {layout: stripe, disks: [/dev/disk/by-id/a]}}"
+    entry = f"{{type: nfs, server: head, path: /etc, mount: /x, export: {pool}}}"
+    text = changed(TINY, ("[slurm-controller]", "[slurm-controller, nfs-server]"))
+    assert ("mount-over-system", "/etc") in found(f"{text}storage: {{a: {entry}}}\n")
+
+
+def test_the_table_covers_every_path_and_the_tree_owns_none_of_it() -> None:
+    assert mountable("/") == "never"
+    for path in system_paths():
+        assert own_directory(path) is None
+    assert own_directory("/var/lib/dpkg/x") is None
+    assert own_directory("/var/run/slurm") == "/run/slurm"
