@@ -66,7 +66,7 @@ def verdict(old: Path, new: Path) -> Verdict:
         restarts,
         "scontrol reconfigure, once" in by_text,
         by_text.get("drain, and wait for their jobs", set()),
-        any(step["play"] == "Jobs that would be lost" for step in plan["steps"]),
+        any(step["play"] == "Jobs at risk" for step in plan["steps"]),
     )
 
 
@@ -251,7 +251,7 @@ def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivo
     runs = daemons(lab)
     alone = lab.apply("--limit", HEAD)
     assert alone.rc != 0
-    assert "no job runs on compute[01-03], and this run is not for them" in alone.said
+    assert "no job runs on compute[01-03], which are not part of this run" in alone.said
     hasty = lab.apply("-e", "cluster_drain_timeout=1")
     assert hasty.rc != 0
     assert f"after 1 s still 1 job: {short} on compute03" in hasty.said

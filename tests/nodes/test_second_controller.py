@@ -64,12 +64,12 @@ def test_another_select_type_is_refused_while_jobs_are_there(pair: Lab, tmp_path
     (plan,) = json.loads(done.stdout)["clusters"]
     assert plan["worst"] == "refuse"
     plays = {step["text"]: step["play"] for step in plan["steps"]}
-    assert "Jobs that would be lost" in plays.values()
+    assert "Jobs at risk" in plays.values()
     assert {"restart slurmctld", "restart slurmd; running jobs live on"} <= set(plays)
 
     refused = pair.apply()
     assert refused.rc != 0
-    assert "1 jobs are there, and this change would lose them" in refused.said
+    assert "1 jobs are in the queue, and this change would lose them" in refused.said
     assert "SelectType" in refused.said
     assert refused.changed == 0
     assert {host: pair.out(host, runs) for host in pair.addresses()} == before

@@ -81,7 +81,7 @@ def test_its_playbooks_are_found_without_any_setting(installed: Path, tmp_path: 
     where = tmp_path / "rendered"
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=where, env=env)
     assert done.returncode == 0, done.stderr
-    assert "Files, and what they take" in done.stdout
+    assert "Let the daemons parse the new files" in done.stdout
 
 
 def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:

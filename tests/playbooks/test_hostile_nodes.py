@@ -202,8 +202,8 @@ SAYS = {
     "many-lines": "60000 lines",
     "twice": "has /etc/slurm/slurm.conf twice",
     "another-clock": "its clock is",
-    "another-node": "calls itself n1, not",
-    "another-os": "runs x 0, and the manifest says",
+    "another-node": "its hostname is n1, not",
+    "another-os": "runs x 0 but the manifest says",
     "escapes": r"\x1b[2K\x1b[1A\x1b]0;forged\x07\x1b[32m n1 ok\x1b[0m",
     "unreachable": r"\x1b[2K",
     "flood": "it answered with more than 64 MiB, which were not read",
@@ -233,7 +233,7 @@ def test_every_lie_fails_its_own_host_alone(tmp_path: Path) -> None:
         assert rows[host]["failed"] == rows[host]["unreachable"] == 0
     believed = [name for name, host in cluster.host_of.items() if not rows[host]["failed"] + rows[host]["unreachable"]]
     assert believed == ["good-and-noise"]
-    assert re.search(r"^  good\[1-2\],head,n\d+ +ok: as the tree wants it$", said, re.MULTILINE)
+    assert re.search(r"^  good\[1-2\],head,n\d+ +ok: up to date$", said, re.MULTILINE)
     for name, words in SAYS.items():
         assert re.search(rf"^  {cluster.host_of[name]} .*{re.escape(words)}", said, re.MULTILINE), name
     assert "Traceback" not in said
@@ -308,7 +308,7 @@ def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -
         assert re.search(rf"^  {cluster.host_of[name]} +failed: .*{re.escape(words)}", said, re.MULTILINE), name
     assert re.search(r"^  good\[1-2\] +changed: restart-slurmd$", said, re.MULTILINE)
     assert re.search(CONTROLS, said) is None
-    assert re.search(r"^  head +ok: 14 of 14 hosts differ; last, by itself: n1$", said, re.MULTILINE)
+    assert re.search(r"^  head +ok: 14 of 14 hosts need changes; last, one at a time: n1$", said, re.MULTILINE)
     log = (cluster.answers / "asked").read_text(encoding="utf-8").splitlines()
     assert "n1 node_put" not in log
     assert log.index("head slurm_nodes") > log.index("good1 node_settle")

@@ -69,8 +69,8 @@ def test_hosts_that_differ_in_one_file_share_the_others(capsys: pytest.CaptureFi
 
 def test_a_changed_host_key_is_one_sentence_with_what_mends_it() -> None:
     said = lines._unreachable(_CHANGED_KEY)
-    assert said.startswith("its host key is another one than known_hosts has.")
-    assert 'ssh-keygen -f "/home/ann/.ssh/known_hosts" -R "10.0.0.3", and ssh-keyscan it anew' in said
+    assert said.startswith("its host key differs from the one in known_hosts.")
+    assert 'ssh-keygen -f "/home/ann/.ssh/known_hosts" -R "10.0.0.3", then add the new key with ssh-keyscan' in said
     assert "@" not in said
 
 

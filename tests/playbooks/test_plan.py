@@ -56,7 +56,7 @@ def test_nodes_that_only_slurmctld_sees_changed_are_emptied_too() -> None:
     assert wrong == []
     assert drew["emptied"] == ["n1", "n2"]
     assert drew["together"] == "n1,n2"
-    assert "emptied first: n[1-2]" in told
+    assert "drained first: n[1-2]" in told
 
 
 def test_a_node_that_cannot_be_reached_is_drained_and_not_resumed() -> None:
@@ -93,7 +93,7 @@ def test_a_node_with_a_new_name_is_resumed_as_the_old_one_was_drained() -> None:
 def test_a_limit_that_leaves_out_what_has_to_be_emptied_is_refused() -> None:
     _, _, wrong = plan({"head": answer("head", empties=["n1", "n2"])}, ["head"])
     assert len(wrong) == 1
-    assert "no job runs on n[1-2], and this run is not for them" in wrong[0]
+    assert "no job runs on n[1-2], which are not part of this run" in wrong[0]
 
 
 def test_the_controller_is_asked_about_jobs_where_the_limit_leaves_it_out() -> None:
@@ -112,7 +112,7 @@ def test_one_node_that_is_stale_or_lies_is_served_last_and_by_itself() -> None:
         assert drew[name] == NOBODY, name
     assert (drew["live"], drew["behind"], drew["by_themselves"]) == ("head,n2", "head,n1,n2", ["n1"])
     assert drew["alone"] == "n1,head"  # the run goes on where n1 fails
-    assert "last, by itself: n1" in told
+    assert "last, one at a time: n1" in told
     # What controllers' files say holds for all.
     answers["head"] |= {"refuse": ["SelectType"]}
     drew, _, _ = plan(answers)
@@ -130,7 +130,7 @@ def test_a_node_that_calls_itself_by_anothers_name_is_left_out_alone() -> None:
 def test_no_slurmctld_anywhere_means_that_nobody_knows_of_jobs() -> None:
     answers = cluster(together=True)
     answers["head"] |= {"controlling": False}
-    assert "nobody knows whether there are any" in plan(answers)[2][0]
+    assert "so jobs cannot be counted" in plan(answers)[2][0]
     assert plan(answers, changes=False)[2] == []
     drew, _, wrong = plan(answers, lost_ok=True)
     assert wrong == []

@@ -208,7 +208,7 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
 
 def test_nothing_is_kept_where_others_can_write(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    with pytest.raises(slurm_keep.KeepError, match="others than root can write to"):
+    with pytest.raises(slurm_keep.KeepError, match="users other than root can write to"):
         slurm_keep.room(str(tmp_path), 1, "the dump")
 
 

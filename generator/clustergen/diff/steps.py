@@ -12,12 +12,12 @@ from clustergen.diff.step import Step, Work
 from clustergen.diff.values import hosts_of
 from clustergen.render.effects import Effect
 
-GATE = "Jobs that would be lost"
-EMPTY = "Nodes that have to be empty before anything changes"
-STOP = "Daemons that must not see a half of the change"
-PUT = "Files, and what they take"
+GATE = "Jobs at risk"
+EMPTY = "Nodes to drain before any change"
+STOP = "Daemons to stop during the change"
+PUT = "Files"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
-RESUME, AT_ONCE, TURNS = "Nodes that were emptied", "Nodes that are empty as it is", "Nodes that take turns"
+RESUME, AT_ONCE, TURNS = "Resume drained nodes", "Idle nodes", "Rolling batch"
 PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, AT_ONCE, TURNS)
 """Names of plays of site.yml, in its order."""
 _MOST_PARTITIONS = 4
@@ -33,10 +33,10 @@ def partitions(changes: Sequence[Change]) -> str:
 
 def _gate(work: Work) -> Iterable[Step]:
     if work.with_kind("refuse"):
-        yield Step("wait until no job is running or pending, or say cluster_jobs_may_be_lost=true", None, GATE)
+        yield Step("wait until no job is running or pending, or set cluster_jobs_may_be_lost=true", None, GATE)
     if cancelling := work.with_kind("cancel-jobs"):
         has = "has" if len(cancelling) == 1 else "have"
-        text = f"wait until {partitions(cancelling)} {has} no jobs, or say cluster_jobs_may_be_lost=true"
+        text = f"wait until {partitions(cancelling)} {has} no jobs, or set cluster_jobs_may_be_lost=true"
         yield Step(text, None, GATE)
 
 

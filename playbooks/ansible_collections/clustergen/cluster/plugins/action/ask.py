@@ -126,7 +126,7 @@ class ActionModule(Asking):
         result.update(
             changed=bool(behind) and self._task.check_mode,
             ansible_facts={"clustergen": fact},
-            msg=_summary(behind, verdict) if behind else "as the tree wants it",
+            msg=_summary(behind, verdict) if behind else "up to date",
         )
         if self._task.diff or self._task.check_mode:
             result["diff"] = list(_diff(tree, files, state, before))
@@ -178,7 +178,7 @@ def _never(unit):
 def _summary(behind, verdict):
     listed = ", ".join(behind[:6]) + (f" and {len(behind) - 6} more" if len(behind) > 6 else "")
     takes = [*verdict.effects, *(f"{effect} (drained first)" for effect in verdict.later)]
-    return listed + (f"; takes: {', '.join(takes)}" if takes else "")
+    return listed + (f"; requires: {', '.join(takes)}" if takes else "")
 
 
 def _unfit(state, task_vars, offset):
@@ -192,15 +192,15 @@ def _unfit(state, task_vars, offset):
     os_facts = state["os"]
     if systems and boolean(task_vars.get("cluster_os_check", True)):
         if machine and os_facts["machine"] != machine:
-            yield f"its processor is {os_facts['machine']}, and the manifest says {machine}: set arch of its node type"
+            yield f"its architecture is {os_facts['machine']} but the manifest says {machine}: set arch of its node type"
         systems[0] = systems[0][: -len(machine) - 1] if machine and systems[0].endswith("_" + machine) else systems[0]
         family, _, version = systems[0].partition("_")
         installed = os_facts["version"] if "_" in version else os_facts["version"].partition(".")[0]
         if os_facts["id"] not in (family, {"rocky": "almalinux"}.get(family)) or installed != version.replace("_", "."):
-            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']}, and the manifest says {systems[0].replace('_', ' ', 1).replace('_', '.')}"
+            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']} but the manifest says {systems[0].replace('_', ' ', 1).replace('_', '.')}"
     name = task_vars["inventory_hostname"]
     if boolean(task_vars.get("cluster_name_check", True)) and state["host"].partition(".")[0] != name:
-        yield f"calls itself {state['host']}, not {name}: hostnamectl set-hostname {name}"
+        yield f"its hostname is {state['host']}, not {name}: hostnamectl set-hostname {name}"
     tolerance = float(task_vars.get("cluster_clock_tolerance", 300))
     if abs(offset) > tolerance:
         yield f"its clock is {abs(offset):.0f} s {'ahead' if offset > 0 else 'behind'}; munge and TLS stop working at {tolerance:.0f} s"

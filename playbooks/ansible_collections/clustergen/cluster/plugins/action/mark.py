@@ -21,7 +21,7 @@ class ActionModule(Asking):
         result["changed"] = False
         parent = os.getppid()
         if orphaned(parent):
-            return dict(result, failed=True, msg="the run that this is part of was killed; nothing is noted for it")
+            return dict(result, failed=True, msg="this run was killed; its lock is not set")
         asked = {
             "state": self._task.args["state"],
             "run": this_run(parent),

@@ -31,7 +31,7 @@ class ActionModule(Asking):
             removed = list(fact["leftovers"])
         effects = self._effects(phase, fact, task_vars)
         if phase == "trial" and not (chosen or removed):
-            return dict(result, changed=False, msg="nothing to try out")
+            return dict(result, changed=False, msg="no files to test")
         if phase == "users" and not (chosen or effects[1:]):
             return dict(result, changed=False, msg="no new accounts")
         record = {
@@ -103,5 +103,5 @@ def _summary(done):
         phrases.append(f"{len(done['removed'])} removed")
     phrases += [effect for effect in done["done"] if kind(effect) not in SLURM_KINDS]
     if done.get("not_asked"):
-        phrases.append(f"not tried out, for want of the program: {', '.join(done['not_asked'])}")
-    return ", ".join(phrases) or "nothing was left to do"
+        phrases.append(f"not tested because the program is missing: {', '.join(done['not_asked'])}")
+    return ", ".join(phrases) or "already done"

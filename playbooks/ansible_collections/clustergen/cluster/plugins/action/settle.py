@@ -32,7 +32,7 @@ class ActionModule(Asking):
         )
         result.update(done)
         if not done.get("failed") and "done" in done:
-            result["msg"] = ", ".join(done["done"]) or "nothing was left to do"
+            result["msg"] = ", ".join(done["done"]) or "already done"
         return result
 
 

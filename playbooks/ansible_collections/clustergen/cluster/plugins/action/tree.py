@@ -25,7 +25,7 @@ class ActionModule(ActionBase):
             return dict(
                 result,
                 failed=True,
-                msg="there is no inventory: run this in the tree's folder, where its ansible.cfg is",
+                msg="no inventory: run this in the tree's directory, which has the ansible.cfg",
             )
         if wrong := list(self._command(task_vars)):
             return dict(result, failed=True, msg="; ".join(wrong))
@@ -47,7 +47,7 @@ class ActionModule(ActionBase):
         if wrong:
             return dict(result, failed=True, msg=". ".join(wrong))
         hosts = {entry["group"] for entry in tree.files.values() if "group" in entry}
-        return dict(result, msg=f"{len(tree.files)} files in {len(hosts)} groups, as they were rendered")
+        return dict(result, msg=f"{len(tree.files)} files in {len(hosts)} groups, unchanged since they were rendered")
 
     def _command(self, task_vars):
         """What is wrong with the options of ansible-playbook and with the site's variables."""

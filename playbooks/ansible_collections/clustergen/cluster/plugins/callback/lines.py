@@ -66,7 +66,7 @@ class CallbackModule(CallbackBase):
             self._display.display(f"\n{_folded(hosts)}")
             self._display.display(diff.rstrip("\n"))
         if self._diff_left < 0:
-            self._display.display("\nmore diffs than can be kept were left out", color=C.COLOR_WARN)
+            self._display.display("\nfurther diffs are omitted", color=C.COLOR_WARN)
         self._diffs = {}
         self._diff_left = _MOST_DIFF
 
@@ -167,8 +167,8 @@ def _unreachable(text):
     """What ssh says in the end, without its banner of a key that has changed."""
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in text:
         remove = re.search(r"ssh-keygen -f \S+ -R \S+", text)
-        return "its host key is another one than known_hosts has" + (
-            f". If that is as it should be: {remove.group(0)}, and ssh-keyscan it anew" if remove else ""
+        return "its host key differs from the one in known_hosts" + (
+            f". If this is expected: {remove.group(0)}, then add the new key with ssh-keyscan" if remove else ""
         )
     text = re.sub(r"^Data could not be sent to remote host .*? can be reached over ssh: ", "", text)
     return text.removeprefix("Failed to connect to the host via ssh: ")

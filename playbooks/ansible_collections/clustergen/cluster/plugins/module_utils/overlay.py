@@ -96,7 +96,7 @@ def put(module, file, content):
     target = file["target"]
     folder = os.path.dirname(target)
     if os.path.isdir(target) and not os.path.islink(target):
-        raise IsADirectoryError(errno.EISDIR, "there is a folder in the place of this file", target)
+        raise IsADirectoryError(errno.EISDIR, "a directory is in the place of this file", target)
     os.makedirs(folder, exist_ok=True)
     ids = owner_ids(file["owner"])
     if ids is None:

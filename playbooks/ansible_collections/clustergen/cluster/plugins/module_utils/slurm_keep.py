@@ -54,7 +54,7 @@ def room(folder, needed, what):
     os.makedirs(folder, mode=0o700, exist_ok=True)
     status = os.stat(folder)
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise KeepError("others than root can write to %s: chown root it and chmod go-w it" % folder)
+        raise KeepError("users other than root can write to %s: chown it to root and chmod go-w it" % folder)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise KeepError("%s has %d MiB free, and %s may take %d" % (folder, free >> 20, what, needed >> 20))
@@ -106,7 +106,7 @@ class Database:
             ["timeout", "-k", "5", "120", client, "--defaults-extra-file=" + options, "-N", "-e", query]
         )
         if code:
-            raise KeepError("the database does not answer: " + " ".join((err or out).split()))
+            raise KeepError("the database does not respond: " + " ".join((err or out).split()))
         return int(float(out.strip() or 0))
 
     def _dump(self, folder, stamp, options):

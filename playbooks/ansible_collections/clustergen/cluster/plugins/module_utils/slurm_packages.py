@@ -183,7 +183,7 @@ def manager(module, suite="", line="", names=()):
         return Apt(module, suite, line, names)
     if shutil.which("dnf"):
         return Dnf(module, suite, line, names)
-    raise PackageError("neither apt-get nor dnf is here: name a role in cluster_slurm_role that installs Slurm")
+    raise PackageError("neither apt-get nor dnf is available: set cluster_slurm_role to a role that installs Slurm")
 
 
 def _write(path, text, mode=0o644):

@@ -114,7 +114,7 @@ def main():
     try:
         wrong, absent = trials.run(module, [file for file in files if file["whole"]], asked["remove"], asked["trials"])
     except OSError as err:
-        module.fail_json(msg=f"the new files could not be tried out: {err}")
+        module.fail_json(msg=f"the new files could not be tested: {err}")
     if wrong:
         module.fail_json(msg="nothing was changed: " + "; ".join(wrong))
     if asked["only_trial"]:

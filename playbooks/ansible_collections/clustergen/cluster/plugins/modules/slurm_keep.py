@@ -63,9 +63,9 @@ def main():
         else:
             dump = slurm_keep.state(asked["folder"], stamp)
     except (slurm_keep.KeepError, OSError) as err:
-        module.fail_json(msg="nothing was kept, so nothing goes on: %s" % err)
+        module.fail_json(msg="the backup failed, so the upgrade stops: %s" % err)
     if dump is None:
-        module.exit_json(changed=False, path="", msg="no state here")
+        module.exit_json(changed=False, path="", msg="no state on this host")
     path, size = dump
     module.exit_json(changed=True, path=path, msg="%s, %.1f MiB" % (path, size / 1048576))
 

@@ -95,7 +95,7 @@ def main():
             offered = version_of(packages.offered()) or before
             if not (offered + ".").startswith(prefix):
                 module.fail_json(
-                    msg="no package of Slurm {} is offered here, only {}; say where it comes from: -e cluster_slurm_suite=…, "
+                    msg="no package of Slurm {} is available here, only {}; set its source: -e cluster_slurm_suite=…, "
                     "cluster_slurm_source='deb …' or cluster_slurm_role=…".format(asked["release"], offered or "none")
                 )
             module.exit_json(changed=added, version=offered, msg="%s → %s" % (before, offered))

@@ -43,7 +43,7 @@ class Effect(Text):
         try:
             read(text)
         except ValueError:
-            raise AnswerError(f"{path} is no effect that is known") from None
+            raise AnswerError(f"{path} is not a known effect") from None
         return text
 
 

@@ -30,4 +30,4 @@ class Asking(ActionBase):
 
 
 def distrusted(err):
-    return {"failed": True, "msg": f"its answer is not that of clustergen's module: {err}"}
+    return {"failed": True, "msg": f"invalid answer from clustergen's module: {err}"}

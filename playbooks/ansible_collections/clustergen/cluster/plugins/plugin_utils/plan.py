@@ -106,24 +106,24 @@ def drawn(answers, asked):
         "other_secrets": sorted(other),
         "from_afar": {host: ["restart-slurmd"] for host in from_afar if host in answers},
     }
-    lines = [f"{len(behind)} of {counted(len(answers), 'host')} {'differs' if len(behind) == 1 else 'differ'}"]
+    lines = [f"{len(behind)} of {counted(len(answers), 'host')} {'needs' if len(behind) == 1 else 'need'} changes"]
     if emptied or rolling:
-        lines.append(f"emptied first: {folded([*emptied, *rolling])}")
+        lines.append(f"drained first: {folded([*emptied, *rolling])}")
     if alone:
-        lines.append(f"last, by itself: {folded(alone)}")
+        lines.append(f"last, one at a time: {folded(alone)}")
     if lost:
-        lines.append(f"not while jobs are there: {'; '.join(lost)}")
+        lines.append(f"requires a cluster without jobs: {'; '.join(lost)}")
     wrong = []
     if left_out := [host for host in absent if host in asked.all_hosts and host not in asked.hosts]:
         wrong.append(
-            f"slurmctld's new files take that no job runs on {folded(left_out)}, and this run is not for them: apply to all, "
+            f"slurmctld's new files require that no job runs on {folded(left_out)}, which are not part of this run: run site.yml on all hosts, "
             "without --limit, by site.yml"
         )
     nodes_first = ["nodes have to be empty for it"] if emptied else []
     if asked.changes and (lost or emptied) and not controller and not asked.lost_ok:
         wrong.append(
-            f"this change would lose jobs ({'; '.join([*lost, *nodes_first])}), and slurmctld runs nowhere that this run "
-            "has reached, so that nobody knows whether there are any. Nothing was changed. Start it first, or say "
+            f"this change would lose jobs ({'; '.join([*lost, *nodes_first])}), and slurmctld does not run on any host that this run "
+            "reached, so jobs cannot be counted. Nothing was changed. Start slurmctld first, or set "
             "-e cluster_jobs_may_be_lost=true"
         )
     return plan, "; ".join(lines), wrong
