@@ -34,7 +34,8 @@ def test_written_with_its_schema_and_the_sites_files(tmp_path: Path) -> None:
     output = tmp_path / "new/manifest.yaml"
     done = run("import", FOLDERS / "gpu-lab", "-o", output)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == ""
+    assert "Assumptions and choices to check:\n" in done.stdout
+    assert done.stderr.startswith(f"{output}: written, site/")
     assert (tmp_path / "new/clustergen.schema.json").is_file()
     assert os.access(tmp_path / "new/site/slurm_compute/etc/slurm/prolog.d/10-check", os.X_OK)
     assert run("validate", output).exit_code == 0

@@ -109,8 +109,8 @@ def test_a_mistake_gets_a_place_and_a_page(installed: Path, tmp_path: Path) -> N
     (tmp_path / "manifest.yaml").write_text(f"{text}\nnmae: oops\n", encoding="utf-8")
     done = clustergen(installed, "validate", "manifest.yaml", cwd=tmp_path)
     assert done.returncode == 2
-    assert "manifest.yaml:" in done.stderr
-    code = done.stderr.partition("[")[2].partition("]")[0]
+    assert "manifest.yaml:" in done.stdout
+    code = done.stdout.partition("[")[2].partition("]")[0]
     page = clustergen(installed, "explain", code, cwd=tmp_path)
     assert page.returncode == 0, page.stderr
     assert code in page.stdout

@@ -47,8 +47,8 @@ def test_a_render_warns_too(tmp_path: Path) -> None:
     path.write_text(changed(B200, ("debian-13", "ubuntu-24.04")))
     result = CliRunner().invoke(group, ["render", str(path)])
     assert result.exit_code == 0
-    assert "warning[hardware-unconfirmed]" in result.stderr
-    assert "warning[slurm-packages-lacking]" in result.stderr
+    assert "warning[hardware-unconfirmed]" in result.stdout
+    assert "warning[slurm-packages-lacking]" in result.stdout
 
 
 def test_values_of_the_manifest_are_no_assumptions(tmp_path: Path) -> None:

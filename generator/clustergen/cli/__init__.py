@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from clustergen import __version__
+from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
@@ -63,7 +64,7 @@ class Verbs(click.Group):
             return None
         module = f"{name}_" if keyword.iskeyword(name) else name
         command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
-        _log_with_v(command)
+        add_options(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -82,28 +83,9 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _log_with_v(command: click.Command) -> None:
-    """Gives a verb, and the verbs below it, the option -v; one that has its own keeps that too."""
-    if isinstance(command, click.Group):
-        for below in command.commands.values():
-            _log_with_v(below)
-        return
-    option = next((option for option in command.params if option.name == "verbose"), None)
-    if option is None:
-        text = "Log each step to stderr, with the time since the start; -vv logs single files and programs."
-        option = click.Option(["-v", "--verbose"], count=True, expose_value=False, help=text)
-        command.params.append(option)
-    option.callback = _enable_log
-
-
-def _enable_log(_: click.Context, __: click.Parameter, verbosity: int) -> int:
-    from clustergen import log
-
-    log.enable(verbosity)
-    return verbosity
-
-
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(
+    cls=Verbs, params=options(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="clustergen")
 def group() -> None:
     """Compile one manifest into every configuration file of a GPU cluster.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
+from clustergen.cli import output
 from clustergen.cluster.assumptions import assumptions
 from clustergen.compile import Compiled
-from clustergen.diagnostics import FORMATS, Diagnostic, Finding, exit_code, render, wants_colour
+from clustergen.diagnostics import FORMATS, Diagnostic, Finding, exit_code, render
+from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
 
 # What cannot be read is said by `load`, with exit code 3: click would call it a wrong use, 2.
@@ -23,6 +25,7 @@ manifest_arguments = click.argument("manifests", type=_MANIFEST, metavar="MANIFE
 
 
 MOST_ALIKE = 200
+UNREADABLE = 3
 
 
 def completes_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -49,19 +52,40 @@ def assumed_by(compiled: Compiled) -> list[Diagnostic]:
     return compiled.source.diagnose(Finding(one.code, one.path, one.message, one.hint, key=True) for one in findings)
 
 
-def show(compiled: Compiled, diagnostics: Sequence[Diagnostic], form: str) -> int:
-    """Diagnostics to stderr as text, to stdout in the formats that a program reads; the exit code that they ask for."""
+def show(
+    compiled: Compiled, diagnostics: Sequence[Diagnostic], form: str, suppressed: Sequence[Suppressed] = ()
+) -> int:
+    """Prints diagnostics; the exit code that they ask for.
+
+    They go to stdout, but a manifest that cannot be read at all has no findings: that is said on stderr.
+    """
+    sources = _sources(compiled, diagnostics)
+    if form == "text" and exit_code(diagnostics) == UNREADABLE:
+        refuse(compiled, diagnostics)
+    if form == "text":
+        output.findings(_text(diagnostics, sources, colour=output.colour(sys.stdout)))
+    else:
+        output.findings(render(diagnostics, form, sources, suppressed=suppressed))
+    return exit_code(diagnostics)
+
+
+def refuse(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> NoReturn:
+    """Ends a verb whose stdout is for something else than findings: they go to stderr, as any reason for a failure."""
+    colour = output.colour(sys.stderr)
+    click.echo(_text(diagnostics, _sources(compiled, diagnostics), colour=colour), nl=False, err=True, color=colour)
+    sys.exit(exit_code(diagnostics))
+
+
+def _sources(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
+    """The texts to quote from, by file name: the manifest's, and those of a site's own files."""
     sources = {compiled.source.name: compiled.source.text}
     for place in {
         diagnostic.place.file for diagnostic in diagnostics if diagnostic.place and diagnostic.place.line
     } - set(sources):
-        with suppress(OSError, UnicodeDecodeError):  # a site's own file; without its text the message still stands
+        with suppress(OSError, UnicodeDecodeError):  # without its text the message still stands
             sources[place] = Path(place).read_text(encoding="utf-8")
-    colour = form == "text" and wants_colour(sys.stderr)
-    if form == "text":
-        text = render_fewer(diagnostics, diagnostics, sources, MOST_ALIKE, colour=colour)
-    else:
-        text = render(diagnostics, form, sources)
-    if text:
-        click.echo(text, nl=False, err=form == "text", color=colour or None)
-    return exit_code(diagnostics)
+    return sources
+
+
+def _text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool) -> str:
+    return render_fewer(diagnostics, diagnostics, sources, MOST_ALIKE, colour=colour, summary=not output.is_quiet())

@@ -11,6 +11,7 @@ from clustergen import regular_file
 from clustergen.diagnostics import Diagnostic, render
 from clustergen.diagnostics.github import command
 from clustergen.diagnostics.machine import as_data
+from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.records import record
 from clustergen.render.compare import Difference
 from clustergen.render.tree import FILE_LIMIT, Tree
@@ -42,6 +43,15 @@ class Stale:
         return f"{_WORDS[self.kind]}: clustergen render {self.manifest}"
 
 
+@record
+class Result:
+    """What a render, of one manifest or several, reports."""
+
+    diagnostics: list[Diagnostic]
+    suppressed: list[Suppressed]
+    stale: list[Stale]
+
+
 def stale(manifest: Path, folder: Path, tree: Tree, differences: Sequence[Difference]) -> list[Stale]:
     """Differences with their places."""
     contents = tree.contents()
@@ -70,17 +80,25 @@ def text(stale_files: Sequence[Stale]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def document(form: str, diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> str:
+def document(form: str, result: Result) -> str:
     """Findings and differences in one of the formats github, json and sarif."""
+    stale_files = result.stale
     if form == "github":
-        return render(diagnostics, form) + _github(stale_files)
+        return render(result.diagnostics, form) + _github(stale_files)
     if form == "json":
         differences = [
             {"manifest": item.manifest, "file": item.file, "kind": item.kind, "line": item.line or None}
             for item in stale_files
         ]
-        return json.dumps({**as_data(diagnostics), "differences": differences}, indent=2, ensure_ascii=True) + "\n"
-    return _sarif(diagnostics, stale_files)
+        return (
+            json.dumps(
+                {**as_data(result.diagnostics, result.suppressed), "differences": differences},
+                indent=2,
+                ensure_ascii=True,
+            )
+            + "\n"
+        )
+    return _sarif(result)
 
 
 def _github(stale_files: Sequence[Stale]) -> str:
@@ -102,9 +120,9 @@ def _github(stale_files: Sequence[Stale]) -> str:
     return "".join(f"{line}\n" for line in out)
 
 
-def _sarif(diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> str:
-    log: dict[str, Any] = json.loads(render(diagnostics, "sarif"))
-    if stale_files:
+def _sarif(result: Result) -> str:
+    log: dict[str, Any] = json.loads(render(result.diagnostics, "sarif", suppressed=result.suppressed))
+    if result.stale:
         run = log["runs"][0]
         rules = run["tool"]["driver"]["rules"]
         rules.append(
@@ -115,7 +133,7 @@ def _sarif(diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> s
                 "defaultConfiguration": {"level": "error"},
             }
         )
-        for item in stale_files:
+        for item in result.stale:
             place: dict[str, Any] = {
                 "artifactLocation": {"uri": item.manifest if item.kind == "missing" else item.file}
             }
@@ -128,6 +146,7 @@ def _sarif(diagnostics: Sequence[Diagnostic], stale_files: Sequence[Stale]) -> s
                     "level": "error",
                     "message": {"text": f"{item.file}: {item.message}"},
                     "locations": [{"physicalLocation": place}],
+                    **({"suppressions": []} if result.suppressed else {}),
                 }
             )
     return json.dumps(log, indent=2, ensure_ascii=True) + "\n"

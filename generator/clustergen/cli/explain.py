@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import click
 
 from clustergen import compile as compiler
-from clustergen.cli.common import show
+from clustergen.cli.common import refuse
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
 from clustergen.render.tree import RenderedFile, Tree
@@ -94,7 +93,7 @@ def _compiled(manifest: Path) -> compiler.Compiled:
     """A valid manifest; otherwise what is wrong with it is shown, and exit code 2."""
     compiled = compiler.validate(manifest)
     if not compiled.ok:
-        sys.exit(show(compiled, compiled.diagnostics, "text"))
+        refuse(compiled, compiled.diagnostics)
     return compiled
 
 
@@ -126,5 +125,5 @@ def _in_whole_tree(compiled: compiler.Compiled, manifest: Path, path: str) -> tu
 
     tree, diagnostics = compiler.render(compiled, manifest)
     if tree is None:
-        sys.exit(show(compiled, diagnostics, "text"))
+        refuse(compiled, diagnostics)
     return tree, find(tree, path, manifest.parent / "rendered")

@@ -10,6 +10,7 @@ import click
 
 from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
+from clustergen.cli import output as streams
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.folder import ImportResult, import_folder
@@ -61,16 +62,16 @@ def command(
     if output is not None:
         _write(result, output, force)
     if form == "json":
-        click.echo(as_json(result, str(output) if output else None), nl=False)
-    else:
-        if output is None:
-            click.echo(result.text, nl=False)
+        streams.findings(as_json(result, str(output) if output else None))
+    elif output is None:  # the manifest is the data: the report goes beside it
+        streams.findings(result.text)
         click.echo(as_text(result), nl=False, err=True)
-        if output is None and result.files:
-            click.echo(f"With -o, these would be written too: {printable(', '.join(sorted(result.files)))}", err=True)
-        elif output is not None:
-            more = f", {', '.join(sorted(result.files))}" if result.files else ""
-            click.echo(printable(f"{output}: written{more}. Next: clustergen validate {output}"), err=True)
+        if result.files:
+            streams.remark(f"With -o, these would be written too: {printable(', '.join(sorted(result.files)))}")
+    else:
+        streams.findings(as_text(result))
+        more = f", {', '.join(sorted(result.files))}" if result.files else ""
+        streams.remark(printable(f"{output}: written{more}. Next: clustergen validate {output}"))
     sys.exit(2 if result.errors else 0 if result.same and not result.refused else 1)
 
 

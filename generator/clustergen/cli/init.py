@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli.output import remark
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import ClustergenError
 from clustergen.manifest.schema import json_schema_text
@@ -28,4 +29,4 @@ def command(path: Path) -> None:
         write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
-    click.echo(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}", err=True)
+    remark(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}")

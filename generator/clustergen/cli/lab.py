@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from clustergen.cli.common import manifest_argument, show
+from clustergen.cli.common import manifest_argument, refuse
+from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import replace
 
@@ -62,7 +63,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     began = time.monotonic()
 
     def echo(words: str) -> None:
-        click.echo(f"  {time.monotonic() - began:4.0f} s  {words}", err=True)
+        remark(f"  {time.monotonic() - began:4.0f} s  {words}")
 
     wish = _wish(**options)
     work = Work(name or _cluster_name(manifest))
@@ -179,7 +180,7 @@ def _compiled(manifest: Path) -> Any:
 
     compiled = validate(manifest)
     if not compiled.ok:
-        sys.exit(show(compiled, compiled.diagnostics, "text"))
+        refuse(compiled, compiled.diagnostics)
     return compiled
 
 
@@ -210,6 +211,6 @@ def _lab(manifest: Path, name: str | None, wish: Any) -> Any:
 
 
 def _list(lab: Any) -> None:
-    click.echo("Not real in this lab:", err=True)
+    remark("Not real in this lab:")
     for item in lab.substitutions:
-        click.echo(f"  {item.what}\n    ({item.why})", err=True)
+        remark(f"  {item.what}\n    ({item.why})")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from clustergen.cli import output
 from clustergen.cli.common import format_option
-from clustergen.diagnostics import Severity, printable, render, wants_colour
+from clustergen.cli.filters import Filters, Judged, filter_options, statistics
+from clustergen.diagnostics import Severity, printable, render
 
 if TYPE_CHECKING:
     from clustergen.lint.run import Report
+
+_UNREADABLE = "file-unreadable"
 
 
 @click.command("lint")
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
 @click.option("--fix", "fixing", is_flag=True, help="Put right what has one safe answer.")
 @click.option("--diff", "differing", is_flag=True, help="Show what --fix changes; alone, nothing is written.")
 @format_option
-def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str) -> None:
+@filter_options
+def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
     """Say what is wrong with PATH: a folder with slurm.conf and its kin, or a slurm.conf.
 
     An error is what a daemon or a command of that release stops on. A warning is what Slurm only says in its log, or
@@ -44,37 +49,55 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
         raise click.BadParameter(str(err), param_hint="--slurm-version") from None
     if differing and form != "text":
         raise click.UsageError("--diff goes with --format text")
+    filters = Filters.of(form, **filtering)
     report = lint(path, release)
+    judged = _judged(report, filters)
     if differing:
-        for chunk in diff(edits(report)):
+        for chunk in diff(edits(report, judged.reported)):
             click.echo(chunk, nl=False)
     made = 0
     if fixing:
-        report, made = fix_all(path, release, report)
+        report, made = fix_all(path, release, report, lambda another: _judged(another, filters).reported)
+        judged = _judged(report, filters)
+    diagnostics = judged.reported
+    unreadable = any(diagnostic.code == _UNREADABLE for diagnostic in diagnostics)
+    if filters.statistics:
+        output.findings(statistics(diagnostics))
+    elif form != "text":
+        output.findings(render(diagnostics, form, suppressed=judged.suppressed))
+    elif not differing:
+        stream = sys.stderr if unreadable else sys.stdout
+        colour, summary = output.colour(stream), not output.is_quiet()
+        text = merge.text(diagnostics, report.sources, colour=colour, summary=summary)
+        click.echo(text, stream, nl=False, color=colour)
+        if not diagnostics:
+            output.verdict(printable(f"{report.path}: no findings."))
     if form == "text":
-        colour = wants_colour(sys.stderr)
-        click.echo(
-            merge.text(report.diagnostics, report.sources, colour=colour), nl=False, err=True, color=colour or None
-        )
-        for line in _summary(report, made):
-            click.echo(printable(line), err=True)
-    else:
-        click.echo(render(report.diagnostics, form), nl=False)
-    broken = any(diagnostic.code == "file-unreadable" for diagnostic in report.diagnostics)
-    bad = any(diagnostic.severity is not Severity.INFO for diagnostic in report.diagnostics)
-    sys.exit(3 if broken else 1 if bad else 0)
+        for line in _remarks(report, judged, made):
+            output.remark(printable(line))
+    if unreadable:
+        sys.exit(3)
+    sys.exit(0 if filters.exit_zero or all(one.severity is Severity.INFO for one in diagnostics) else 1)
 
 
-def _summary(report: Report, made: int) -> Iterator[str]:
-    """What was read and as what, and what --fix did or would do."""
-    if not report.findings:
-        yield f"{report.path}: no findings."
+def _judged(report: Report, filters: Filters) -> Judged:
+    """The findings that are reported; comments suppress errors too, as the files are the user's, not ours to write."""
+    complete = all(one.code != _UNREADABLE for one in report.diagnostics)
+    return filters.judge(
+        report.diagnostics, report.sources, lambda one: one.code != _UNREADABLE, report_unused=complete
+    )
+
+
+def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
+    """What was read and as what, what was not reported, and what --fix did or would do."""
     if made:
         yield f"{made} put right."
-    if fixable := sum(1 for finding in report.findings if finding.fix is not None):
+    reported = set(judged.reported)
+    if fixable := sum(1 for finding in report.findings if finding.fix is not None and finding.diagnostic in reported):
         yield f"--fix puts {fixable} of them right, --diff shows how."
     read = ", ".join(report.read) or report.path.name
     guessed = ", the newest release that reads the most of it; --slurm-version names another" if report.guessed else ""
     yield f"{read}: read as Slurm {report.release}{guessed}."
-    if report.unread:
+    yield from judged.remarks()
+    if report.unread and report.path.is_dir():
         yield f"not looked at: {', '.join(report.unread)}."

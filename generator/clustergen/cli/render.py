@@ -11,8 +11,10 @@ import click
 from clustergen import compile as compiler
 from clustergen.cli import differences
 from clustergen.cli.common import assumed_by, format_option, manifest_arguments, show
-from clustergen.cli.differences import Stale
-from clustergen.diagnostics import ClustergenError, Diagnostic, exit_code
+from clustergen.cli.differences import Result
+from clustergen.cli.output import findings, remark
+from clustergen.diagnostics import ClustergenError, exit_code
+from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
 from clustergen.render.write import write
 
@@ -36,21 +38,18 @@ def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: 
         raise click.UsageError("-o goes with one manifest")
     if output == "":
         raise click.UsageError("-o is empty: it names the directory of the tree, as -o rendered")
-    diagnostics: list[Diagnostic] = []
-    stale: list[Stale] = []
+    result = Result([], [], [])
     status = 0
     for manifest in manifests:
         directory = manifest.parent / "rendered" if output is None else Path(output)
-        status = max(status, _render(manifest, directory, check, form, diagnostics, stale))
-    if form != "text" and (text := differences.document(form, diagnostics, stale)):
-        click.echo(text, nl=False)  # one document, however many manifests there are
+        status = max(status, _render(manifest, directory, check, form, result))
+    if form != "text" and (text := differences.document(form, result)):
+        findings(text)  # one document, however many manifests there are
     sys.exit(status)
 
 
-def _render(
-    manifest: Path, directory: Path, check: bool, form: str, diagnostics: list[Diagnostic], stale: list[Stale]
-) -> int:
-    """The exit code for one manifest. What was found is shown as text, and collected in `diagnostics` and `stale`."""
+def _render(manifest: Path, directory: Path, check: bool, form: str, result: Result) -> int:
+    """The exit code for one manifest. Findings and differences are shown as text, and collected in `result`."""
     output = Path(os.path.realpath(directory))
     if output in Path(os.path.realpath(manifest)).parents:
         raise ClustergenError(
@@ -59,21 +58,28 @@ def _render(
     compiled = compiler.validate(manifest)
     tree, rendering = compiler.render(compiled, manifest) if compiled.ok else (None, ())
     assumed = assumed_by(compiled) if tree is not None and not check else []
-    shown = (*compiled.diagnostics, *assumed, *rendering)
-    diagnostics += shown
+    shown, suppressed = apply(
+        (*compiled.diagnostics, *assumed, *rendering),
+        {compiled.source.name: compiled.source.text},
+        may_suppress=not_an_error,
+        is_comment=compiled.source.is_comment,
+        report_unused=False,  # validate does, which runs all rules
+    )
+    result.diagnostics.extend(shown)
+    result.suppressed.extend(suppressed)
     changes = write(tree, directory) if tree is not None and not check else []  # even where no finding can be shown
     status = show(compiled, shown, form) if form == "text" else exit_code(shown)
     if tree is None:
         return status
     if check:
         outdated = differences.stale(manifest, directory, tree, compare.differences(tree, directory))
-        stale += outdated
+        result.stale.extend(outdated)
         if form == "text":
-            click.echo(differences.text(outdated), nl=False)
+            findings(differences.text(outdated))
         return 1 if outdated else 0
     if form == "text":
         what = f"{len(changes)} changed" if changes else "nothing changed"
-        click.echo(f"{directory}: {len(tree.files) + 1} files, {what}.", err=True)
+        remark(f"{directory}: {len(tree.files) + 1} files, {what}.")
     for change in changes:
         if change.kind == "kept":
             place = directory / change.path

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from clustergen.diagnostics import ClustergenError, wants_colour
+from clustergen.cli import output
+from clustergen.diagnostics import ClustergenError
 from clustergen.verify.rows import FORMATS
 
 
@@ -72,19 +73,20 @@ def command(
             slurm_roots.from_image(slurm_image)
         except sandbox.SandboxError as error:
             raise ClustergenError(str(error)) from None
-    widths, colour = widths_of(checks), wants_colour(sys.stdout)
+    widths, colour = widths_of(checks), output.colour(sys.stdout)
 
     def show(rows: list[Row]) -> None:
-        click.echo(text(rows, widths, colour=colour, verbose=verbose > 0), nl=False)
+        shown = [row for row in rows if not output.is_quiet() or row.status in ("failed", "not run")]
+        output.findings(text(shown, widths, colour=colour, verbose=verbose > 0))
 
     status = 0
     for tree in trees:
         if form == "text":
             rows = verify(tree, checks, show)
-            click.echo(f"{tree}: {summary(rows)}.", err=True)
+            output.remark(f"{tree}: {summary(rows)}.")
         else:
             rows = verify(tree, checks)
-            click.echo(render(tree, rows, form), nl=False)
+            output.findings(render(tree, rows, form))
         code = exit_code(rows)
         status = code if status == 0 or code == 1 else status
     sys.exit(status)

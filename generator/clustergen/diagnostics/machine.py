@@ -4,10 +4,11 @@
      "diagnostics": [{"code": "key-unknown", "severity": "error", "message": "…", "hint": "…" or null,
                       "file": "manifest.yaml" or null,
                       "line": 14, "column": 9, "end_column": 12}],
+     "suppressed": [{"code": …, the same keys, "suppression": {"kind": "comment" or "baseline", "reason": "…"}}],
      "counts": {"error": 1, "warning": 0, "info": 0}}
 
 Lines and columns count from 1, in characters; `end_column` is the first behind the span. They are null where the file
-as a whole, or no file at all, is meant.
+as a whole, or no file at all, is meant. What is suppressed is not counted.
 """
 
 from __future__ import annotations
@@ -18,19 +19,23 @@ from typing import Any
 
 from clustergen.diagnostics.codes import Severity
 from clustergen.diagnostics.model import Diagnostic
+from clustergen.diagnostics.suppressions import Suppressed
 
 
-def as_data(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+def as_data(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> dict[str, Any]:
     """The document above as plain data, for a command that puts it into a larger one."""
     return {
         "version": 1,
         "diagnostics": [_one(diagnostic) for diagnostic in diagnostics],
+        "suppressed": [
+            {**_one(one.diagnostic), "suppression": {"kind": one.kind, "reason": one.reason}} for one in suppressed
+        ],
         "counts": {str(kind): sum(1 for d in diagnostics if d.severity is kind) for kind in Severity},
     }
 
 
-def render(diagnostics: Sequence[Diagnostic]) -> str:
-    return json.dumps(as_data(diagnostics), indent=2, ensure_ascii=True) + "\n"
+def render(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> str:
+    return json.dumps(as_data(diagnostics, suppressed), indent=2, ensure_ascii=True) + "\n"
 
 
 def _one(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -15,14 +15,25 @@ from clustergen import __version__
 from clustergen.diagnostics.codes import CODES, Code, Severity
 from clustergen.diagnostics.model import Diagnostic, Place
 from clustergen.diagnostics.pages import page
+from clustergen.diagnostics.suppressions import Suppressed
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def render(diagnostics: Sequence[Diagnostic]) -> str:
-    rules = sorted({diagnostic.code for diagnostic in diagnostics})
+_KINDS = {"comment": "inSource", "baseline": "external"}
+
+
+def render(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> str:
+    everything = [*diagnostics, *(one.diagnostic for one in suppressed)]
+    rules = sorted({diagnostic.code for diagnostic in everything})
     index = {code: number for number, code in enumerate(rules)}
+    results = [_result(diagnostic, index[diagnostic.code]) for diagnostic in everything]
+    if suppressed:  # then every result has the list, an empty one if it is reported (SARIF 2.1.0, 3.27.23)
+        for result in results[: len(diagnostics)]:
+            result["suppressions"] = []
+        for one, result in zip(suppressed, results[len(diagnostics) :], strict=True):
+            result["suppressions"] = [{"kind": _KINDS[one.kind], "justification": one.reason}]
     log = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -36,7 +47,7 @@ def render(diagnostics: Sequence[Diagnostic]) -> str:
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(diagnostic, index[diagnostic.code]) for diagnostic in diagnostics],
+                "results": results,
             }
         ],
     }

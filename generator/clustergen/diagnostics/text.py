@@ -18,6 +18,12 @@ _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 def render(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool = False) -> str:
     """One block per diagnostic and a line that counts them; empty when there are none."""
+    blocks = render_blocks(diagnostics, sources, colour=colour)
+    return f"{blocks}{count(diagnostics)}\n" if diagnostics else ""
+
+
+def render_blocks(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool = False) -> str:
+    """As `render`, without the line that counts."""
     lines: list[str] = []
     split: dict[str, list[str]] = {}
     for diagnostic in diagnostics:
@@ -29,8 +35,6 @@ def render(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, col
             lines.extend(_excerpt(place, split[place.file], _COLOURS[diagnostic.severity] if colour else ""))
         if diagnostic.hint:
             lines.append(f"   {_paint('hint', '1', colour)}: {printable(diagnostic.hint)}")
-    if diagnostics:
-        lines.append(count(diagnostics))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -51,11 +55,11 @@ def render_fewer(
     most: int,
     *,
     colour: bool = False,
+    summary: bool = True,
 ) -> str:
-    """As `render`, with at most `most` of a kind; the last line counts everything."""
-    text = render(fewer(shown, most, "--format json shows them all"), sources, colour=colour)
-    body = text[: text.rstrip("\n").rfind("\n") + 1]
-    return f"{body}{count(everything)}\n" if everything else ""
+    """As `render`, with at most `most` of a kind; the last line, the `summary`, counts everything."""
+    blocks = render_blocks(fewer(shown, most, "--format json shows them all"), sources, colour=colour)
+    return f"{blocks}{count(everything)}\n" if everything and summary else blocks
 
 
 def fewer(diagnostics: Iterable[Diagnostic], most: int, others: str) -> list[Diagnostic]:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.run import Report, lint
 from clustergen.slurmconf.parse import decode
 
 
-def edits(report: Report) -> dict[Path, str]:
-    """The new text of every file that a fix changes."""
+def edits(report: Report, reported: Iterable[Diagnostic] | None = None) -> dict[Path, str]:
+    """The new text of every file that the fix of a reported finding changes; None means all findings."""
+    chosen = set(report.diagnostics if reported is None else reported)
     by_path: dict[Path, set[Fix]] = {}
     # What Slurm cannot read a person must: nothing else on such a line is touched.
     unreadable = {_line(one) for one in report.findings if one.diagnostic.code == "conf-syntax" and not one.fix}
     for one in report.findings:
-        if one.fix is not None and _line(one) not in unreadable:
+        if one.fix is not None and one.diagnostic in chosen and _line(one) not in unreadable:
             path = report.folder.where(one.fix.file).resolve()
             by_path.setdefault(path, set()).add(one.fix._replace(file=""))
     changed = {}
@@ -103,17 +104,24 @@ def write(path: Path, text: str) -> None:
         ) from err
 
 
-def fix_all(path: Path, release: SlurmRelease | None, report: Report) -> tuple[Report, int]:
-    """Writes all fixes and lints again, until none is left; the last report, and how many fixes were made.
+def fix_all(
+    path: Path,
+    release: SlurmRelease | None,
+    report: Report,
+    reported: Callable[[Report], Collection[Diagnostic]] = lambda report: report.diagnostics,
+) -> tuple[Report, int]:
+    """Writes the fixes of `reported` findings and lints again, until none is left.
 
+    Returns the last report, and how many fixes were made.
     A fix may bring another one forth; five rounds are enough for all that depend on each other.
     """
     made = 0
     for _ in range(5):
-        changed = edits(report)
+        diagnostics = set(reported(report))
+        changed = edits(report, diagnostics)
         if not changed:
             break
-        made += sum(1 for finding in report.findings if finding.fix is not None)
+        made += sum(1 for one in report.findings if one.fix is not None and one.diagnostic in diagnostics)
         for file, text in changed.items():
             write(file, text)
         report = lint(path, release or report.release)

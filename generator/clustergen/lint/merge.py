@@ -12,9 +12,11 @@ _MOST_ALIKE = 20
 _MOST_LINES = 8
 
 
-def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool = False) -> str:
+def text(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool = False, summary: bool = True
+) -> str:
     """The findings as text; the last line counts all of them, also those that others stand for."""
-    return render_fewer(_once(diagnostics), diagnostics, sources, _MOST_ALIKE, colour=colour)
+    return render_fewer(_once(diagnostics), diagnostics, sources, _MOST_ALIKE, colour=colour, summary=summary)
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -79,6 +79,11 @@ class Source:
         node = self._node(path)
         return self._text[node.start : node.end] if node and node.children is None and node.style != "*" else None
 
+    def is_comment(self, line: int, column: int) -> bool:
+        """Whether a `#` at this place begins a comment, and is not part of a scalar."""
+        offset = self._line_starts[line - 1] + column - 1
+        return self._root is None or not self._root.has_scalar_at(offset)
+
     def diagnostic(self, finding: Finding) -> Diagnostic:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
@@ -181,13 +186,13 @@ class Source:
     def _node(self, path: ManifestPath) -> Node | None:
         node = self._root
         for part in path:
-            node = _child(node, part)
+            node = node.child(part) if node else None
         return node
 
     def _find(self, path: ManifestPath, key: bool, at: tuple[int, int] | None) -> tuple[int, int]:
         node, parent, depth = self._root, None, 0
         for part in path:
-            child = _child(node, part)
+            child = node.child(part) if node else None
             if child is None:
                 break
             node, parent, depth = child, node, depth + 1
@@ -203,15 +208,6 @@ class Source:
         if at is not None and not missing and isinstance(node.value, str):
             return _inside(self._text, node, *at)
         return node.start, node.end
-
-
-def _child(node: Node | None, part: str | int) -> Node | None:
-    """The value at a key or an index; None where there is none."""
-    if node is None:
-        return None
-    if isinstance(part, str):
-        return node.children.get(part) if isinstance(node.children, dict) else None
-    return node.children[part] if isinstance(node.children, list) and 0 <= part < len(node.children) else None
 
 
 def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:

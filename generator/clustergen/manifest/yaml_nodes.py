@@ -24,6 +24,21 @@ class Node:
         self.keys: dict[str, tuple[int, int]] = {}
         self.height = 0
 
+    def child(self, part: str | int) -> Node | None:
+        """The value at a key or an index; None where there is none."""
+        if isinstance(part, str):
+            return self.children.get(part) if isinstance(self.children, dict) else None
+        return self.children[part] if isinstance(self.children, list) and 0 <= part < len(self.children) else None
+
+    def has_scalar_at(self, offset: int) -> bool:
+        """Whether this place of the text, in characters from its start, is inside a scalar."""
+        if not self.start <= offset < self.end:
+            return False
+        if self.children is None:
+            return True
+        below = self.children.values() if isinstance(self.children, dict) else self.children
+        return any(child.has_scalar_at(offset) for child in below)
+
 
 Key: TypeAlias = tuple[str | None, int, int]
 

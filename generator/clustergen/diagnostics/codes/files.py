@@ -1,4 +1,4 @@
-"""Files that somebody wrote by hand: the site's own, and Slurm's."""
+"""Files that somebody wrote by hand: the site's own, comments that suppress findings, and Slurm's files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ FILES: tuple[str | Code, ...] = (
     Code("site-file-clash", ERROR, "A site file would replace one of ours"),
     Code("site-replaces-nothing", ERROR, "A replacement that is not there"),
     Code("site-template-fails", ERROR, "A site template cannot be printed"),
+    "Comments that suppress findings",
+    Code("suppression-invalid", WARNING, "A comment that cannot suppress anything"),
+    Code("suppression-unused", INFO, "A comment that suppresses nothing"),
     "Existing Slurm configuration files",
     Code("conf-syntax", ERROR, "A line that Slurm cannot read"),
     Code("conf-include", ERROR, "An Include that Slurm cannot follow"),
