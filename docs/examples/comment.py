@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""comment.py FILE: puts FILE into one comment of a pull request, the same one at each run.
+"""Posts a file as the comment of a pull request or merge request, or updates the comment of an earlier run.
 
-The comment is found by its first line, which has to be a mark such as `<!-- clustergen diff -->`. Reads GITHUB_TOKEN,
-GITHUB_REPOSITORY, PULL_REQUEST and, where it is another server, GITHUB_API_URL. Needs Python and nothing else.
+The file's first line is its mark, an HTML comment; the first comment of ours that begins with it is the one to update.
+GitHub: GITHUB_TOKEN, GITHUB_REPOSITORY and PULL_REQUEST, the number. GitLab: GITLAB_TOKEN and GitLab's own variables.
 """
 
 from __future__ import annotations
@@ -16,28 +16,55 @@ from pathlib import Path
 from typing import Any
 
 
-def call(method: str, path: str, body: object = None) -> Any:
-    request = urllib.request.Request(
-        f"{os.environ.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{os.environ['GITHUB_REPOSITORY']}{path}",
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={
+class GitHub:
+    def __init__(self) -> None:
+        url = os.environ.get("GITHUB_API_URL", "https://api.github.com")
+        self.issues = f"{url}/repos/{os.environ['GITHUB_REPOSITORY']}/issues"
+        self.comments = f"{self.issues}/{os.environ['PULL_REQUEST']}/comments"
+        self.headers = {
             "Authorization": f"Bearer {os.environ['GITHUB_TOKEN']}",
             "Accept": "application/vnd.github+json",
-            "Content-Type": "application/json",
-        },
+        }
+
+    def is_ours(self, comment: Any) -> bool:
+        return bool(comment["user"]["type"] == "Bot")
+
+    def update(self, number: int) -> tuple[str, str]:
+        return "PATCH", f"{self.issues}/comments/{number}"
+
+
+class GitLab:
+    def __init__(self) -> None:
+        project = f"{os.environ['CI_API_V4_URL']}/projects/{os.environ['CI_PROJECT_ID']}"
+        self.comments = f"{project}/merge_requests/{os.environ['CI_MERGE_REQUEST_IID']}/notes"
+        self.headers = {"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}
+        self.user = call(self, "GET", f"{os.environ['CI_API_V4_URL']}/user")["id"]
+
+    def is_ours(self, comment: Any) -> bool:
+        return bool(comment["author"]["id"] == self.user)
+
+    def update(self, number: int) -> tuple[str, str]:
+        return "PUT", f"{self.comments}/{number}"
+
+
+def call(service: GitHub | GitLab, method: str, url: str, body: object = None) -> Any:
+    request = urllib.request.Request(
+        url,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={**service.headers, "Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
 
 
-def ours(number: str, mark: str) -> int | None:
+def earlier(service: GitHub | GitLab, mark: str) -> int | None:
     """The comment of an earlier run."""
     page = 1
-    while comments := call("GET", f"/issues/{number}/comments?per_page=100&page={page}"):
+    while comments := call(service, "GET", f"{service.comments}?per_page=100&page={page}"):
         for comment in comments:
-            if comment["body"].startswith(mark) and comment["user"]["type"] == "Bot":
-                return comment["id"]
+            if comment["body"].startswith(mark) and service.is_ours(comment):
+                return int(comment["id"])
         page += 1
     return None
 
@@ -47,13 +74,15 @@ def main() -> None:
     mark = text.partition("\n")[0]
     if not (mark.startswith("<!--") and mark.endswith("-->")):
         sys.exit(f"{sys.argv[1]} does not begin with a mark")
-    number = os.environ["PULL_REQUEST"]
+    is_gitlab = "GITLAB_CI" in os.environ
+    if is_gitlab and not os.environ.get("GITLAB_TOKEN"):
+        sys.stdout.write("no comment: GITLAB_TOKEN is not set; the job's artifacts have the text\n")
+        return
+    service = GitLab() if is_gitlab else GitHub()
     try:
-        there = ours(number, mark)
-        if there is None:
-            call("POST", f"/issues/{number}/comments", {"body": text})
-        else:
-            call("PATCH", f"/issues/comments/{there}", {"body": text})
+        number = earlier(service, mark)
+        method, url = ("POST", service.comments) if number is None else service.update(number)
+        call(service, method, url, {"body": text})
     except urllib.error.HTTPError as err:
         if err.code != 403:
             raise

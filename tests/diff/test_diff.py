@@ -31,8 +31,8 @@ def test_the_verdict_is_the_first_line_and_the_change_has_its_place(tmp_path: Pa
     lines = done.stdout.splitlines()
     assert lines[0] == "small: scontrol reconfigure; no job is lost"
     assert f"      {other}:15:40 slurm.partitions.debug.max_time: 30 → 60" in lines
-    assert "  partition debug MaxTime: 00:30:00 → 01:00:00  (c[1-2])" in lines
-    assert lines[-1] == "  2. scontrol reconfigure, once: head"
+    assert "  ~ partition debug MaxTime: 00:30:00 → 01:00:00  (c[1-2])" in lines
+    assert lines[-3:] == ["  2. scontrol reconfigure, once: head", "", "Plan: 1 file to change."]
 
 
 def test_an_invalid_manifest(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_another_operating_system_is_another_installation(tmp_path: Path, of_tre
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
     assert lines[0] == "small: 4 nodes (c[1-4]) to be installed anew"
-    assert "  operating system: debian-13 → ubuntu-24.04  (c[1-4])" in lines
+    assert "  ~ operating system: debian-13 → ubuntu-24.04  (c[1-4])" in lines
     assert f"      {other}:6:43 node_types.gpu.os: + ubuntu-24.04" in lines
     assert any("drain, and install ubuntu-24.04" in line and line.endswith("c[1-4] (by hand)") for line in lines)
     whole = diff(one, write(tmp_path / "c", ("debian-13", "ubuntu-24.04"))).stdout
@@ -73,11 +73,11 @@ RENAMED = {
     [
         (
             "nodes",
-            "small: drains 4 nodes (c[1-4]); no running job is lost, but pending jobs may wait or fail "
-            "(NODE_FAIL, ReqNodeNotAvail, BadConstraints)",
+            "small: drains 4 nodes (c[1-4]); adds 4 nodes (x[1-4]); removes 4 nodes (c[1-4]); no running job is lost, "
+            "but pending jobs may wait or fail (NODE_FAIL, ReqNodeNotAvail, BadConstraints)",
         ),
         ("partition", "small: cancels the jobs of partition debug"),
-        ("type", "small: files only; nothing is restarted"),
+        ("type", "small: files only; no restart required"),
         ("cluster", "big: not while jobs run: ClusterName: slurmctld refuses the state that another name saved"),
         (
             "controller",
@@ -117,7 +117,7 @@ def test_a_node_more_has_its_places_although_its_values_only_fit_together(tmp_pa
     found = plan(before, after)
     (change,) = (change for change in found.changes if change.kind == "node")
     assert (change.name, change.old, found.added) == ("c5", None, ("c5",))
-    assert [value.label for value in found.causes[change]] == ["nodes[c[1-5]].name", "nodes[c[1-5]].address"]
+    assert [value.label for value in found.causes[change]] == ["nodes[c[1-5]].name"]
 
 
 def test_hosts_and_groups(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_a_commit_ofgit(repository: Path, where: str, monkeypatch: pytest.Monkey
         assert (done.exit_code, done.stderr) == (1, "")
         assert "partition debug MaxTime" in done.stdout
         assert "/etc/motd: +1 -1 lines" in done.stdout
-        assert "HEAD:clusters/small/manifest.yaml → " in done.stdout
+        assert re.search(r"^HEAD:clusters/small/manifest.yaml \([0-9a-f]{7,}\) → ", done.stdout, re.MULTILINE)
 
 
 def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,7 +159,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     assert turns[AT_ONCE][1] == "login1"
     assert "drain" not in turns[AT_ONCE][0]
     assert [step["play"] for step in cluster["steps"]].count(TURNS) == 1
-    assert cluster["verdict"].startswith("drains 4 nodes (c[1-4]); disturbs who works on 1 node (login1)")
+    assert cluster["verdict"].startswith("drains 4 nodes (c[1-4]); interrupts logged-in users on 1 node (login1)")
 
 
 def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
     lines = diff(old, new).stdout.splitlines()
     where = next(number for number, line in enumerate(lines) if "/etc/nccl.conf" in line)
     assert f"{new}:16:1 nccl: + {{env: {{NCCL_IB_TIMEOUT: 22}}}}" in lines[where + 1]
-    assert "<code>nccl:16</code>" in diff(old, new, "--format", "markdown").stdout
+    assert "of `nccl:16`:" in diff(old, new, "--format", "markdown").stdout
 
 
 def test_a_controller_that_is_called_otherwise_has_its_place(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 from clustergen.diff.arguments import Side, read
+from clustergen.diff.markdown import block, code, plain
 from clustergen.diff.plan import plan
 from clustergen.diff.show_json import as_json
-from clustergen.diff.show_markdown import LIMIT, code, markdown, plain
+from clustergen.diff.show_markdown import LIMIT, markdown
 from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot
 from strategies.diffs import MANIFEST, diff, write
@@ -28,14 +30,30 @@ def snapshot(path: Path, document: Any) -> Snapshot:
     return side
 
 
-def test_markdown_reads_nothing_as_markup() -> None:
-    nasty = "a|b`c*d_e<script>[x](http://y)@user #1 \\ ~~z~~\nnew <!-- -->"
-    gap = "<!-- -->"
-    assert not set(re.sub(r"&[#a-z0-9]+;", "", plain(nasty).replace(gap, ""))) & set("|`*_<>[]\\~\n")
-    assert not set(re.sub(r"&[#a-z0-9]+;|^<code>|</code>$", "", code(nasty))) & set("|`*_<>[]\\~@\n")
-    assert f"@{gap}user" in plain(nasty)
-    assert f"#{gap}1" in plain(nasty)
-    assert "http://" not in plain(nasty)
+NASTY = (
+    "a|b`c*d*e<script>[x](http://y) [x]: z @user #1 \\ ~~z~~ __b__ new <!-- --> &lt; !7 www.z.org",
+    "`", "``` x ```", "-->", "</details>", "[a](b)", "![a](b)", "n[01-08](http://z)", "a_b_c[1-4]", "***", "<http://a>",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_markdown_reads_nothing_as_markup(text: str) -> None:
+    """A reader of GitHub's dialect shows the text as it is, between the words around it and on its line."""
+    parser = MarkdownIt("gfm-like", {"linkify": False})
+    for shown, kind in ((plain(text), "text"), (code(text), "code_inline")):
+        paragraph = parser.parse(f"- of {shown} end")[3]
+        assert paragraph.type == "inline"
+        assert paragraph.children is not None
+        parts = [part for part in paragraph.children if part.content != "<!-- -->"]
+        assert {part.type for part in parts} <= {"text", "text_special", kind}
+        assert "".join(part.content for part in parts) == f"of {' '.join(text.split())} end"
+    assert not re.search(r"[@#!]\w|://|www\.", plain(text)), "nobody is mentioned, nothing is linked"
+
+
+def test_a_fence_is_closed_by_none_of_its_lines() -> None:
+    text = "+ a\n ```\n````\n~~~\n</details>"
+    first, *others = MarkdownIt("gfm-like", {"linkify": False}).parse(block(text, "diff"))
+    assert (first.type, first.content, others) == ("fence", f"{text}\n", [])
 
 
 def test_json_shows_no_character_that_a_terminal_acts_on() -> None:
@@ -60,9 +78,9 @@ def test_markdown_fits_a_comment(tmp_path: Path) -> None:
     whole = plan(*sides)
     shown = markdown([whole], [], [])
     assert len(shown) <= LIMIT
-    assert "800 changes that take something are not shown here" in shown
-    assert "<code>400 × partition MaxTime</code>** | <code>00:30:00</code> | <code>01:00:00</code>" in shown
-    assert shown.count("<details>") == shown.count("</details>") > 10
+    assert "800 changes with an effect are not shown here" in shown
+    assert "- **`400 × partition MaxTime`**: `00:30:00` → `01:00:00` on `c[1-1000]`" in shown
+    assert shown.count("<details>") == shown.count("</details>") > 2
     assert shown.startswith("<!-- clustergen diff -->\n### small: scontrol reconfigure; no job is lost\n")
     assert "What applying it does" in shown
     assert text(whole).count("\n") < 40
@@ -86,7 +104,7 @@ def test_pending_jobs_are_named_in_every_format(tmp_path: Path) -> None:
     assert all(change["pending"] for change in cluster["changes"] if change["key"] == "MaxTime")
     comment = diff(*sides, "--format", "markdown").stdout
     assert "**Pending jobs**" in comment
-    assert f"- pending jobs of partition p11 that ask for more than 01:00:00 wait: <code>{reason}</code>" in comment
+    assert f"- pending jobs of partition p11 that ask for more than 01:00:00 wait: `{reason}`" in comment
     raised = diff(*reversed(sides)).stdout
     assert "pending jobs" not in raised
 
@@ -103,15 +121,15 @@ def test_hundreds_of_values_are_their_range_the_first_few_and_the_rest_folded_aw
 
     one, other = (write(tmp_path / str(first), text=with_weights(first)) for first in (0, 5000))
     lines = diff(one, other).stdout.splitlines()
-    start = lines.index("  300 × node Weight: 1 … 300 → 5001 … 5300  (c[1-300])")
-    assert lines[start + 1] == "    node c1 Weight: 1 → 5001"
+    start = lines.index("  ~ 300 × node Weight: 1 … 300 → 5001 … 5300  (c[1-300])")
+    assert lines[start + 1] == "    ~ node c1 Weight: 1 → 5001"
     assert lines[start + 4] == "    … and 297 more"
     assert len(lines) < 30
-    assert "297 of 300 changes are not shown here" in lines[-1]
+    assert "297 of 300 changes are not shown here" in lines[-2]
     shown = diff(one, other, "--format", "markdown").stdout
-    assert "**<code>300 × node Weight</code>** | <code>1 … 300</code> | <code>5001 … 5300</code>" in shown
-    rest = shown[shown.index("<summary>the other 297") :]
-    assert "- <code>node c300 Weight</code>: <code>300</code> → <code>5300</code>" in rest
+    assert "- **`300 × node Weight`**: `1 … 300` → `5001 … 5300` on `c[1-300]`" in shown
+    rest = shown[shown.index("<summary>297 more") :]
+    assert "- `node c300 Weight`: `300` → `5300`" in rest
     assert len(shown) <= LIMIT
     (cluster,) = json.loads(diff(one, other, "--format", "json").stdout)["clusters"]
     assert [change["new"] for change in cluster["changes"]] == [str(5000 + n) for n in range(1, 301)]
@@ -131,8 +149,8 @@ def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
     whole = plan(*sides)
     shown = markdown([whole], [], [])
     assert len(shown) <= LIMIT
-    left_out = int(re.findall(r"([\d,]+) of 2,000 changes that take something", shown)[0].replace(",", ""))
-    assert len(re.findall(r"^[-|] .*long-name-\d+</code>", shown, re.MULTILINE)) == 2000 - left_out
+    left_out = int(re.findall(r"([\d,]+) of 2,000 changes with an effect", shown)[0].replace(",", ""))
+    assert len(re.findall(r"^ *- removed .*long-name-\d+`", shown, re.MULTILINE)) == 2000 - left_out
     first = text(whole).splitlines()[0]
     assert first.startswith("small: cancels the jobs of 2,000 partitions (partition-with-a-long-name-00000, ")
     assert max(map(len, text(whole).splitlines())) < 300

@@ -27,6 +27,8 @@ STEPS = {
     for step in yaml.safe_load((EXAMPLES / "review.yml").read_text())["jobs"]["review"]["steps"]
     if "name" in step
 }
+GITLAB = yaml.safe_load((EXAMPLES / "gitlab-ci.yml").read_text())["review"]
+PLACES = ("/repos/a/b/issues/7/comments", "/projects/3/merge_requests/7/notes")
 TREES, DIFF, COMMENT, SARIF = (
     "the trees are what the manifests mean", "what the change does", "comment", "findings for code scanning",
 )  # fmt: skip
@@ -47,8 +49,9 @@ class Repository:
         self.manifest = folder / "inventories" / "vision" / "manifest.yaml"
         self.manifest.parent.mkdir(parents=True)
         self.manifest.write_text(MANIFEST, encoding="utf-8")
-        (folder / ".github").mkdir()
-        (folder / ".github" / "comment.py").write_bytes((EXAMPLES / "comment.py").read_bytes())
+        for directory in (".github", "ci"):
+            (folder / directory).mkdir()
+            (folder / directory / "comment.py").write_bytes((EXAMPLES / "comment.py").read_bytes())
         self.bash("git init -q -b main; clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m one")
         self.bash("git update-ref refs/remotes/origin/main main; git checkout -q -b change")
 
@@ -90,7 +93,10 @@ class Comments(BaseHTTPRequestHandler):
         return str(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"])
 
     def do_GET(self) -> None:
-        first = self.path.endswith("/repos/a/b/issues/7/comments?per_page=100&page=1")
+        if self.path == "/user":
+            self.answer({"id": 5})
+            return
+        first = self.path in (f"{place}?per_page=100&page=1" for place in PLACES)
         self.answer(self.kept if first else [])
 
     def do_POST(self) -> None:
@@ -98,7 +104,7 @@ class Comments(BaseHTTPRequestHandler):
         if self.forbidden:
             self.answer({}, 403)
             return
-        self.kept.append({"id": len(self.kept) + 1, "body": text, "user": {"type": "Bot"}})
+        self.kept.append({"id": len(self.kept) + 1, "body": text, "user": {"type": "Bot"}, "author": {"id": 5}})
         self.answer(self.kept[-1], 201)
 
     def do_PATCH(self) -> None:
@@ -106,18 +112,26 @@ class Comments(BaseHTTPRequestHandler):
         self.kept[number - 1]["body"] = self.body()
         self.answer(self.kept[number - 1])
 
+    def do_PUT(self) -> None:
+        self.do_PATCH()
+
     def log_message(self, format: str, *_: object) -> None:
         """Nothing on the terminal of the tests."""
 
 
 @pytest.fixture
 def github() -> Iterator[tuple[type[Comments], dict[str, str]]]:
-    kind = type("Own", (Comments,), {"kept": [{"id": 1, "body": f"see {MARK}", "user": {"type": "User"}}]})
+    other = {"id": 1, "body": f"see {MARK}", "user": {"type": "User"}, "author": {"id": 5}}
+    kind = type("Own", (Comments,), {"kept": [other]})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield kind, {"GITHUB_API_URL": url, "GITHUB_REPOSITORY": "a/b", "GITHUB_TOKEN": "t", "PULL_REQUEST": "7"}
+    yield kind, {
+        "GITHUB_API_URL": url, "GITHUB_REPOSITORY": "a/b", "GITHUB_TOKEN": "t", "PULL_REQUEST": "7",
+        "CI_API_V4_URL": url, "CI_PROJECT_ID": "3", "CI_MERGE_REQUEST_IID": "7", "GITLAB_TOKEN": "t",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+    }  # fmt: skip
     server.shutdown()
     thread.join()
     server.server_close()
@@ -175,6 +189,25 @@ def test_a_pull_request_has_one_comment_that_follows_it(
     assert len(kind.kept) == 2
     assert "No change" in str(kind.kept[1]["body"])
     assert str(kind.kept[0]["body"]).startswith("see")
+
+
+@pytest.mark.parametrize("token", ["t", ""])
+def test_gitlab_runs_the_same(
+    repository: Repository, github: tuple[type[Comments], dict[str, str]], token: str
+) -> None:
+    kind, environment = github
+    environment |= {"GITLAB_CI": "true", "GITLAB_TOKEN": token}
+    script = "\n".join(GITLAB["script"])
+    repository.edit()
+    forgotten = repository.bash(script, **environment)
+    assert (forgotten.returncode, "slurm.conf: changed" in forgotten.stdout) == (1, True)
+    repository.bash("clustergen render inventories/*/manifest.yaml; git add .; git commit -qm two")
+    for _ in range(2):
+        done = repository.bash(script, **environment)
+        assert done.returncode == 0, done.stderr
+    assert len(kind.kept) == (2 if token else 1)
+    assert ("GITLAB_TOKEN is not set" in done.stdout) is not bool(token)
+    assert "DRAIN" in (repository.folder / "diff.md").read_text(encoding="utf-8")
 
 
 def test_a_token_that_may_not_write_is_no_failure(

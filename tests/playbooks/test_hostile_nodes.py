@@ -4,53 +4,28 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import subprocess
-import sys
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from clustergen.render.write import write
-from strategies.trees import GPU, HEAD, manifest, tree_of
+from strategies.played_nodes import GOOD, Answer, Cluster, differs, packed
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
-CONF = "/etc/slurm/slurm.conf"
 MAX_RSS = 300 << 20
 ESCAPES = "\x1b[2K\x1b[1A\x1b]0;forged\x07\x1b[32m n1 ok\x1b[0m\r\x08\x9b2J\u202e\u2066\u200e"
 TEMPLATE = "{{ lookup('pipe', 'touch /tmp/clustergen-was-here') }}"
 
 CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-Answer = dict[str, Any]
-GOOD: Answer = {
-    "changed": False, "differs": [], "leftovers": [], "effects_of": {}, "pending": [], "last_run": "none",
-    "packages": [], "paths": [], "units": {}, "secrets": {}, "running": ["slurmd.service"], "root": True,
-    "os": {"id": "debian", "version": "13", "codename": "trixie", "machine": "x86_64"},
-    "host": "@HOST@", "clock": "@CLOCK@", "free": {"/": {"mib": 90000, "inodes": 1000000}},
-    "read_only": [], "unwritable": None, "systemd": True,
-}  # fmt: skip
-
-
-def packed(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def bomb(mib: int) -> str:
     engine = zlib.compressobj(9)
     content = b"".join(engine.compress(b"#" * (1 << 20)) for _ in range(mib)) + engine.flush()
     return base64.b64encode(content).decode()
-
-
-def differs(before: str | None, target: str = CONF, **more: Any) -> Answer:
-    one = {"target": target, "what": ["content"], "there": True, "now": {"mode": "0644", "owner": "root:root"}}
-    return {"differs": [{**one, "before": before, **more}]}
 
 
 def conf(text: str) -> Answer:
@@ -129,64 +104,6 @@ def whole() -> dict[str, bytes]:
 
 
 FLOODS = {"flood": 500}  # MiB
-
-
-class Cluster:
-    """A rendered tree whose nodes are played by hostile_ssh.py: one host for each lie, a head and two good nodes."""
-
-    def __init__(self, folder: Path, hostile: list[str]) -> None:
-        self.folder = folder
-        self.answers = folder / "answers"
-        self.answers.mkdir()
-        self.host_of = {name: f"n{index}" for index, name in enumerate(hostile, 1)}
-        self.all = ["head", "good1", "good2", *self.host_of.values()]
-        nodes = [
-            HEAD,
-            {"name": "good[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"},
-            {"name": f"n[1-{len(hostile)}]", "type": "gpu", "address": f"10.0.0.[21-{20 + len(hostile)}]"},
-        ]
-        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}), folder)
-        write(self.tree, folder / "rendered")
-        (folder / "bin").mkdir()
-        ssh = folder / "bin/ssh"
-        program = Path(__file__).with_name("hostile_ssh.py").read_text(encoding="utf-8")
-        ssh.write_text(f"#!{sys.executable} -I\n{program}", encoding="utf-8")
-        ssh.chmod(0o755)
-        addresses = ["10.0.0.1", "10.0.0.11", "10.0.0.12", *(f"10.0.0.{20 + n}" for n in range(1, len(hostile) + 1))]
-        (self.answers / "hosts").write_text(json.dumps(dict(zip(addresses, self.all, strict=True))), encoding="utf-8")
-        self.says("node_state", GOOD | {"secrets": {"/etc/munge/munge.key": "0" * 64}})
-
-    def says(self, name: str, answer: Answer) -> None:
-        (self.answers / name).write_text(json.dumps(answer), encoding="utf-8")
-
-    def text(self, target: str) -> str:
-        """A file of the tree, as all of Slurm's nodes get it."""
-        return self.tree.files[f"overlays/slurm_node{target}"].content.decode()
-
-    def play(self, *arguments: str, playbook: str = "site.yml") -> tuple[int, str, int]:
-        """Exit status, output and the largest process in bytes."""
-        measured = (
-            "import resource, subprocess, sys\n"
-            "code = subprocess.run(sys.argv[1:], timeout=400).returncode\n"
-            "print('RSS', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)\n"
-            "sys.exit(code)\n"
-        )
-        env = {
-            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-            "HOME": str(self.folder),
-            "LANG": "C.UTF-8",
-            "HOSTILE_ANSWERS": str(self.answers),
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "playbooks"),
-            "ANSIBLE_FORKS": "4",
-            "ANSIBLE_HOST_KEY_CHECKING": "false",
-        }
-        command = [str(PLAYBOOK), playbook, "-e", "ansible_python_interpreter=/usr/bin/python3", *arguments]
-        done = subprocess.run(
-            [sys.executable, "-c", measured, *command], cwd=self.folder / "rendered", env=env, capture_output=True,
-            timeout=500, check=False,
-        )  # fmt: skip
-        said = done.stdout.decode("utf-8", "surrogateescape") + done.stderr.decode("utf-8", "surrogateescape")
-        return done.returncode, said, int(re.findall(r"^RSS (\d+)$", said, re.MULTILINE)[-1])
 
 
 def recap(said: str) -> dict[str, dict[str, int]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from strategies.pages import ROOT
 
 _CHANGE = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMIT = "3f9c2ab"
 _PLACE = re.compile(r"(<!-- pull request: (annotations|comment) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -33,6 +34,8 @@ def shown(text: str, folder: Path) -> str:
     annotations = _run(folder, "clustergen render inventories/*/manifest.yaml --check --format github || [ $? -eq 1 ]")
     _run(folder, "clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m change")
     comment = _run(folder, "clustergen diff origin/main:inventories inventories --format markdown || [ $? -eq 1 ]")
+    commit = _run(folder, "git rev-parse --short origin/main").strip()
+    comment = comment.replace(commit, COMMIT)  # else each change of a tree would be one of the page
     quoted = "".join(f"> {line}".rstrip() + "\n" for line in comment.splitlines())
     parts = {"annotations": f"\n```text\n{annotations}```\n\n", "comment": f"\n{quoted}\n"}
     return _PLACE.sub(lambda found: found[1] + parts[found[2]] + found[3], text)

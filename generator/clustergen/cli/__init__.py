@@ -26,7 +26,7 @@ _VERBS = {
     "init": "Write a commented starter manifest.",
     "validate": "Check a manifest and show everything that is wrong.",
     "render": "Write the tree of files that a manifest means.",
-    "diff": "Tell what a change does: restarts, drains, jobs that would be lost.",
+    "diff": "Show what a change does: restarts, drains, jobs that would be lost.",
     "verify": "Let the real parsers read a rendered tree.",
     "lint": "Say what is wrong with a hand-written slurm.conf and its kin.",
     "import": "Make a manifest out of a hand-written slurm.conf and its kin.",

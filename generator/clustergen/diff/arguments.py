@@ -25,6 +25,8 @@ class Side:
     key: str
     """By which it finds its like on the other side: the cluster's folder in a folder of clusters."""
     path: Path
+    commit: str = ""
+    """The short id of the commit that it is read from; empty outside of git."""
 
     @property
     def manifest_name(self) -> str | None:
@@ -48,7 +50,7 @@ class Argument(AbstractContextManager["Argument"]):
     def __init__(self, text: str) -> None:
         self.text = text
         self._stack = ExitStack()
-        self.revision, self.path = self._resolve()
+        self.commit, self.path = self._resolve()
         self.sides = tuple(self._clusters())
 
     def __exit__(self, *_: object) -> None:
@@ -59,7 +61,8 @@ class Argument(AbstractContextManager["Argument"]):
         """Whether it is a folder of clusters."""
         return any(side.key for side in self.sides)
 
-    def _resolve(self) -> tuple[str | None, Path]:
+    def _resolve(self) -> tuple[str, Path]:
+        """The commit, empty outside of git, and where the files are."""
         if not self.text:
             raise ClustergenError("OLD and NEW may not be empty", "a manifest, a folder, or REV:path; . is this folder")
         inside = git.split(self.text)
@@ -70,28 +73,29 @@ class Argument(AbstractContextManager["Argument"]):
                 if git.is_commit(self.text):
                     hint = f"it is a commit, and wants a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
                 raise ClustergenError(f"{self.text}: there is no such file or folder", hint)
-            return None, path
+            return "", path
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
-            return inside[0], git.unpack(*inside, folder)
+            path = git.unpack(*inside, folder)
+            return git.short_id(inside[0]), path
         except BaseException:
             self._stack.close()
             raise
 
     def _clusters(self) -> Iterator[Side]:
         if not self.path.is_dir():
-            yield Side(self.text, "", self.path)
+            yield Side(self.text, "", self.path, self.commit)
             return
         cluster = self._cluster_in(self.path)
         if cluster is not None:
-            yield Side(self._called(cluster), "", cluster)
+            yield Side(self._called(cluster), "", cluster, self.commit)
             return
         has_cluster = False
         for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
             inside = self._cluster_in(folder)
             if inside is not None:
                 has_cluster = True
-                yield Side(self._called(inside), folder.name, inside)
+                yield Side(self._called(inside), folder.name, inside, self.commit)
         if not has_cluster:
             hint = self._deeper() or f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}"
             self._stack.close()
@@ -126,7 +130,9 @@ def read(side: Side, called: str | None = None) -> Read:
     `called`: the name of the manifest that the files' headers shall tell, so that another name is no difference.
     """
     if side.path.is_dir():
-        return Read(of_folder(side.name, side.path), (), "")
+        snapshot = of_folder(side.name, side.path)
+        snapshot.commit = side.commit
+        return Read(snapshot, (), "")
     from clustergen import compile as compiler
 
     compiled = compiler.validate(side.path, side.name)
@@ -137,6 +143,7 @@ def read(side: Side, called: str | None = None) -> Read:
     if tree is None:
         return Read(None, diagnostics, compiled.source.text)
     snapshot = snapshot_of_tree(side.name, tree, compiled.cluster, compiled.source)
+    snapshot.commit = side.commit
     return Read(snapshot, diagnostics, compiled.source.text)
 
 

@@ -29,7 +29,9 @@ class Change:
     file: str
     """The path on the node; an included file counts as the one that includes it."""
     kind: str
-    """`key` for a line of its own, `node`, `partition`, `gres`, `switch`, `plugin` …, `file` for a whole file."""
+    """`key` for a line of its own, `node`, `partition`, `gres`, `switch`, `plugin` …; of files that are not Slurm's,
+    `setting` for one of their settings and `file` for all of it.
+    """
     name: str
     """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
     key: str
@@ -49,6 +51,17 @@ class Change:
     """The row of slurm_effects.tsv that decides; empty where none does."""
     waiting: tuple[SlurmWaiting, ...] = ()
     """Pending jobs that it leaves waiting."""
+
+    @property
+    def is_beside_slurm(self) -> bool:
+        """Whether it is about a file that Slurm does not read as configuration."""
+        return self.kind in ("file", "setting")
+
+    @property
+    def sign(self) -> str:
+        """`+` for what comes, `-` for what goes, `~` for what is another one."""
+        is_other = (self.old is None) == (self.new is None)
+        return "~" if is_other else "+" if self.old is None else "-"
 
     @property
     def effect(self) -> Effect:

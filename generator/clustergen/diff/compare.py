@@ -10,9 +10,10 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.policy import SCRIPT, policy_changes
+from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import slurm_changes
 from clustergen.diff.snapshot import NodeFile, Snapshot
-from clustergen.records import replace
+from clustergen.records import record, replace
 from clustergen.render.effects import NONE, Effect
 
 Groups = tuple[str, ...]
@@ -21,12 +22,24 @@ Files = dict[str, NodeFile]
 _SLURM = "/etc/slurm/"
 _ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs live on, pending jobs beyond a limit or without their QOS wait"
+COMMENTS = "only comments differ"
+JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
 _SAME = "means the same to Slurm for the nodes that stay"
 
 
 def is_slurms(target: str) -> bool:
     """Whether Slurm's daemons read the file as configuration: what changes in it tells, not that it changes."""
     return target.startswith(_SLURM) and target.endswith((".conf", ".yaml"))
+
+
+@record
+class TextChange:
+    """A file that Slurm or jobs read, with its hosts, on which both texts differ from each other."""
+
+    target: str
+    nodes: str
+    old: NodeFile
+    new: NodeFile
 
 
 class Comparison:
@@ -136,6 +149,19 @@ class Comparison:
             both = old.keys() & new.keys()
             yield {name: old[name] for name in both}, {name: new[name] for name in both}, [first_new]
 
+    def texts(self) -> tuple[TextChange, ...]:
+        """The changed files that a reviewer reads line by line, Slurm's first; each pair of texts once."""
+        hosts_of_texts: dict[tuple[str, str, str], tuple[NodeFile, NodeFile, list[str]]] = {}
+        for (before, after), hosts in self._pairs.items():
+            old, new = self.old.of_groups(before), self.new.of_groups(after)
+            for target in old.keys() & new.keys():
+                one, other = old[target], new[target]
+                if one.sha256 != other.sha256 and (is_slurms(target) or read_by_jobs(target)):
+                    key = target, one.sha256, other.sha256
+                    hosts_of_texts.setdefault(key, (one, other, []))[2].extend(hosts)
+        listed = [TextChange(key[0], folded(hosts), *files) for key, (*files, hosts) in hosts_of_texts.items()]
+        return tuple(sorted(listed, key=lambda text: (not is_slurms(text.target), text.target, text.nodes)))
+
     # -- all other files --------------------------------------------------------------------------------------------
 
     def _files(self) -> Iterator[Change]:
@@ -150,8 +176,10 @@ class Comparison:
                     hosts_of_files.setdefault((target, old_file, new_file), []).extend(hosts)
         merged: dict[Change, list[str]] = {}
         for (target, old_file, new_file), hosts in hosts_of_files.items():
-            for change in _of_policy(target, old_file, new_file, self.new.release) or (
-                _file_change(target, old_file, new_file),
+            for change in (
+                _of_policy(target, old_file, new_file, self.new.release)
+                or _of_settings(target, old_file, new_file)
+                or (_file_change(target, old_file, new_file),)
             ):
                 merged.setdefault(change, []).extend(hosts)
         for change, hosts in merged.items():
@@ -179,6 +207,17 @@ def _of_policy(target: str, old: NodeFile | None, new: NodeFile | None, release:
             waiting=each.waiting,
         )
         for each in policy_changes(old.text, new.text, release)
+    )
+
+
+def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:
+    """Settings one by one; empty for files that come, go, or are of another grammar."""
+    if old is None or new is None or old.sha256 == new.sha256:
+        return ()
+    reason, source = (JOBS_READ_IT, "") if read_by_jobs(target) and new.effect == NONE else ("", "clustergen.lock.json")
+    return tuple(
+        Change(target, "setting", "", name, before, after, None, (new.effect,), False, reason, source)
+        for name, before, after in differing(target, old.text, new.text)
     )
 
 
@@ -215,7 +254,9 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
         removed, added = (before - after).total(), (after - before).total()
         texts = _lines(old), f"+{added} -{removed} lines"
         if same_but_for_comments(old.text, new.text):
-            return Change(target, "file", "", "", *texts, None, (NONE,), False, "only comments differ", "")
+            return Change(target, "file", "", "", *texts, None, (NONE,), False, COMMENTS, "")
+        if read_by_jobs(target) and new.effect == NONE:
+            return Change(target, "file", "", "", *texts, None, effects, False, JOBS_READ_IT, "")
     return Change(target, "file", "", "", *texts, None, effects, False, "", "clustergen.lock.json")
 
 

@@ -48,7 +48,7 @@ class Family:
         """`300 × node Weight`, `40 × partition, gone`."""
         change = self.first
         name = change.name if change.kind == "gres" else ""
-        words = [change.file] if change.kind == "file" else [change.kind, name, change.key]
+        words = [change.file, change.key] if change.is_beside_slurm else [change.kind, name, change.key]
         came_or_went = ", new" if change.old is None else ", gone" if change.new is None else ""
         return f"{len(self.changes):,} × {' '.join(filter(None, words))}{came_or_went if self._whole else ''}"
 
@@ -83,6 +83,8 @@ class Family:
             return None
         if len(different) <= _LISTED:
             return ", ".join(different)
+        if self.first.kind == "setting":
+            return f"{len(different):,} different"
         how = meaning(self.first.file.rpartition("/")[2], _BLOCKS.get(self.first.kind, ""), self.first.key)
         sizes: list[tuple[float, str]] = []
         for text in different:

@@ -27,6 +27,15 @@ def is_commit(word: str) -> bool:
         return False
 
 
+def short_id(revision: str) -> str:
+    """The commit's id in the fewest characters that git takes for unique; empty where there is none."""
+    return (
+        _git("rev-parse", "--short", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        .decode()
+        .strip()
+    )
+
+
 def unpack(revision: str, path: str, into: Path) -> Path:
     """Writes the file or folder of that commit below `into`, with what stands beside a manifest, and returns its place.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diff.change import Change, folded
+from clustergen.diff.compare import COMMENTS, JOBS_READ_IT
 from clustergen.diff.plan import Plan
+from clustergen.diff.settings import read_by_jobs
 from clustergen.diff.steps import partitions
-from clustergen.diff.values import hosts_of
+from clustergen.diff.totals import daemons_restarted, hosts_with
 from clustergen.render.effects import Effect, Kind
 
 TITLES: dict[Kind, str] = {
@@ -30,7 +32,7 @@ TITLES: dict[Kind, str] = {
     "run": "run",
     "reload": "reload",
     "daemon-reload": "systemctl daemon-reload",
-    "none": "nothing to do",
+    "none": "no restart required",
 }
 """Kind → what it is called."""
 
@@ -81,6 +83,8 @@ def heading(change: Change) -> str:
         return TITLES["refuse"]
     if change.kind == "system":
         return "install anew"
+    if change.effect.kind == "none" and change.reason == JOBS_READ_IT:
+        return "settings of new jobs"
     text = titles(change.effects)
     return text if change.everywhere is False or change.effect.kind != "restart-slurm" else f"{text}, on all nodes"
 
@@ -101,8 +105,8 @@ def subject(change: Change) -> str:
         return "Slurm"
     if change.kind == "system":
         return "operating system"
-    if change.kind == "file":
-        return change.file
+    if change.is_beside_slurm:
+        return f"{change.file} {change.key}".rstrip()
     words = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
     return " ".join(word for word in words if word)
 
@@ -111,31 +115,49 @@ def count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _hosts(changes: Iterable[Change], plan: Plan) -> str:
-    names: dict[str, None] = {}
-    for change in changes:
-        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
-    return _counted(names)
-
-
 def _counted(names: Iterable[str]) -> str:
     listed = list(names)
     return f"{count(len(listed), 'node')} ({cut(folded(listed), _LONGEST_NAME)})"
 
 
 def verdict(plan: Plan) -> str:
-    """One line: the worst that applying the plan does, and to whom."""
+    """One line: the worst that applying the plan does and to whom, the nodes that come or go, what jobs see."""
     by_kind: dict[str, list[Change]] = {}
     for change in plan.changes:
         for effect in change.effects:
             by_kind.setdefault(effect.kind, []).append(change)
     if worst := by_kind.get("refuse"):
         return f"not while jobs run: {subject(worst[0])}: {reason(worst[0])}"
+    disruptive = _disruptive(plan, by_kind)
+    phrases = [*disruptive, *_arrivals(plan), *_of_later_jobs(plan)]
+    if "reconfigure" in by_kind and not disruptive:
+        phrases.append("scontrol reconfigure")
+        disruptive = phrases
+    if disruptive:
+        is_lossy = "cancel-jobs" in by_kind or any(change.kind == "system" for change in plan.changes)
+        return "; ".join(phrases) + ("" if is_lossy else _jobs(plan))
+    if "load-accounts" in by_kind:
+        return "; ".join([*phrases, "accounts, users or QOS change"]) + _jobs(plan)
+    if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
+        ending = _by_hand(plan) or ("no job is lost" if phrases else "jobs do not notice")
+        return "; ".join([*phrases, "services and settings beside Slurm", ending])
+    if phrases:
+        return "; ".join([*phrases, _by_hand(plan) or "no job is lost"])
+    if plan.changes:
+        return f"files only; {_by_hand(plan) or 'no restart required'}"
+    if plan.groups:
+        return "only groups of the inventory change"
+    return "nothing changes on the nodes" if plan.manifest_changes else "no change"
+
+
+def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str]:
+    """What jobs, logged-in users and Slurm's daemons notice, the worst first."""
     phrases: list[str] = []
     if cancelling := by_kind.get("cancel-jobs"):
         phrases.append("cancels the jobs of " + partitions(cancelling))
-    if anew := [change for change in plan.changes if change.kind == "system"]:
-        phrases.append(f"{_hosts(anew, plan)} to be installed anew")
+    anew = [change for change in plan.changes if change.kind == "system"]
+    if anew:
+        phrases.append(f"{_counted(hosts_with(anew, plan))} to be installed anew")
     emptied = [
         change
         for kind in ("drain", "vacate", "remount", "reboot")
@@ -144,25 +166,23 @@ def verdict(plan: Plan) -> str:
     ]
     if emptied:
         phrases += _emptied(emptied, plan, "drains and reboots" if "reboot" in by_kind else "drains")
-    daemons = _restarted(by_kind)
+    daemons = daemons_restarted(by_kind)
     if daemons:
         phrases.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
-    if "reconfigure" in by_kind and not phrases:
-        phrases.append("scontrol reconfigure")
-    accounts = f"accounts, users or QOS change{_jobs(plan)}" if "load-accounts" in by_kind else ""
-    if phrases:
-        return "; ".join(phrases) + ("" if "cancel-jobs" in by_kind or anew else _jobs(plan))
-    if accounts:
-        return accounts
-    if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
-        return f"services and settings beside Slurm; {_by_hand(plan) or 'jobs do not notice'}"
-    if plan.added or plan.removed:
-        return "only the hosts that come or go change"
-    if plan.changes:
-        return f"files only; {_by_hand(plan) or 'nothing is restarted'}"
-    if plan.groups:
-        return "only groups of the inventory change"
-    return "nothing changes on the nodes" if plan.manifest_changes else "no change"
+    return phrases
+
+
+def _arrivals(plan: Plan) -> list[str]:
+    sides = (("adds", plan.added), ("removes", plan.removed))
+    return [f"{verb} {_counted(hosts)}" for verb, hosts in sides if hosts]
+
+
+def _of_later_jobs(plan: Plan) -> list[str]:
+    """`changes NCCL and UCX settings of new jobs`."""
+    files = (change for change in plan.changes if change.is_beside_slurm and change.reason != COMMENTS)
+    names = list(dict.fromkeys(what for change in files if (what := read_by_jobs(change.file))))
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    return [f"changes {listed} settings of new jobs"] if names else []
 
 
 def _jobs(plan: Plan) -> str:
@@ -176,14 +196,12 @@ def _jobs(plan: Plan) -> str:
 
 def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
     """Who is drained, and who has nothing to drain: on a login node people lose a file system."""
-    names: dict[str, None] = {}
-    for change in changes:
-        names.update(dict.fromkeys(plan.compute if change.nodes is None else hosts_of(change.nodes)))
+    names = hosts_with(changes, plan)
     # A node that leaves serves until it is removed; one that is in both counts as it will be.
     others = [name for name in names if name in plan.others]
     serving = [name for name in names if name not in plan.others]
     phrases = [f"{verb} {_counted(serving)}"] if serving else []
-    return phrases + ([f"disturbs who works on {_counted(others)}"] if others else [])
+    return phrases + ([f"interrupts logged-in users on {_counted(others)}"] if others else [])
 
 
 def _by_hand(plan: Plan) -> str:
@@ -193,19 +211,6 @@ def _by_hand(plan: Plan) -> str:
         return ""
     which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"
     return f"{which} done by hand"
-
-
-def _restarted(by_kind: dict[str, list[Change]]) -> list[str]:
-    both = "restart-slurm" in by_kind
-    return [
-        daemon
-        for daemon, restarts in (
-            ("slurmdbd", "restart-slurmdbd" in by_kind),
-            ("slurmctld", both or "restart-slurmctld" in by_kind),
-            ("slurmd", both or "restart-slurmd" in by_kind),
-        )
-        if restarts
-    ]
 
 
 def grouped(changes: Sequence[Change]) -> dict[str, list[Change]]:

@@ -56,13 +56,24 @@ class Names:
             yield from self._of_named_hosts(change)
         elif change.kind == "system":
             yield from (index for index, value in enumerate(self._values) if value.path[-1] in ("os", "type"))
-        elif change.kind == "file":
+        elif change.is_beside_slurm:
             yield from self._matching(self._of_section.get("storage", ()), change, _of_the_storage)
+            if change.kind == "setting":
+                sections = (values for section, values in self._of_section.items() if section != "storage")
+                yield from self._matching(chain.from_iterable(sections), change, _of_the_setting)
         elif change.kind in ("switch", "block"):
             yield from self._matching(self._of_section.get("networks", ()), change, _of_the_switch)
         elif change.kind == "partition":
-            yield from self._matching(self._of_partition.get(change.name, ()), change, _of_the_partition)
-        if change.nodes is not None and change.kind not in ("key", "file") and (self._of_host or self._types):
+            of_partition = list(self._matching(self._of_partition.get(change.name, ()), change, _of_the_partition))
+            yield from of_partition
+            if of_partition and change.key not in ("", "Nodes"):
+                return  # its own limit, whoever its nodes are
+        if (
+            change.nodes is not None
+            and change.kind != "key"
+            and not change.is_beside_slurm
+            and (self._of_host or self._types)
+        ):
             hosts = hosts_of(change.nodes)
             entries = {index for host in hosts for index in self._of_host.get(host, ())}
             yield from self._matching(entries, change, _of_the_node)
@@ -119,6 +130,11 @@ def _of_the_partition(change: Change, value: ManifestChange) -> bool:
 
 def _of_the_storage(change: Change, value: ManifestChange) -> bool:
     return len(value.path) > 1 and _word(str(value.path[1]), change.file)
+
+
+def _of_the_setting(change: Change, value: ManifestChange) -> bool:
+    """By the setting's own name, as under `nccl.env`."""
+    return str(value.path[-1]).lower() == change.key.rpartition(".")[2].lower()
 
 
 def _of_the_switch(change: Change, value: ManifestChange) -> bool:

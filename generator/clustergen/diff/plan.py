@@ -9,8 +9,9 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
 from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
-from clustergen.diff.compare import Comparison
+from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
+from clustergen.diff.membership import of_membership
 from clustergen.diff.release import release_change
 from clustergen.diff.scratch import abandoned
 from clustergen.diff.snapshot import Snapshot
@@ -43,6 +44,8 @@ class Plan:
     causes: dict[Change, tuple[ManifestChange, ...]]
     manifest_changes: tuple[ManifestChange, ...]
     """Changed values of the manifest; empty where one of the two is not known."""
+    membership: tuple[ManifestChange, ...]
+    """Those that only say which nodes there are and where."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -51,6 +54,11 @@ class Plan:
     others: frozenset[str]
     """Hosts of the new snapshot that run no slurmd: there is nothing to drain."""
     steps: tuple[Step, ...]
+    texts: tuple[TextChange, ...]
+    """The files that a reviewer reads line by line."""
+    old_commit: str = ""
+    """The commit that the old side was read from; empty for files of the work tree."""
+    new_commit: str = ""
 
     @property
     def empty(self) -> bool:
@@ -67,16 +75,18 @@ class Plan:
 
     @property
     def silent(self) -> tuple[ManifestChange, ...]:
-        """Changed values of the manifest that no change is known to follow from."""
-        reported = {value for values in self.causes.values() for value in values}
+        """Changed values of the manifest that no change is known to follow from, those of `membership` left out."""
+        reported = {value for values in self.causes.values() for value in values}.union(self.membership)
         return tuple(value for value in self.manifest_changes if value not in reported)
 
     def only_behind(self, changes: Collection[Change]) -> tuple[ManifestChange, ...]:
-        """The values behind these changes that no other change follows from: they are named nowhere else."""
+        """The values behind these changes that no other change follows from, those of `membership` left out: they are
+        named nowhere else.
+        """
         selected = set(changes)
         elsewhere = {value for change, values in self.causes.items() if change not in selected for value in values}
         values_behind = dict.fromkeys(value for change in changes for value in self.causes.get(change, ()))
-        return tuple(value for value in values_behind if value not in elsewhere)
+        return tuple(value for value in values_behind if value not in elsewhere and value not in self.membership)
 
 
 def plan(old: Snapshot, new: Snapshot) -> Plan:
@@ -88,7 +98,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         kept = tuple(effect for effect in release.effects if effect.kind != "restart-slurmdbd")
         release = replace(release, effects=kept)
     edits = compare_manifests(old.source, new.source) if old.source and new.source else ()
-    values_behind = causes(old, new, changes, edits)
+    membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
+    values_behind = causes(old, new, changes, edits, membership)
     if release is not None:
         values_behind[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
     work = Work(
@@ -115,10 +126,14 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         changes=tuple(sorted([release, *changes], key=lambda change: -change.severity) if release else changes),
         causes=values_behind,
         manifest_changes=edits,
+        membership=membership,
         added=comparison.added,
         removed=comparison.removed,
         groups=groups,
         compute=tuple(work.compute),
         others=frozenset(new.hosts).difference(work.compute),
         steps=steps(work),
+        texts=comparison.texts(),
+        old_commit=old.commit,
+        new_commit=new.commit,
     )

@@ -10,6 +10,7 @@ from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import reason, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.totals import totals
 
 VERSION = 1
 
@@ -31,9 +32,10 @@ def _plan(plan: Plan) -> dict[str, Any]:
     )
     return {
         "cluster": plan.cluster,
-        "old": {"name": plan.old, "slurm": str(plan.old_release)},
-        "new": {"name": plan.new, "slurm": str(plan.release)},
+        "old": {"name": plan.old, "slurm": str(plan.old_release), "commit": plan.old_commit or None},
+        "new": {"name": plan.new, "slurm": str(plan.release), "commit": plan.new_commit or None},
         "verdict": verdict(plan),
+        "totals": totals(plan).as_dict(),
         "worst": worst.kind if worst else None,
         "changes": [_change(change, plan.causes.get(change, ())) for change in plan.changes],
         "manifest": [_manifest_change(value) for value in plan.manifest_changes],

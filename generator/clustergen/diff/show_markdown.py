@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 from html import escape
+from itertools import zip_longest
 
 from clustergen.diff.change import Change, folded
+from clustergen.diff.compare import TextChange
 from clustergen.diff.families import Family, families
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.messages import count, cut, grouped, reason, subject, verdict
+from clustergen.diff.markdown import block, code, plain
+from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.totals import totals
 from clustergen.diff.values import hosts_of
 from clustergen.records import record
 
@@ -19,9 +23,11 @@ LIMIT = 65_536
 MARK = "<!-- clustergen diff -->"
 """By which a later run finds the comment."""
 _ROOM = 500  # for what is said of clusters left out
-_SHORT = 60
 _LONGEST_COMMAND = 500
 _PLACES = 3
+_FILES = 10  # of which a unified diff is shown
+_WIDTH = 240  # of a line in it
+_MOST_LINES = 20_000  # of a file that is compared line by line
 
 
 @record
@@ -29,23 +35,25 @@ class Room:
     """How much of a plan is shown."""
 
     rows: int
-    """Of the tables, for all changes of one plan."""
+    """Lines for changes that take something, of one plan."""
     more: int
-    """Changes of one family that are folded away beneath its table, and values of the manifest at the end."""
+    """Changes of one family that are folded away beneath its line, and values of the manifest at the end."""
     value: int
     """Characters of one value."""
-    hosts: int = 4000
+    hosts: int
     """Characters of a folded list of hosts."""
+    lines: int
+    """Of the unified diff of one file."""
 
 
 _ROOMS = (
-    Room(400, 400, 200),
-    Room(400, 150, 120),
-    Room(200, 60, 80, 1000),
-    Room(100, 20, 60, 300),
-    Room(50, 5, 40, 100),
-    Room(10, 0, 40, 60),
-    Room(0, 0, 40, 60),
+    Room(400, 400, 200, 300, 120),
+    Room(400, 150, 120, 300, 60),
+    Room(200, 60, 80, 200, 30),
+    Room(100, 20, 60, 100, 10),
+    Room(50, 5, 40, 60, 0),
+    Room(10, 0, 40, 60, 0),
+    Room(0, 0, 40, 60, 0),
 )
 
 
@@ -71,32 +79,14 @@ def _text(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str], r
     return "\n".join(lines) + "\n"
 
 
-def plain(text: str) -> str:
-    """Text that stays text: markup and HTML lose their meaning, nobody is mentioned, nothing is linked."""
-    out = escape(" ".join(text.split()), quote=False)
-    for sign in "\\`*_[]|~":
-        out = out.replace(sign, f"&#{ord(sign)};")
-    # GitHub looks for mentions and references behind the entities; only a gap stops it.
-    return re.sub(r"@|(?<!&)#|(?<=:)(?=//)", r"\g<0><!-- -->", out)
-
-
-def code(text: str, longest: int = 200) -> str:
-    """Text in a fixed font, also within a table; GitHub looks for nothing in it."""
-    shown = escape(cut(text, longest), quote=False)
-    for sign in "\\`*_{}[]|~@":
-        shown = shown.replace(sign, f"&#{ord(sign)};")
-    return f"<code>{shown}</code>"
-
-
-def _fold(text: str, what: str, room: Room) -> str:
-    """A long list behind a word that opens it."""
-    if len(text) <= _SHORT:
-        return code(text)
-    return f"<details><summary>{what}</summary>{code(text, room.hosts)}</details>"
-
-
 def _hosts(text: str | None, room: Room) -> str:
-    return "all" if text is None else _fold(text, count(len(hosts_of(text)), "node"), room)
+    """`on n[1-4]`; of many the number, and the first of them."""
+    return "on all nodes" if text is None else f"on {_listed(text, room)}"
+
+
+def _listed(text: str, room: Room) -> str:
+    shown = code(text, room.hosts)
+    return shown if len(text) <= room.hosts else f"{count(len(hosts_of(text)), 'node')} ({shown})"
 
 
 def _plan(plan: Plan, room: Room) -> Iterator[str]:
@@ -104,36 +94,42 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
     yield ""
     if plan.empty and not plan.manifest_changes:
         return
+    yield f"**Plan: {totals(plan)}**"
+    yield ""
     release = str(plan.release) if plan.old_release == plan.release else f"{plan.old_release} → {plan.release}"
-    yield f"{code(plan.old)} → {code(plan.new)}, Slurm {release}"
-    disruptive = [change for change in plan.changes if change.effect.kind != "none"]
+    sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
+    names = [code(name) + (f" ({plain(commit)})" if commit else "") for name, commit in sides]
+    yield f"{' → '.join(names)}, Slurm {release}"
     harmless = [change for change in plan.changes if change.effect.kind == "none"]
+    by_heading = grouped(plan.changes)
+    silent = by_heading.pop(TITLES["none"], [])
     rows = room.rows
     left_out = 0
-    for heading, changes in grouped(disruptive).items():
+    for heading, changes in by_heading.items():
         merged = families(changes)
         shown = merged[:rows]
         rows -= len(shown)
         left_out += sum(len(family.changes) for family in merged[len(shown) :])
         left_out += sum(max(0, len(family.more) - room.more) for family in shown)
         if shown:
-            yield from _table(plan, heading, shown, room)
+            yield from _section(plan, heading, shown, room)
     if left_out:
         yield ""
-        summary = f"{left_out:,} of {count(len(disruptive), 'change')} that take something are not shown here:"
+        summary = (
+            f"{left_out:,} of {count(len(plan.changes) - len(harmless), 'change')} with an effect are not shown here:"
+        )
         yield f"{summary} `clustergen diff --format json` has all of them."
-    if harmless:
-        yield from _harmless(plan, harmless, room)
+    if silent:
+        yield from _harmless(plan, silent, room)
     yield from _inventory(plan, room)
     yield from _silent(plan, room)
     yield from _waiting(plan, room)
     if plan.steps:
-        yield ""
-        yield "**What applying it does**"
-        yield ""
+        yield from ("", "**What applying it does**", "")
         for number, step in enumerate(plan.steps, 1):
             by = f" ({plain(cut(step.by, _LONGEST_COMMAND))})" if step.by else ""
-            yield f"{number}. {plain(step.text)}" + (f": {_hosts(step.hosts, room)}" if step.hosts else "") + by
+            yield f"{number}. {plain(step.text)}" + (f": {_listed(step.hosts, room)}" if step.hosts else "") + by
+    yield from _texts(plan, room)
     yield ""
 
 
@@ -148,38 +144,45 @@ def _waiting(plan: Plan, room: Room) -> Iterator[str]:
         yield f"- …and {len(plan.waiting) - len(shown):,} more"
 
 
-def _table(plan: Plan, heading: str, rows: Sequence[Family], room: Room) -> Iterator[str]:
+def _section(plan: Plan, heading: str, merged: Sequence[Family], room: Room) -> Iterator[str]:
+    """What takes the same; causes and reasons stand once for neighbours that have them in common."""
     yield from ("", f"**{plain(heading)}**", "")
-    yield "| what | old | new | nodes | manifest | why |"
-    yield "|---|---|---|---|---|---|"
-    for family in rows:
-        why = plain(reason(family.first)) + (f" ({plain(family.first.source)})" if family.first.source else "")
+    whys = [(family.causes(plan), reason(family.first), family.first.source) for family in merged]
+    for family, why, following in zip_longest(merged, whys, whys[1:]):
         if family.large:
-            cells = _cells(family.old, family.new, family.nodes, family.causes(plan), room)
-            yield f"| **{code(family.what, room.value)}** | {cells} | {why} |"
-        for change in family.shown:
-            cells = _cells(change.old, change.new, change.nodes, plan.causes.get(change, ()), room)
-            yield f"| {code(subject(change), room.value)} | {cells} | {'as above' if family.large else why} |"
-    for family in rows:
+            sides = _sides(family.first, family.old, family.new, room)
+            yield f"- **{code(family.what, room.value)}**{sides} {_hosts(family.nodes, room)}"
+        indent = "  " if family.large else ""
+        yield from (f"{indent}- {_change(change, room)}" for change in family.shown)
+        if family.more:
+            yield f"{indent}- …and {len(family.more):,} more" + (", below" if room.more else "")
+        if why == following:
+            continue
+        causes, because, source = why
+        places = ", ".join(map(_place, causes[:_PLACES]))
+        more = f" and {len(causes) - _PLACES:,} more" if len(causes) > _PLACES else ""
+        of = f"of {places}{more}: " if places else ""
+        yield f"  {of}{plain(because)}" + (f" ({plain(source)})" if source else "")
+    for family in merged:
         if family.more and room.more:
-            yield from _folded_away(f"the other {len(family.more):,} of {code(family.what)}", family.more, room)
+            yield from _folded_away(f"{len(family.more):,} more", family.more, room)
 
 
-def _cells(old: str | None, new: str | None, nodes: str | None, causes: Sequence[ManifestChange], room: Room) -> str:
-    sides = ["" if side is None else code(side, room.value) for side in (old, new)]
-    more = f"<br>…and {len(causes) - _PLACES:,} more" if len(causes) > _PLACES else ""
-    places = "<br>".join(_place(value) for value in causes[:_PLACES]) + more
-    return f"{sides[0]} | {sides[1]} | {_hosts(nodes, room)} | {places}"
+def _change(change: Change, room: Room) -> str:
+    sign = {"+": "new ", "-": "removed "}.get(change.sign, "")
+    nodes = f" {_hosts(change.nodes, room)}" if change.nodes is None or change.nodes != change.name else ""
+    return f"{sign}{code(subject(change), room.value)}{_sides(change, change.old, change.new, room)}{nodes}"
+
+
+def _sides(change: Change, old: str | None, new: str | None, room: Room) -> str:
+    sides = [code(side, room.value) for side in (old, new) if side is not None]
+    return f": {' → '.join(sides[-1:] if change.kind == 'file' else sides)}" if sides else ""
 
 
 def _folded_away(title: str, changes: Sequence[Change], room: Room) -> Iterator[str]:
     """Changes a line each, behind a title that opens them."""
     yield from ("", f"<details><summary>{title}</summary>", "")
-    for change in changes[: room.more]:
-        sides = [code(side, room.value) for side in (change.old, change.new) if side is not None]
-        values = f": {' → '.join(sides)}" if sides and change.kind != "file" else ""
-        nodes = f" {_hosts(change.nodes, room)}" if change.nodes is None or change.nodes != change.name else ""
-        yield f"- {code(subject(change), room.value)}{values}{nodes}"
+    yield from (f"- {_change(change, room)}" for change in changes[: room.more])
     if len(changes) > room.more:
         yield f"- …and {len(changes) - room.more:,} more"
     yield from ("", "</details>")
@@ -187,13 +190,13 @@ def _folded_away(title: str, changes: Sequence[Change], room: Room) -> Iterator[
 
 def _harmless(plan: Plan, changes: Sequence[Change], room: Room) -> Iterator[str]:
     """Files of a kind that differ by node type are one line."""
-    yield from ("", f"<details><summary>{count(len(changes), 'change')} with nothing to do</summary>", "")
+    yield from ("", f"<details><summary>{count(len(changes), 'change')}, {TITLES['none']}</summary>", "")
     merged = families(changes)
     for family in merged[: room.rows]:
         if family.large:
             yield f"- {code(family.what)} {_hosts(family.nodes, room)}"
         else:
-            yield from (f"- {code(subject(change))} {_hosts(change.nodes, room)}" for change in family.shown)
+            yield from (f"- {_change(change, room)}" for change in family.shown)
     if len(merged) > room.rows:
         yield f"- …and {len(merged) - room.rows:,} more"
     if behind := plan.only_behind(changes)[:_PLACES]:
@@ -208,15 +211,16 @@ def _place(value: ManifestChange) -> str:
 
 def _inventory(plan: Plan, room: Room) -> Iterator[str]:
     lines = []
-    if plan.added:
-        lines.append(f"- hosts that join: {_fold(folded(plan.added), count(len(plan.added), 'host'), room)}")
-    if plan.removed:
-        lines.append(f"- hosts that leave: {_fold(folded(plan.removed), count(len(plan.removed), 'host'), room)}")
+    for word, hosts in (("join", plan.added), ("leave", plan.removed)):
+        if hosts:
+            lines.append(
+                f"- {count(len(hosts), 'host')} {word}{'' if hosts[1:] else 's'}: {code(folded(hosts), room.hosts)}"
+            )
     if plan.groups:
         names = ", ".join(group.name for group in plan.groups)
-        lines.append(f"- groups with other members: {_fold(names, count(len(plan.groups), 'group'), room)}")
+        lines.append(f"- {count(len(plan.groups), 'group')} with other members: {code(names, room.hosts)}")
     if lines:
-        yield ""
+        yield from ("", "**Hosts**", "")
         yield from lines
 
 
@@ -224,10 +228,43 @@ def _silent(plan: Plan, room: Room) -> Iterator[str]:
     silent = plan.silent
     if not silent:
         return
-    yield from ("", f"<details><summary>{count(len(silent), 'value')} of the manifest beside these</summary>", "")
+    title = f"{count(len(silent), 'other manifest change')} (no separate effect)"
+    yield from ("", f"<details><summary>{title}</summary>", "")
     for value in silent[: room.more]:
-        sides = [code(side, 60) if side is not None else "" for side in (value.old, value.new)]
-        yield f"- {_place(value)} {sides[0]} → {sides[1]}"
+        sides = [code(side, 60) for side in (value.old, value.new) if side is not None]
+        yield f"- {_place(value)}: {' → '.join(sides)}"
     if len(silent) > room.more:
         yield f"- …and {len(silent) - room.more:,} more"
     yield from ("", "</details>")
+
+
+def _texts(plan: Plan, room: Room) -> Iterator[str]:
+    """The changed lines of files that Slurm and jobs read, comments left out, each file behind its name."""
+    if not room.lines:
+        return
+    for text in plan.texts[:_FILES]:
+        lines = _unified(text)
+        if not lines:
+            continue
+        shown = [line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in lines[: room.lines]]
+        if len(lines) > len(shown):
+            shown.append(f"… {len(lines) - len(shown):,} more lines")
+        yield from ("", f"<details><summary><code>{escape(cut(text.target, 100))}</code>, line by line</summary>", "")
+        yield block("\n".join(shown), "diff")
+        yield from ("", "</details>")
+    if len(plan.texts) > _FILES:
+        yield from ("", f"{len(plan.texts) - _FILES:,} more files differ line by line.")
+
+
+def _unified(text: TextChange) -> list[str]:
+    old, new = (_printable(file.text) for file in (text.old, text.new))
+    if max(len(old), len(new)) > _MOST_LINES:
+        return []
+    lines = list(unified_diff(old, new, n=0, lineterm=""))[2:]
+    return [line for line in lines if not line.startswith("@@")]
+
+
+def _printable(text: str) -> list[str]:
+    """Lines but for comments, without characters that a reader acts on: controls, changes of the writing direction."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return ["".join(sign if sign.isprintable() or sign == "\t" else "?" for sign in line) for line in lines]

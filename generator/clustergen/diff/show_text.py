@@ -8,81 +8,96 @@ from itertools import zip_longest
 from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.messages import count, cut, grouped, reason, subject, verdict
+from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.totals import totals
+from clustergen.records import record
 
 _LONGEST = 100
 _LONGEST_COMMAND = 2000
 _CAUSES, _SILENT = 3, 10  # values of the manifest that are named
 _WAITING, _LONGEST_WAITING = 10, 240  # kinds of pending jobs that are named, and how much of each
 _BOLD, _PLAIN = "\033[1m", "\033[0m"
+_COLOURS = {"+": "\033[32m", "-": "\033[31m", "~": "\033[33m"}
+
+
+@record
+class Screen:
+    """A terminal with colours, or any other reader."""
+
+    colour: bool
+
+    def bold(self, text: str) -> str:
+        return f"{_BOLD}{text}{_PLAIN}" if self.colour else text
+
+    def signed(self, sign: str, text: str) -> str:
+        """`+ text` in green, `- text` in red, `~ text` in yellow."""
+        return f"{_COLOURS[sign]}{sign}{_PLAIN} {text}" if self.colour else f"{sign} {text}"
 
 
 def text(plan: Plan, *, colour: bool = False) -> str:
-    """The verdict first; of changes that are alike only the first few, as of all that may be hundreds."""
-    return "".join(f"{line}\n" for line in _lines(plan, colour))
+    """The verdict first, the totals last; of changes that are alike only the first few: there may be hundreds."""
+    return "".join(f"{line}\n" for line in _lines(plan, Screen(colour)))
 
 
-def _lines(plan: Plan, colour: bool) -> Iterator[str]:
-    bold, plain = (_BOLD, _PLAIN) if colour else ("", "")
-    yield f"{bold}{plan.cluster}: {verdict(plan)}{plain}"
+def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
+    yield screen.bold(f"{plan.cluster}: {verdict(plan)}")
     if plan.empty and not plan.manifest_changes:
         return
     release = str(plan.release)
     if plan.old_release != plan.release:
         release = f"{plan.old_release} → {release}"
-    yield f"{plan.old} → {plan.new}, Slurm {release}"
+    sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
+    names = [f"{name} ({commit})" if commit else name for name, commit in sides]
+    yield f"{' → '.join(names)}, Slurm {release}"
     harmless: list[Family] = []
     left_out = 0
     for heading, changes in grouped(plan.changes).items():
         merged = families(changes)
         left_out += sum(len(family.more) for family in merged)
-        if changes[0].effect.kind == "none":
+        if heading == TITLES["none"]:
             harmless = merged
             continue
         yield ""
-        yield f"{bold}{heading}{plain}"
-        yield from _changes(plan, merged)
+        yield screen.bold(heading)
+        yield from _changes(plan, merged, screen)
     if harmless:
         yield ""
-        yield f"{bold}nothing to do for{plain}"
+        yield screen.bold(TITLES["none"])
         for family in harmless:
             why = f": {family.first.reason}" if family.first.reason else ""
-            yield from (line if line.startswith("    ") else f"{line}{why}" for line in _family(family))
+            yield from (line if line.startswith("    ") else f"{line}{why}" for line in _family(family, screen))
         yield from _places(
             plan.only_behind([change for family in harmless for change in family.changes]), "      ", _CAUSES
         )
-    yield from _hosts(plan, bold, plain)
-    silent = plan.silent
-    if silent:
+    yield from _hosts(plan, screen)
+    if silent := plan.silent:
         yield ""
-        title = (
-            "changed in the manifest" if len(silent) == len(plan.manifest_changes) else "also changed in the manifest"
-        )
-        yield f"{bold}{title}{plain}"
+        yield screen.bold(f"{'other ' if plan.causes else ''}manifest changes (no separate effect)")
         yield from _places(silent, "  ", _SILENT)
     if waiting := plan.waiting:
         yield ""
-        yield f"{bold}pending jobs{plain}"
+        yield screen.bold("pending jobs")
         yield from (f"  {cut(pending.text, _LONGEST_WAITING)}: {pending.reason}" for pending in waiting[:_WAITING])
         if len(waiting) > _WAITING:
             yield f"  … and {len(waiting) - _WAITING:,} more"
     if plan.steps:
         yield ""
-        yield f"{bold}what applying it does{plain}"
+        yield screen.bold("what applying it does")
         for number, step in enumerate(plan.steps, 1):
             by = f" ({cut(step.by, _LONGEST_COMMAND)})" if step.by else ""
             yield f"  {number}. {step.text}" + (f": {cut(step.hosts, _LONGEST)}" if step.hosts else "") + by
+    yield ""
     if left_out:
-        yield ""
         yield f"{left_out:,} of {count(len(plan.changes), 'change')} are not shown here: --format json has all of them"
+    yield screen.bold(f"Plan: {totals(plan)}.")
 
 
-def _changes(plan: Plan, merged: Sequence[Family]) -> Iterator[str]:
+def _changes(plan: Plan, merged: Sequence[Family], screen: Screen) -> Iterator[str]:
     """What takes the same; reasons stand once for neighbours that have them in common."""
     whys = [(family.causes(plan), reason(family.first), family.first.source) for family in merged]
     for family, why, following in zip_longest(merged, whys, whys[1:]):
-        yield from _family(family)
+        yield from _family(family, screen)
         if why == following:
             continue
         causes, because, source = why
@@ -90,12 +105,13 @@ def _changes(plan: Plan, merged: Sequence[Family]) -> Iterator[str]:
         yield f"      {because}" + (f" [{source}]" if source else "")
 
 
-def _family(family: Family) -> Iterator[str]:
+def _family(family: Family, screen: Screen) -> Iterator[str]:
     indent = "  "
     if family.large:
-        yield f"  {family.what}{_sides(family.first, family.old, family.new)}{_nodes(family.nodes)}"
+        about = f"{family.what}{_sides(family.first, family.old, family.new)}{_nodes(family.nodes)}"
+        yield f"  {screen.signed(family.first.sign, about)}"
         indent = "    "
-    yield from (f"{indent}{_change(change)}" for change in family.shown)
+    yield from (f"{indent}{_change(change, screen)}" for change in family.shown)
     if family.more:
         yield f"{indent}… and {len(family.more):,} more"
 
@@ -107,19 +123,17 @@ def _places(values: Sequence[ManifestChange], indent: str, most: int) -> Iterato
         yield f"{indent}… and {len(values) - len(shown):,} more values"
 
 
-def _change(change: Change) -> str:
+def _change(change: Change, screen: Screen) -> str:
     nodes = "" if change.nodes == change.name else _nodes(change.nodes)
-    return f"{subject(change)}{_sides(change, change.old, change.new)}{nodes}"
+    return screen.signed(change.sign, f"{subject(change)}{_sides(change, change.old, change.new)}{nodes}")
 
 
 def _sides(change: Change, old: str | None, new: str | None) -> str:
-    if old is None and new is None:
-        return ""
+    """`: old → new`, or the one that there is."""
+    sides = [cut(side, _LONGEST) for side in (old, new) if side is not None]
     if change.kind == "file":
-        return f": new, {new}" if old is None else f": {new or 'goes'}"
-    if old is None:
-        return f": + {cut(new or '', _LONGEST)}"
-    return f": - {cut(old, _LONGEST)}" if new is None else f": {cut(old, _LONGEST)} → {cut(new, _LONGEST)}"
+        sides = sides[-1:]  # of a file that is another one, how its lines differ
+    return f": {' → '.join(sides)}" if sides else ""
 
 
 def _nodes(nodes: str | None) -> str:
@@ -135,15 +149,19 @@ def place(value: ManifestChange) -> str:
     return f"{where}{value.label}: - {old}" if new is None else f"{where}{value.label}: {old} → {new}"
 
 
-def _hosts(plan: Plan, bold: str, plain: str) -> Iterator[str]:
+def _hosts(plan: Plan, screen: Screen) -> Iterator[str]:
     if not (plan.added or plan.removed or plan.groups):
         return
     yield ""
-    yield f"{bold}hosts{plain}"
+    yield screen.bold("hosts")
     if plan.added:
-        yield f"  + {cut(folded(plan.added), _LONGEST)}"
+        yield f"  {screen.signed('+', cut(folded(plan.added), _LONGEST))}"
     if plan.removed:
-        yield f"  - {cut(folded(plan.removed), _LONGEST)}"
+        yield f"  {screen.signed('-', cut(folded(plan.removed), _LONGEST))}"
+    if plan.membership:
+        first = next((value for value in plan.membership if value.path[0] == "nodes"), plan.membership[0])
+        more = f", and {len(plan.membership) - 1:,} more of these nodes" if plan.membership[1:] else ""
+        yield f"      {place(first)}{more}"
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for group in plan.groups:
         alike.setdefault((group.joined, group.left), []).append(group.name)

@@ -60,6 +60,8 @@ class Snapshot:
         addresses: Mapping[str, str],
     ) -> None:
         self.name = name
+        self.commit = ""
+        """The short id of the commit that it was read from."""
         self.files = files  # by path in the tree
         self.groups = groups
         self.release = release

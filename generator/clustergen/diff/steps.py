@@ -68,7 +68,7 @@ _LOCAL = {
 def _put(work: Work) -> Iterable[Step]:
     if work.changes or work.added:
         # Slurm's files are everywhere, whichever nodes their lines are about.
-        everywhere = any(change.kind != "file" and change.file != SCRIPT for change in work.changes)
+        everywhere = any(not change.is_beside_slurm and change.file != SCRIPT for change in work.changes)
         hosts = None if everywhere else work.hosts(work.changes)
         yield Step("put the changed files in place", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
     if work.added:
@@ -168,7 +168,8 @@ def _turn(verb: str) -> int:
 
 def _verb(change: Change, effect: Effect) -> str:
     if effect.kind == "remount":
-        word = "mount" if change.old is None else "unmount" if change.new is None else "unmount and mount"
+        sides = (change.old, change.new) if change.kind == "file" else ("", "")
+        word = "mount" if sides[0] is None else "unmount" if sides[1] is None else "unmount and mount"
         return f"{word} {effect.unit}"
     return "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
 
