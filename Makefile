@@ -29,11 +29,11 @@ $(READY):
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-parsers: ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in a private folder (two minutes, once)
-	tools/setup-parsers
+parsers: venv ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in a private folder (two minutes, once)
+	$(BIN)/clustergen setup parsers
 
-containers: ## what nodes in containers take: podman, mmdebstrap
-	tools/setup-lab
+containers: venv ## what nodes in containers take: podman, mmdebstrap
+	$(BIN)/clustergen setup lab
 
 lab: venv containers ## a cluster in containers, with a real Slurm (five minutes)
 	$(BIN)/clustergen lab up $(DEMO)/manifest.yaml --scale 3
@@ -67,7 +67,7 @@ quick: venv lint types ## lint, types, fast tests, and one of eight cases of eac
 		--sample 8 --hypothesis-profile quick
 
 test: venv parsers containers lint ansible types ## all that CI runs: every case, real programs, nodes in containers
-	tools/setup-lab --docker
+	$(BIN)/clustergen setup lab --docker
 	@failed=0; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' || failed=1; \
 	$(BIN)/pytest -n 2 --dist loadfile -m 'container and not long' || failed=1; \

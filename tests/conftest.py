@@ -51,7 +51,7 @@ def require_slurm(release: str) -> SlurmInstall:
     """A real Slurm of this release."""
     install = slurm_roots.for_release(release)
     if install is None:
-        pytest.fail(f"no Slurm {release} in {slurm_roots.parsers_folder()}: run tools/setup-parsers", pytrace=False)
+        pytest.fail(f"no Slurm {release} in {slurm_roots.parsers_folder()}: clustergen setup parsers", pytrace=False)
     return install
 
 

@@ -17,7 +17,7 @@ MISSING = "NoSuchKeyAtAll"
 def refused(release: str, lines: list[str]) -> set[str]:
     """The keys, in lower case, that scontrol of that release calls unrecognized in a slurm.conf of these lines."""
     install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release} here: tools/setup-parsers builds one"
+    assert install is not None, f"no Slurm {release} here: clustergen setup parsers builds one"
     notes = {"slurm.conf": "\n".join(lines) + "\n"}
     script = "cd /run/clustergen; SLURM_CONF=$PWD/slurm.conf exec scontrol show hostnames a"
     done = sandbox.run(sandbox.Sandbox(install.path), ["sh", "-c", script], timeout=60, notes=notes)
@@ -67,7 +67,7 @@ NodeName=localhost
 @pytest.mark.parametrize("release", RELEASES)
 def test_words_that_stop_it(release: str) -> None:
     install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release} here: tools/setup-parsers builds one"
+    assert install is not None, f"no Slurm {release} here: clustergen setup parsers builds one"
     words = [word for key in STRICT for word in slurm_values.tokens(key) if not word.takes_value]
     tried = [f"{word.key} {word.token}" for word in words] + [f"{key} no_such_word" for key in STRICT]
     notes = {"base": BASE, "words": "\n".join(tried) + "\n"}

@@ -24,7 +24,7 @@ SEVERAL = ("killwait", "feature", "prio_basic", "taskplugin", "topo_tree", "mpid
 
 def _install(release: str) -> SlurmInstall:
     install = for_release(release)
-    assert install is not None, f"no Slurm {release}: run tools/setup-parsers"
+    assert install is not None, f"no Slurm {release}: run clustergen setup parsers"
     return install
 
 

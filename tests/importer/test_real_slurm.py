@@ -149,7 +149,7 @@ def test_blocks_and_topology_yaml(tmp_path: Path, release: str, plugin: str, fil
     (source / file).write_text(text, encoding="utf-8")
     out = _rendered(source, tmp_path, release)
     install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release}: run tools/setup-parsers"
+    assert install is not None, f"no Slurm {release}: run clustergen setup parsers"
     old, new = _shown(install, source, out, tmp_path, ("NodeName=n8", name))
     assert old == new
 

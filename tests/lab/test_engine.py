@@ -28,7 +28,7 @@ def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = Non
 @pytest.mark.parametrize(
     ("programs", "words", "hint"),
     [
-        ({}, "neither podman nor docker", "tools/setup-lab"),
+        ({}, "neither podman nor docker is installed", "clustergen setup lab"),
         ({"podman": OLD}, "podman 3.4.4 is too old: 4.0 is needed", "docker"),
         ({"podman": "echo podman version 5.4.2"}, "podman lacks conmon, iptables, nftables, runc", "apt-get install"),
         ({"docker": SILENT}, "docker's daemon cannot be used: Cannot connect to the Docker daemon", "start docker"),

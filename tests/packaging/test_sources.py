@@ -70,3 +70,16 @@ def test_the_guide_lists_what_playbooks_may_import() -> None:
     contracts = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     (contract,) = (one for one in contracts["contracts"] if one["id"] == "playbooks")
     assert declared == {line.partition(" -> ")[2] for line in contract["ignore_imports"]}
+
+
+def test_messages_name_nothing_that_only_a_checkout_has() -> None:
+    """A wheel has neither tools/ nor guides; `clustergen explain` and `clustergen setup` are there for everybody."""
+    named = [
+        f"{path.relative_to(CHECKOUT)}:{node.lineno}: {match[0]}"
+        for path in modules()
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body[1:]  # but for the module's docstring
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for match in re.finditer(r"\b(?:tools/[a-z-]+|docs/(?!proof)[a-z-]+\.md)", node.value)
+    ]
+    assert not named, "\n".join(named)

@@ -68,7 +68,7 @@ def test_a_release_without_packages_is_a_warning(tmp_path: Path) -> None:
     """Debian 12 has Slurm 22.05; `build: schedmd` says that the site builds its own."""
     result = run(TINY, tmp_path)
     assert "no distribution package of Slurm 24.11 exists for debian-12" in result.stdout
-    assert "docs/slurm-packages.md" in result.stdout
+    assert "clustergen explain slurm-packages-lacking" in result.stdout
     assert "Assumed: Slurm's packages" in rendered(TINY, tmp_path, "README.md")
     stated = changed(TINY, ('version: "24.11"', 'version: "24.11", build: schedmd'))
     assert "warning" not in run(stated, tmp_path).stdout

@@ -21,7 +21,7 @@ TWO_RAILS = {**COMPUTE, "addresses": {"fabric": ["10.1.0.[11-14]", "10.1.1.[11-1
 
 def root(program: str) -> Path:
     found = root_with(program)
-    assert found is not None, f"tools/setup-parsers makes the root with {program}"
+    assert found is not None, f"clustergen setup parsers makes the root with {program}"
     return found
 
 

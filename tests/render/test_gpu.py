@@ -43,7 +43,7 @@ def with_gpus(folder: Path, gpu: dict[str, Any] | None = None, kind: dict[str, A
 @pytest.mark.real
 def test_modprobe_reads_the_options(tmp_path: Path) -> None:
     root = root_with("modprobe")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100"}
     tree = with_gpus(tmp_path, gpu={"profiling": "everybody", "modprobe": options})
     box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
@@ -235,7 +235,7 @@ PACKAGES = ("nvidia-persistenced", "nvidia-fabricmanager", "nvidia-mig-manager",
 @pytest.mark.parametrize("kind", [{"system": "dgx-h100"}, {"system": "gb200-nvl72-tray"}])
 def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[str, Any]) -> None:
     root = root_with("systemd-analyze")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     plan = {"mig": "small"} if kind["system"] == "dgx-h100" else {}
     types = {"gpu": {**kind, "gpus": {**plan, "power_limit": "600W"}}}
     tree = tree_of(manifest(node_types=types, gpu={"mig_plans": PLANS}), tmp_path)

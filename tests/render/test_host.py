@@ -37,7 +37,7 @@ EVERYWHERE = {
 
 def root(program: str) -> Path:
     found = root_with(program)
-    assert found is not None, f"tools/setup-parsers makes the root with {program}"
+    assert found is not None, f"clustergen setup parsers makes the root with {program}"
     return found
 
 

@@ -49,7 +49,7 @@ def monitored(**changes: Any) -> dict[str, Any]:
 
 def box(tree: Any, folder: Path, host: str = "mon") -> sandbox.Sandbox:
     root = root_with("promtool")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
 
 
@@ -369,7 +369,7 @@ def test_counters_of_roce_ports_are_exported_under_the_names_that_alerts_read(tm
     (tmp_path / "programs/usr/sbin/ethtool").write_text(f"#!/bin/bash\n{ETHTOOL}", encoding="utf-8")
     (tmp_path / "programs/usr/sbin/ethtool").chmod(0o755)
     place = root_with("promtool")
-    assert place is not None, "tools/setup-parsers makes the root that this test asks"
+    assert place is not None, "clustergen setup parsers makes the root that this test asks"
     files = ((lay_out(tree, "c1", tmp_path / "node"), "/"), (tmp_path / "programs", "/"))
     script = f"""{PORTS}; {ROCE_METRICS} && cat /var/lib/prometheus/node-exporter/roce.prom
 promtool check metrics </var/lib/prometheus/node-exporter/roce.prom >&2 || [ $? = 3 ]"""
@@ -579,7 +579,7 @@ def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str]
     tree = tree_of(monitored(os=os), tmp_path)
     folder = lay_out(tree, host, tmp_path / "node")
     root = root_with("systemd-analyze")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     stands = tmp_path / "stands"
     (stands / "usr/lib/systemd/system").mkdir(parents=True)
     for name in ("nvidia-dcgm", "nvidia-dcgm-exporter", "prometheus", "prometheus-node-exporter", "slurmctld"):
@@ -616,7 +616,7 @@ def test_arguments_reach_the_daemons_as_words(tmp_path: Path) -> None:
 def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     tree = tree_of(monitored(networks=LOSSLESS), tmp_path)
     root = root_with("shellcheck")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     files = ((lay_out(tree, "head", tmp_path / "node"), "/"), (lay_out(tree, "c1", tmp_path / "node"), "/"))
     done = sandbox.run(sandbox.Sandbox(root, files=files), ["shellcheck", METRICS, ROCE_METRICS], timeout=60)
     assert done.code == 0, done.stdout

@@ -248,7 +248,7 @@ def test_what_is_not_known_is_not_made_up(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_ucx_takes_its_settings(tmp_path: Path) -> None:
     root = root_with("ucx_info")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
 
     def effective(name: str, **sections: Any) -> dict[str, str]:
         folder = lay_out(tree(tmp_path, **sections), "c1", tmp_path / name)
@@ -322,7 +322,7 @@ esac
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bool) -> None:
     root = root_with("udevadm")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     folder = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
     setpci = folder / "usr/bin/setpci"
     setpci.parent.mkdir(parents=True)
@@ -348,7 +348,7 @@ def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bo
 @pytest.mark.real
 def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
     root = root_with("shellcheck")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     folder = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
     box = sandbox.Sandbox(root, files=((folder / "usr", "/usr"), (folder / "etc", "/etc")))
     checked = sandbox.run(box, ["shellcheck", "/usr/local/sbin/clustergen-acs-off"], timeout=20)

@@ -35,7 +35,7 @@ def test_without_a_job_only_administrators_come_in_even_where_sssd_lets_local_us
     os: str, tmp_path: Path
 ) -> None:
     root = root_with("pamtester")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     tree = cluster(tmp_path, os=os, host={"admin_group": "admins"})
     node = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),), hostname="c1")
     notes = {"sssd": SSSD, "others": OTHERS, "scene": SCENE}

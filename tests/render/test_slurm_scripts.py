@@ -59,7 +59,7 @@ esac""",
 @pytest.fixture
 def root() -> Path:
     found = root_with("pgrep")
-    assert found is not None, "tools/setup-parsers makes the root that this test asks"
+    assert found is not None, "clustergen setup parsers makes the root that this test asks"
     return found
 
 

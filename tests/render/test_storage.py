@@ -78,7 +78,7 @@ PATHS = st.lists(st.text("abzAZ019-_.:@+,%", min_size=1, max_size=8), min_size=1
 @given(st.lists(PATHS.filter(lambda path: path.strip("/.")), min_size=30, max_size=30))
 def test_unit_names_are_systemds(paths: list[str]) -> None:
     root = root_with("systemd-escape")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     told = sandbox.run(sandbox.Sandbox(root), ["systemd-escape", "-p", "--suffix=mount", "--", *paths], timeout=20)
     assert told.code == 0, told.stderr
     assert told.stdout.split() == [str(mount_unit(path)) for path in paths]
@@ -177,7 +177,7 @@ PACKAGES = ("lnet", "weka-agent", "beegfs-client", "beegfs-helperd", "openibd", 
 def verify_units(folder: Path, root_folder: Path) -> str:
     """What systemd says of all units below a folder; units and programs that packages bring are stood in for."""
     root = root_with("systemd-analyze")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     stands = root_folder / "stands"
     (stands / "usr/lib/systemd/system").mkdir(parents=True)
     (stands / "usr/sbin").mkdir()
@@ -464,7 +464,7 @@ def served(folder: Path, **entries: Any) -> Any:
 
 def nfs_box(tree: Any, folder: Path, host: str = "head") -> sandbox.Sandbox:
     root = root_with("exportfs")
-    assert root is not None, "tools/setup-parsers makes the root that this test asks"
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
     return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"),))
 
 

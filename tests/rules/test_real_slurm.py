@@ -32,7 +32,7 @@ def ask(text: str, folder: Path) -> SlurmReport:
     stated = re.search(r'version: "([0-9.]+)"', text)
     release = stated[1] if stated and stated[1] in ("22.05", "24.11") else "26.05"
     install = slurm_roots.for_release(release)
-    assert install is not None, f"no Slurm {release}: run tools/setup-parsers"
+    assert install is not None, f"no Slurm {release}: run clustergen setup parsers"
     return read_config(install, lay_out(tree, "head", folder / "root"))
 
 

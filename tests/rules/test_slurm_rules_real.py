@@ -51,7 +51,7 @@ def ask(text: str, folder: Path) -> SlurmReport:
     assert tree is not None, found
     stated = re.search(r'version: "([0-9.]+)"', text)
     install = slurm_roots.for_release(stated[1] if stated else "24.11")
-    assert install is not None, "run tools/setup-parsers"
+    assert install is not None, "run clustergen setup parsers"
     return read_config(install, lay_out(tree, "head", folder / "root"))
 
 

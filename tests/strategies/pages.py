@@ -7,7 +7,7 @@ What a fenced block is for stands in its info string, after the language:
     yaml wrong CODE            a fragment that gets this diagnostic
     … file=PATH                the reader saves it under that name, in the folder where the page's sessions run
     console session            commands after `$ `, and all that they print; `…` stands for what may differ
-    console session real       the same, with real parsers (tools/setup-parsers)
+    console session real       the same, with real parsers (clustergen setup parsers)
     console                    commands that a page only talks of: options of `clustergen` must exist
 """
 

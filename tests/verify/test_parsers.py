@@ -225,7 +225,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
     (row,) = rows_of(rendered(cluster), check)
     assert row.status == "not run"
     assert row.version == ""
-    assert str(bare) in row.words[0] or "tools/setup-parsers" in row.words[0], row
+    assert str(bare) in row.words[0] or "clustergen setup parsers" in row.words[0], row
 
 
 def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

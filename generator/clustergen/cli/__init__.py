@@ -31,6 +31,7 @@ _VERBS = {
     "lint": "Say what is wrong with a hand-written slurm.conf and its kin.",
     "import": "Make a manifest out of a hand-written slurm.conf and its kin.",
     "lab": "Turn a manifest's nodes into containers, and those into the cluster.",
+    "setup": "Install the programs that verify and lab run.",
     "explain": "Tell why: a diagnostic, a field of the manifest, a line of a rendered file.",
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",

@@ -36,9 +36,9 @@ def command(
     A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
     parser, for kinds of files that nobody but the program on a node can read.
 
-    Programs come from the folder that tools/setup-parsers fills, or are those of this machine. A tree whose release of
-    Slurm is not among them is read by the next newer one, with a remark. Nothing is changed, started or reached outside
-    of a sandbox.
+    Programs come from the directory that `clustergen setup parsers` fills, or are those of this machine. A tree whose
+    release of Slurm is not among them is read by the next newer one, with a remark. Nothing is changed, started or
+    reached outside of a sandbox.
 
     Exit codes: 0 everything that has a parser passed, 1 something failed, 3 nothing failed but a parser could not be
     asked, or TREE cannot be read.

@@ -12,7 +12,6 @@ from clustergen.manifest.stated import is_stated
 from clustergen.records import record
 
 _ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login")
-PACKAGES = "docs/slurm-packages.md"
 
 
 @record
@@ -40,7 +39,8 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
             ("slurm", "version"),
             "Slurm's packages",
             f"no distribution package of Slurm {cluster.release} exists for {', '.join(lacking)}",
-            f"build SchedMD's packages and set repositories_slurm_url ({PACKAGES}), or use another release",
+            "build SchedMD's packages and set repositories_slurm_url"
+            " (clustergen explain slurm-packages-lacking), or use another release",
         )
 
 

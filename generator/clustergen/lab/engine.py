@@ -101,7 +101,9 @@ def find(choice: str | None, store: Path) -> Engine:
                 _settings(store)
             return Engine(name, program, store, hybrid(), name == "podman" or _docker_api(program) >= (1, 44))
     if len(answers) > 1 and all(absent for absent, *_ in answers):
-        raise ClustergenError("neither podman nor docker is on this machine", "tools/setup-lab installs podman")
+        raise ClustergenError(
+            "neither podman nor docker is installed", "run clustergen setup lab to install podman"
+        )
     raise ClustergenError(*min(answers)[1:])  # what is there, and cannot be used, before what is not there
 
 
@@ -112,7 +114,7 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
         if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < _PODMAN_OLDEST:
             return (
                 f"podman {version} is too old: {_PODMAN_OLDEST}.0 is needed",
-                "tools/setup-lab installs docker in its place",
+                "run clustergen setup lab, which installs docker instead",
             )
     want = [] if program else ["podman"]
     want += [package for needed, package in _PODMAN_NEEDS.items() if not shutil.which(needed, path=_PATH)]
@@ -121,7 +123,7 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
     if not want:
         return None
     what = f"podman lacks {', '.join(want)}" if program else "podman is not on this machine"
-    return what, f"tools/setup-lab, or as root: apt-get install --no-install-recommends {' '.join(want)}"
+    return what, f"run clustergen setup lab, or as root: apt-get install --no-install-recommends {' '.join(want)}"
 
 
 def _docker_lacks(program: str | None) -> tuple[str, str] | None:

@@ -25,8 +25,8 @@ def adopt_with_selinux(cluster: Cluster) -> Iterator[Finding]:
                 place_of_os(cluster, group),
                 f"{os.id} enforces SELinux, which keeps pam_slurm_adopt from asking slurmstepd: users cannot ssh to the"
                 " nodes of their jobs",
-                "load a policy module (docs/troubleshooting.md) and write host: {ssh_adopt: true}; or write"
-                " host: {ssh_adopt: false}, and everybody may ssh to the nodes",
+                "load a policy module (clustergen explain ssh-adopt-selinux) and write host: {ssh_adopt: true}; or"
+                " write host: {ssh_adopt: false}, and everybody may ssh to the nodes",
             )
 
 

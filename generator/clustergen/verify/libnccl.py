@@ -1,6 +1,6 @@
 """The names that NCCL reads, out of the library itself: they are strings in libnccl.so.2.
 
-tools/setup-parsers keeps them as lists, a file per release, because the library has hundreds of MiB. A library that
+`clustergen setup nccl` keeps them as lists, a file per release, because the library has hundreds of MiB. A library that
 CLUSTERGEN_LIBNCCL names, or that is installed for this Python, is searched itself.
 """
 
@@ -40,7 +40,7 @@ class NcclNames:
 
 def nccl_names() -> list[NcclNames]:
     """Every list that is here, the library that the user named first."""
-    libraries = [_of_library(path) for path in _libraries()]
+    libraries = [read_library(path) for path in _libraries()]
     libraries += [
         NcclNames(path.stem, frozenset(path.read_text(encoding="utf-8").split()))
         for path in sorted((parsers_folder() / FOLDER).glob("*.names"))
@@ -60,7 +60,7 @@ def _libraries() -> Iterator[Path]:
         yield from Path(place).glob("lib/libnccl.so.2")
 
 
-def _of_library(path: Path) -> NcclNames:
+def read_library(path: Path) -> NcclNames:
     """Raises OSError where the library cannot be read."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         banner = _BANNER.search(content)

@@ -59,7 +59,7 @@ def find(name: str, system: str = "") -> Program:
                 return Program(name, f"/{place}/{name}", root)
     if path := shutil.which(name, path=SEARCH):
         return Program(name, path, Path("/"))
-    raise NotHere(f"{name} is neither in {parsers_folder()} (tools/setup-parsers) nor installed")
+    raise NotHere(f"{name} is not installed, nor in {parsers_folder()}: run clustergen setup parsers")
 
 
 def ask(
@@ -71,12 +71,13 @@ def ask(
     arguments: Sequence[str] = (),
     stand_ins: Iterable[tuple[Path, str]] = (),
     timeout: float = TIMEOUT,
+    is_one_user: bool = True,
 ) -> Answer:
     """Runs a bash script beside the files of a node; `$program` is the program's path, `$@` are the arguments.
 
     `version` is the command that prints the program's version. `stand_ins` are more folders to lay over the root,
-    before the node's own files. A script may leave files in /run/clustergen. Raises NotHere where no sandbox can be
-    made.
+    before the node's own files. `is_one_user`: the script changes to no other user. It may leave files in
+    /run/clustergen. Raises NotHere where no sandbox can be made.
     """
     files = (*stand_ins, *([(node.folder, "/")] if node else ()))
     box = sandbox.Sandbox(
@@ -84,6 +85,7 @@ def ask(
         files=files,
         hosts=node.hosts_text if node else "",
         hostname=node.hosts[0] if node and node.hosts else "localhost",
+        is_one_user=is_one_user,
     )
     whole = f"program={program.path}\n{{ {version}; }} </dev/null >/run/clustergen/version 2>&1\n{script}"
     try:

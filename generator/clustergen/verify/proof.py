@@ -162,7 +162,7 @@ _HEAD = """\
 # What has read the files
 
 Made by `clustergen proof` out of the rows of `clustergen verify`; not to be edited. How far the files are known to be
-right stands here, and nothing in this project claims more. The programs of `tools/setup-parsers` have read these
+right stands here, and nothing in this project claims more. The programs of `clustergen setup parsers` have read these
 clusters, and complained of nothing:
 """
 _BY_FILE = """\

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from clustergen import log
+from clustergen.verify.namespaces import lacks
 
 NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -32,6 +33,7 @@ class Sandbox:
     `files` are (folder here, folder inside) pairs, laid over the root in order; a pair that ends in "/" keeps symbolic
     links, any other follows them. `empty` are folders whose content in the root is hidden first. `hosts` is the text of
     /etc/hosts, `addresses` are the machine's own (without a prefix length), `devices` are device files that must exist.
+    `is_one_user`: no program changes to another user, so that a user namespace without a range of ids is enough.
     """
 
     root: Path
@@ -41,6 +43,7 @@ class Sandbox:
     hostname: str = "localhost"
     addresses: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    is_one_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +57,35 @@ class Outcome:
 
 
 @cache
-def _unshare() -> tuple[tuple[str, ...] | None, str]:
+def _unshare(is_one_user: bool) -> tuple[tuple[str, ...] | None, str]:
     """The command that makes namespaces here, or why there is none."""
     if shutil.which("unshare") is None:
         return None, "the program unshare (util-linux) is not installed"
-    # Without root, a user name space: with the range of ids that /etc/subuid grants, as the daemons change theirs.
-    command = ("unshare", *(() if os.geteuid() == 0 else ("--map-root-user", "--map-auto")), *NAMESPACES)
-    try:
-        done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:
-        return None, "unshare does not return"
-    if done.returncode == 0:
-        return command, ""
-    return None, f"no name spaces here (root, or newuidmap and an entry in /etc/subuid): {done.stderr.strip()}"
+    if os.geteuid() == 0:
+        users: tuple[tuple[str, ...], ...] = ((),)
+    else:  # with the range of ids that /etc/subuid grants, else with this user as the only one
+        users = (("--map-root-user", "--map-auto"), ("--map-root-user",))[: 2 if is_one_user else 1]
+    error = ""
+    for options in users:
+        command = ("unshare", *options, *NAMESPACES)
+        try:
+            done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return None, "unshare does not return"
+        if done.returncode == 0:
+            return command, ""
+        error = done.stderr.strip()
+    missing = "; ".join(lack.what for lack in lacks()) or error
+    return None, f"{missing}: run clustergen setup parsers for the command that an administrator has to run"
 
 
-def unavailable(root: Path) -> str | None:
+def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
     """Why programs of `root` cannot be run here; None where they can."""
-    command, reason = _unshare()
+    command, reason = _unshare(is_one_user)
     if command is None:
         return reason
-    if os.geteuid() != 0 and not os.access(root / "etc", os.W_OK):
+    is_this_machine = root == Path("/") and is_one_user  # which sandbox.sh copies in part
+    if os.geteuid() != 0 and not is_this_machine and not os.access(root / "etc", os.W_OK):
         return f"{root} belongs to another user; only root may use it"
     return None
 
@@ -91,8 +102,8 @@ def run(
 
     Raises SandboxError where `unavailable` gives a reason or the sandbox itself cannot be set up.
     """
-    command, _ = _unshare()
-    reason = unavailable(sandbox.root)
+    command, _ = _unshare(sandbox.is_one_user)
+    reason = unavailable(sandbox.root, is_one_user=sandbox.is_one_user)
     if command is None or reason is not None:
         raise SandboxError(reason)
     with tempfile.TemporaryDirectory(prefix="clustergen-", ignore_cleanup_errors=True) as folder:

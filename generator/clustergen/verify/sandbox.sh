@@ -11,9 +11,18 @@ mkdir "$work/fs"
 mount -t tmpfs -o mode=755 sandbox "$work/fs"
 mkdir "$work/fs/upper" "$work/fs/scratch" "$work/fs/root"
 new=$work/fs/root
-layers=lowerdir=$root,upperdir=$work/fs/upper,workdir=$work/fs/scratch
-mount -t overlay -o "userxattr,$layers" overlay "$new" 2>/dev/null || mount -t overlay -o "$layers" overlay "$new"
-if [ "$root" = / ]; then # the overlay shows the root file system alone; programs may live on others
+# An ordinary user may change nothing in a copy-on-write view of this machine: its files belong to a root outside.
+if [ "$root" = / ] && ! [ -w /etc ]; then
+  view=copy
+  for at in /*; do [ ! -L "$at" ] || cp -P "$at" "$new$at"; done
+  mkdir -p "$new/etc" "$new/var/lib" "$new/var/log" "$new/root" "$new/home"
+  cp -r --preserve=mode /etc/. "$new/etc/" 2>/dev/null || true # but for what only root may read
+else
+  view=overlay
+  layers=lowerdir=$root,upperdir=$work/fs/upper,workdir=$work/fs/scratch
+  mount -t overlay -o "userxattr,$layers" overlay "$new" 2>/dev/null || mount -t overlay -o "$layers" overlay "$new"
+fi
+if [ "$root" = / ] && [ $view = overlay ]; then # it shows the root file system alone; programs may live on others
   findmnt -rno TARGET | grep -E '^/(usr|opt)(/|$)' | while read -r at; do mount --bind "$at" "$new$at"; done
 fi
 
@@ -48,10 +57,16 @@ while IFS='	' read -r here there links; do
   mkdir -p "$work/fs/staged$there" "$new$there"
   cp -r "-$links" "$here/." "$work/fs/staged$there/" || [ "$links" = L ] # a dangling link is not ours to mend
 done <"$work/copy"
-if [ -d "$work/fs/staged" ]; then
-  chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
-  cp -a "$work/fs/staged/." "$new/"
+mkdir -p "$work/fs/staged"
+chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
+if [ $view = copy ]; then # the files under test in front of this machine's
+  for at in usr opt; do
+    mkdir -p "$work/fs/staged/$at" "$new/$at"
+    mv "$work/fs/staged/$at" "$work/fs/$at"
+    mount -t overlay -o "lowerdir=$work/fs/$at:/$at" overlay "$new/$at"
+  done
 fi
+cp -a "$work/fs/staged/." "$new/"
 rm -f "$new/etc/hosts"
 cp "$work/hosts" "$new/etc/hosts"
 

@@ -1,4 +1,4 @@
-"""Finds Slurm installations that can be asked: roots that tools/setup-parsers built, the machine's own, an image.
+"""Finds Slurm installations that can be asked: roots of `clustergen setup parsers`, the machine's own, an image.
 
 A root is a folder with a whole Linux file system; it is entered by chroot and never booted. Any folder of that kind in
 the parsers' folder counts, so a root of another distribution or of one's own Slurm build only has to be put there.
@@ -37,7 +37,7 @@ class SlurmInstall:
 
 
 def parsers_folder() -> Path:
-    """Where tools/setup-parsers puts its roots: CLUSTERGEN_PARSERS, or a folder in the user's cache."""
+    """Where `clustergen setup parsers` puts its roots: CLUSTERGEN_PARSERS, or a folder in the user's cache."""
     if named := os.environ.get("CLUSTERGEN_PARSERS"):
         return Path(named)
     cache = os.environ.get("XDG_CACHE_HOME")
@@ -121,7 +121,7 @@ def from_image(image: str) -> SlurmInstall:
 
 def expand(install: SlurmInstall, hosts: str) -> list[str]:
     """`scontrol show hostnames`: what Slurm itself makes of a host list. Raises ValueError where that is nothing."""
-    box = sandbox.Sandbox(install.path)
+    box = sandbox.Sandbox(install.path, is_one_user=True)
     script = 'cp /run/clustergen/c /tmp; SLURM_CONF=/tmp/c exec scontrol show hostnames "$1"'
     notes = {"c": "ClusterName=c\nSlurmctldHost=c\n"}
     done = sandbox.run(box, ["/bin/sh", "-c", script, "sh", hosts], timeout=60, notes=notes)
@@ -149,9 +149,9 @@ def _version(root: Path) -> str | None:
     if root != Path("/") and noted.is_file():
         return noted.read_text(encoding="utf-8").strip()
     program = _find(root, "slurmctld")
-    if program is None or sandbox.unavailable(root) is not None:
+    if program is None or sandbox.unavailable(root, is_one_user=True) is not None:
         return None
-    output = sandbox.run(sandbox.Sandbox(root), [program, "-V"], timeout=60).stdout
+    output = sandbox.run(sandbox.Sandbox(root, is_one_user=True), [program, "-V"], timeout=60).stdout
     match = _VERSION.search(output)
     return match.group(0) if match else None
 

@@ -102,7 +102,8 @@ class Reader:
     `script` runs with the files' paths as its arguments. `complaints` picks what is wrong out of the answer; `notes`
     what should be known of a pass; both may raise NotHere where the answer shows that nothing was read. `newest`: of
     the newest system whatever the node's is; `since`: the first major version that can be asked. `whole`: nodes differ
-    even if their files of this kind do not, because the program looks at others as well.
+    even if their files of this kind do not, because the program looks at others as well. `is_one_user`: it changes to
+    no other user.
     """
 
     program: str
@@ -115,6 +116,7 @@ class Reader:
     since: int = 0
     newest: bool = False
     whole: bool = False
+    is_one_user: bool = True
 
     def __call__(self, check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         asked = set()
@@ -137,6 +139,7 @@ class Reader:
                     node=node,
                     arguments=self.arguments(question),
                     stand_ins=tuple(self.stand_ins(question, folder)),
+                    is_one_user=self.is_one_user,
                 )
                 if int((re.findall(r"^\d+", answer.version) or ["0"])[0]) < self.since:
                     raise NotHere(f"{self.program} {answer.version} is too old to be asked, {self.since} is not")

@@ -81,7 +81,7 @@ def _nccl(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]
     release = str(trial.tree.variables.get("nccl_release", ""))
     lists = nccl_names()
     if not lists:
-        why = "no libnccl here: tools/setup-parsers nccl, or name it by CLUSTERGEN_LIBNCCL"
+        why = "no names of libnccl are installed: run clustergen setup nccl, or set CLUSTERGEN_LIBNCCL"
         yield check.row("not run", entries, [why])
         return
     exact = [one for one in lists if one.release == release]

@@ -101,7 +101,7 @@ END
 
 def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
     if "No module named 'firewall'" in answer.err:
-        raise NotHere("python3-firewall is not installed beside that Python: tools/setup-parsers")
+        raise NotHere("python3-firewall is not installed beside that Python: run clustergen setup parsers")
     if answer.code != 0:
         yield answer.lines[-1] if answer.code is None or not answer.err else answer.err.splitlines()[-1]
     sources = answer.out.split()

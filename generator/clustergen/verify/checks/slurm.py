@@ -52,8 +52,8 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     release = trial.tree.slurm_release
     install = for_release(release) or next_newer(release)
     if install is None:
-        installed = ", ".join(one.version for one in installs()) or "none"
-        why = f"the tree is for Slurm {release or 'of no release'}; in {parsers_folder()} or installed is {installed}"
+        installed = ", ".join(one.version for one in installs()) or "none (run clustergen setup parsers)"
+        why = f"the tree is for Slurm {release or 'of no release'}; installed or in {parsers_folder()}: {installed}"
         yield check.row("not run", entries, [why])
         return
     node = _controller(trial)

@@ -82,7 +82,9 @@ def _unit_notes(answer: Answer, question: Question) -> Iterator[str]:
 _CANARY = "ClustergenCanary"
 
 
-def _settings(section: str, prepare: str, daemon: str, read_as: str, written_as: str) -> Reader:
+def _settings(
+    section: str, prepare: str, daemon: str, read_as: str, written_as: str, *, is_one_user: bool = True
+) -> Reader:
     """A daemon that reads its settings at its start; a key that it cannot know shows that it has read its drop-ins."""
 
     def complaints(answer: Answer, _question: Question) -> Iterator[str]:
@@ -101,6 +103,7 @@ def _settings(section: str, prepare: str, daemon: str, read_as: str, written_as:
         f"export SYSTEMD_LOG_TARGET=console SYSTEMD_LOG_LEVEL=info; {canary}; {prepare}\n"
         f"{daemon} 2>/tmp/said &\n{until}; cat /tmp/said >&2; exit 0",
         complaints,
+        is_one_user=is_one_user,
     )
 
 
@@ -156,6 +159,7 @@ CHECKS = (
             "--unit=basic.target",
             "/etc/systemd/user.conf.d",
             "/etc/systemd/system.conf.d",
+            is_one_user=False,
         ),
     ),
     Check(

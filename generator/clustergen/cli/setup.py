@@ -1,0 +1,80 @@
+"""`clustergen setup`: the programs that `verify` and `lab` run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from clustergen.cli import output
+from clustergen.diagnostics import ClustergenError
+
+
+@click.group("setup")
+def command() -> None:
+    """Install the programs that verify and lab run.
+
+    Without root, each command names what is missing on this machine and the one command that an administrator has to
+    run.
+    """
+
+
+def _reporter() -> Callable[[str, str], None]:
+    """Prints a line per step, from any thread; nothing with -q."""
+    is_quiet = output.is_quiet()
+
+    def report(name: str, text: str) -> None:
+        if not is_quiet:
+            click.echo(f"{name:10} {text}", err=True)
+
+    return report
+
+
+@command.command("parsers")
+@click.argument("suites", metavar="[SUITE...]", nargs=-1)
+def parsers(suites: tuple[str, ...]) -> None:
+    """Unpack the real programs that `clustergen verify` runs into this user's cache.
+
+    SUITE is trixie (Slurm 24.11, Prometheus, systemd, sshd and most others), bookworm (Slurm 22.05) or forky (Slurm
+    26.05); without one, all three and the names of NCCL (clustergen setup nccl). They are Debian packages in a
+    directory per release, below ~/.cache/clustergen/parsers or CLUSTERGEN_PARSERS. No service starts on this machine.
+    The first run takes some minutes and 2 GB; a root that is up to date is left untouched. CLUSTERGEN_MIRROR names
+    another Debian mirror.
+
+    Exit codes: 0 everything is ready, 2 no such SUITE, 3 something could not be installed.
+    """
+    from clustergen.diagnostics import did_you_mean
+    from clustergen.setup import nccl
+    from clustergen.setup import parsers as roots
+
+    for suite in suites:
+        if suite not in roots.SUITES:
+            hint = did_you_mean(suite, roots.SUITES) or f"choose of {', '.join(roots.SUITES)}"
+            raise ClustergenError(f"no suite is called '{suite}'", hint=hint, exit_code=2)
+    report = _reporter()
+    roots.set_up(suites or tuple(roots.SUITES), report, [] if suites else [lambda: nccl.set_up(report)])
+
+
+@command.command("nccl")
+def nccl_names() -> None:
+    """Extract the names that NCCL reads from its wheels on PyPI, for the check of nccl.conf.
+
+    Downloads some hundred MB per release and keeps a list of a few KB.
+    """
+    from clustergen.setup import nccl
+
+    nccl.set_up(_reporter())
+
+
+@command.command("lab")
+@click.option("--docker", is_flag=True, help="Install docker beside podman; its daemon is neither started nor enabled.")
+def lab(docker: bool) -> None:
+    """Install what `clustergen lab` requires: podman with its network parts, ssh, mmdebstrap.
+
+    On Debian and Ubuntu, as root. Where the distribution's podman is older than 4, docker is installed. No setting of
+    podman is changed.
+    """
+    from clustergen.setup import lab as packages
+
+    names = packages.set_up(docker=docker)
+    _reporter()("lab", f"installed {' '.join(names)}" if names else "ready")

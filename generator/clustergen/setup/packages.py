@@ -1,0 +1,62 @@
+"""Packages of the machine: which are missing, their installation as root, and the command for an administrator."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.verify.namespaces import Lack
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_INSTALL = "apt-get install --no-install-recommends"
+DEBIAN_KEYS = tuple(f"/usr/share/keyrings/debian-archive-keyring.{form}" for form in ("gpg", "pgp"))
+Needs = dict[str, str | tuple[str, ...]]
+"""Package → its program, or absolute paths of which one exists."""
+
+
+def missing(needs: Needs) -> list[str]:
+    """The packages that are not installed."""
+    return [package for package, marks in needs.items() if not _is_installed(marks)]
+
+
+def _is_installed(marks: str | tuple[str, ...]) -> bool:
+    paths = (marks,) if isinstance(marks, str) else marks
+    return any(Path(path).exists() if path.startswith("/") else shutil.which(path, path=PATH) for path in paths)
+
+
+def administrator_command(lacks: Iterable[Lack]) -> str:
+    """One line that installs and grants everything; empty where nobody knows how."""
+    lacks = list(lacks)
+    packages = list(dict.fromkeys(lack.package for lack in lacks if lack.package))
+    install = [f"sudo {_INSTALL} {' '.join(packages)}"] if packages else []
+    return " && ".join(install + [lack.command for lack in lacks if lack.command])
+
+
+def refuse(lacks: Sequence[Lack]) -> ClustergenError:
+    """The error of a user who cannot install what is missing."""
+    command = administrator_command(lacks)
+    what = "; ".join(lack.what for lack in lacks)
+    hint = f"ask an administrator to run once: {command}" if command else None
+    return ClustergenError(f"{what}", hint=hint)
+
+
+def install(packages: Sequence[str]) -> None:
+    """Installs packages as root. Raises ClustergenError with what to do for any other user or package manager."""
+    if not shutil.which("apt-get", path=PATH):
+        raise ClustergenError(
+            f"not installed: {', '.join(packages)}", "install them with the package manager of this system"
+        )
+    if os.geteuid() != 0:
+        raise refuse([Lack(f"{package} is not installed", package=package) for package in packages])
+    environment = {**os.environ, "PATH": PATH, "DEBIAN_FRONTEND": "noninteractive"}
+    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+        command = ["timeout", "-k", "5", "900", "apt-get", "-qq", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode:
+            lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or done.stderr.splitlines()
+            reason = lines[0] if lines else f"apt-get {arguments[0]} ended with status {done.returncode}"
+            raise ClustergenError(f"apt-get could not install {' '.join(packages)}: {reason}")

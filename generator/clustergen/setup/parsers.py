@@ -1,0 +1,203 @@
+"""Root file systems with the programs that `clustergen verify` runs: one per Debian release, entered by chroot.
+
+A root is never booted, so no service starts on this machine. It is complete or absent; one that is still what this
+module would build is left untouched.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.setup import packages
+from clustergen.verify import namespaces
+from clustergen.verify.slurm_roots import parsers_folder
+
+Report = Callable[[str, str], None]
+"""Gets the name of a root and what happens to it."""
+
+_SLURM = (
+    "slurmctld,slurmd,slurmdbd,slurm-client,slurm-wlm-plugins,slurm-wlm-jwt-plugin,munge,"
+    "mariadb-server-core,mariadb-client-core"
+)
+SUITES = {
+    "trixie": "slurm-wlm-kafka-plugin,promtool,prometheus-alertmanager,chrony,openssh-server,sudo,systemd,udev,"
+    "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
+    "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall",
+    # Slurm 22.05 opens PMIx by the name that only the -dev package has.
+    "bookworm": "libpmix-dev,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,systemd,udev,kmod,"
+    "openmpi-bin",
+    "forky": "slurm-wlm-kafka-plugin",
+}
+"""Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
+
+# An empty system database, so that slurmdbd has a server to talk to; small, because every check copies it.
+_FINISH = r"""set -e; d=$1/var/lib/clustergen; mkdir -p "$d"
+chroot "$1" mariadb-install-db --no-defaults --user=root --datadir=/var/lib/clustergen/mariadb --skip-test-db --force \
+  --auth-root-authentication-method=socket --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
+  --innodb-undo-tablespaces=0 --innodb-temp-data-file-path=ibtmp1:1M:autoextend
+chroot "$1" slurmctld -V | sed "s/.* //" >"$d/slurm-version"
+rm -rf "$1"/var/lib/mysql "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/var/log/*.log"""
+
+_REQUIRED: packages.Needs = {"mmdebstrap": "mmdebstrap", "debian-archive-keyring": packages.DEBIAN_KEYS}
+_USEFUL: packages.Needs = {"arch-test": "arch-test", "shellcheck": "shellcheck"}
+_SECONDS = 900
+
+
+def lacks() -> list[namespaces.Lack]:
+    """What this machine lacks for building and running roots."""
+    lacking = packages.missing(_REQUIRED)
+    return [namespaces.Lack(f"{name} is not installed", package=name) for name in lacking] + namespaces.lacks()
+
+
+def set_up(suites: Sequence[str], report: Report, others: Sequence[Callable[[], None]] = ()) -> None:
+    """Builds the roots of `suites` that are missing or outdated, beside `others`.
+
+    As root, packages that the machine lacks are installed first. Raises ClustergenError when all that can be done is
+    done: with each failure, or with the command for an administrator.
+    """
+    folder = parsers_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        report("parsers", str(folder))
+        outdated = [suite for suite in suites if not _is_current(folder, suite)]
+        for suite in suites:
+            if suite not in outdated:
+                report(suite, f"Slurm {_version(folder / suite)}: ready")
+        jobs, failures = list(others), []
+        try:
+            if outdated:
+                _prepare(report)
+            jobs += [partial(_build, folder, suite, report) for suite in outdated]
+        except ClustergenError as error:
+            failures.append(error)
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            for result in [pool.submit(job) for job in jobs]:
+                try:
+                    result.result()
+                except ClustergenError as error:
+                    failures.append(error)
+    if failures:
+        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+        raise ClustergenError("\n".join(failure.message for failure in failures), hint="\n".join(hints) or None)
+
+
+def _prepare(report: Report) -> None:
+    """Installs what is missing as root; raises ClustergenError where building cannot begin."""
+    if os.geteuid() == 0:
+        if lacking := packages.missing({**_REQUIRED, **_USEFUL, "util-linux": "unshare"}):
+            packages.install(lacking)
+            report("machine", f"installed {' '.join(lacking)}")
+    elif missing := lacks():
+        raise packages.refuse(missing)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _packages_of(suite: str) -> str:
+    return f"iproute2,procps,{_SLURM},{SUITES[suite]}"
+
+
+def recipe(suite: str) -> str:
+    """What a root is built of, as 16 hexadecimal digits; another recipe is another root."""
+    return hashlib.sha256(f"{suite} {_packages_of(suite)} {_FINISH}".encode()).hexdigest()[:16]
+
+
+def _is_current(folder: Path, suite: str) -> bool:
+    mark = folder / suite / "var/lib/clustergen/recipe"
+    return mark.is_file() and mark.read_text(encoding="ascii").strip() == recipe(suite)
+
+
+def _version(root: Path) -> str:
+    return (root / "var/lib/clustergen/slurm-version").read_text(encoding="ascii").strip()
+
+
+def mirror() -> str:
+    """The Debian mirror that this machine's own apt uses; empty on another distribution, for mmdebstrap's default."""
+    if named := os.environ.get("CLUSTERGEN_MIRROR"):
+        return named
+    release = Path("/etc/os-release")
+    if not release.is_file() or "ID=debian" not in release.read_text(encoding="utf-8").splitlines():
+        return ""
+    apt = Path("/etc/apt")
+    urls: list[str] = []
+    for path in sorted(apt.glob("sources.list.d/*.sources")):
+        urls += re.findall(r"^URIs:\s*(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    for path in (apt / "sources.list", *sorted(apt.glob("sources.list.d/*.list"))):
+        if path.is_file():
+            urls += re.findall(r"^deb\s+(?:\[[^]]*\]\s+)?(\S+)\s", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return next((url for url in urls if re.fullmatch(r"(https?|mirror[^:]*|file)://?.*/debian/?", url)), "")
+
+
+def _command(suite: str, target: str, is_root: bool) -> list[str]:
+    command = [
+        *("timeout", "-k", "5", str(_SECONDS), "mmdebstrap", "--quiet", f"--mode={'root' if is_root else 'unshare'}"),
+        *("--variant=essential", f"--format={'directory' if is_root else 'tar'}", f"--include={_packages_of(suite)}"),
+        f'--customize-hook={_FINISH}; echo {recipe(suite)} >"$d/recipe"',
+        # A mirror may be a frozen copy, or this machine's clock wrong; the signatures are still checked.
+        '--aptopt=Acquire::Check-Valid-Until "false"',
+        '--aptopt=Acquire::Check-Date "false"',
+        '--aptopt=Acquire::Retries "3"',
+    ]
+    for path in ("doc", "man", "locale", "javascript"):
+        command.append(f"--dpkgopt=path-exclude=/usr/share/{path}/*")
+    return [*command, suite, target, *filter(None, [mirror()])]
+
+
+def _build(folder: Path, suite: str, report: Report) -> None:
+    """Builds a root beside its place and renames it; raises ClustergenError with apt's first error."""
+    report(suite, "building, one to two minutes")
+    began = time.monotonic()
+    work, log = folder / f".{suite}.new", folder / f"{suite}.log"
+    _remove(work)
+    is_root = os.geteuid() == 0
+    with log.open("w", encoding="utf-8") as errors:
+        if is_root:
+            command = _command(suite, str(work), is_root)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, check=False)
+            status = done.returncode
+        else:
+            status = _build_as_user(_command(suite, "-", is_root), work, errors.fileno())
+    if status:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = next((line for line in lines if line.startswith("E: ")), lines[-1] if lines else f"status {status}")
+        _remove(work)
+        raise ClustergenError(f"{suite} could not be built: {reason}", hint=f"read {log}")
+    log.unlink()
+    _remove(folder / suite)
+    work.rename(folder / suite)
+    report(suite, f"Slurm {_version(folder / suite)}: built in {time.monotonic() - began:.0f} s")
+
+
+def _build_as_user(command: Sequence[str], work: Path, errors: int) -> int:
+    """The files come back as an archive, so that they belong to this user."""
+    work.mkdir()
+    unpack = ["tar", "-x", "-C", str(work), "--no-same-owner", "--exclude=./dev/*"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as built:
+        unpacked = subprocess.run(unpack, stdin=built.stdout, stderr=errors, check=False)
+    if built.returncode == 0 and unpacked.returncode == 0:
+        subprocess.run(["chmod", "-R", "u+rwX", str(work)], check=True)
+    return built.returncode or unpacked.returncode
+
+
+def _remove(path: Path) -> None:
+    """Removes a root, whose directories may be closed to their owner."""
+    if path.exists():
+        subprocess.run(["chmod", "-R", "u+rwX", str(path)], check=False, capture_output=True)
+        shutil.rmtree(path)

@@ -1,0 +1,131 @@
+"""Roots are complete or absent, and a failure names its reason; mmdebstrap is stood in for by a script."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.setup import packages, parsers
+from clustergen.verify import namespaces
+
+# Writes what the hook of a real build leaves, into the directory or archive that is the last argument but a mirror.
+BUILDS = r"""
+echo "$@" >>"$LOG"
+for last; do case $last in *customize-hook*) recipe=$(expr "$last" : '.*echo \([0-9a-f]*\) >'); esac; done
+for word; do case $word in /*.new) target=$word ;; -) target=$(mktemp -d) archive=yes ;; esac; done
+mkdir -p "$target/var/lib/clustergen" "$target/usr" "$target/dev"
+echo 24.11.5 >"$target/var/lib/clustergen/slurm-version"
+echo "$recipe" >"$target/var/lib/clustergen/recipe"
+touch "$target/dev/null"
+[ -z "$archive" ] || tar -c -C "$target" .
+"""
+FAILS = r"""
+for word; do case $word in /*.new) mkdir -p "$word/usr/closed"; chmod 0 "$word/usr/closed" ;; esac; done
+echo 'I: running apt' >&2; echo 'E: Could not resolve deb.example.org' >&2; exit 25
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty parsers' directory on a machine that has everything but a real mmdebstrap."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "parsers"))
+    monkeypatch.setenv("CLUSTERGEN_MIRROR", "http://mirror.example.org/debian")
+    monkeypatch.setenv("LOG", str(tmp_path / "log"))
+    monkeypatch.setattr(packages, "missing", lambda needs: [])
+    monkeypatch.setattr(namespaces, "lacks", list)
+    return tmp_path / "parsers"
+
+
+def mmdebstrap(folder: Path, script: str) -> None:
+    program = folder.parent / "bin/mmdebstrap"
+    program.write_text(f"#!/bin/bash\n{script}", encoding="utf-8")
+    program.chmod(0o755)
+
+
+def set_up(*suites: str) -> list[tuple[str, str]]:
+    reports: list[tuple[str, str]] = []
+    parsers.set_up(suites, lambda name, text: reports.append((name, text)))
+    return reports
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_a_root_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch, user: int) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    mmdebstrap(folder, BUILDS)
+    reports = set_up("trixie")
+    assert reports[-1][1].startswith("Slurm 24.11.5: built in ")
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "trixie"]
+    assert (folder / "trixie/dev/null").exists() == (user == 0)  # a user's archive leaves device files out
+    command = (folder.parent / "log").read_text(encoding="utf-8")
+    assert f"--mode={'unshare' if user else 'root'} " in command
+    assert command.endswith("http://mirror.example.org/debian\n")
+    assert set_up("trixie")[1:] == [("trixie", "Slurm 24.11.5: ready")]
+    assert (folder.parent / "log").read_text(encoding="utf-8") == command
+
+
+def test_an_outdated_root_is_replaced(folder: Path) -> None:
+    mmdebstrap(folder, BUILDS)
+    set_up("trixie")
+    (folder / "trixie/var/lib/clustergen/recipe").write_text("0123456789abcdef\n", encoding="ascii")
+    (folder / "trixie/old").touch()
+    set_up("trixie")
+    assert not (folder / "trixie/old").exists()
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_a_failure_leaves_no_root_and_names_the_reason(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, user: int
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    mmdebstrap(folder, FAILS)
+    with pytest.raises(ClustergenError) as failure:
+        set_up("trixie", "forky")
+    assert failure.value.message.splitlines() == [
+        "trixie could not be built: E: Could not resolve deb.example.org",
+        "forky could not be built: E: Could not resolve deb.example.org",
+    ]
+    assert failure.value.exit_code == 3
+    assert str(folder / "trixie.log") in (failure.value.hint or "")
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "forky.log", "trixie.log"]
+
+
+def test_a_user_gets_the_one_command_for_an_administrator(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs no package is done all the same."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(packages, "missing", lambda needs: ["mmdebstrap"] if "mmdebstrap" in needs else [])
+    grant = "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 alice"
+    monkeypatch.setattr(
+        namespaces,
+        "lacks",
+        lambda: [
+            namespaces.Lack("newuidmap is not installed", package="uidmap"),
+            namespaces.Lack("alice has no range of ids in /etc/subuid and /etc/subgid", command=grant),
+        ],
+    )
+    done: list[str] = []
+    with pytest.raises(ClustergenError) as failure:
+        parsers.set_up(["trixie"], lambda name, text: None, [lambda: done.append("nccl")])
+    assert failure.value.message == (
+        "mmdebstrap is not installed; newuidmap is not installed; "
+        "alice has no range of ids in /etc/subuid and /etc/subgid"
+    )
+    command = f"sudo apt-get install --no-install-recommends mmdebstrap uidmap && {grant}"
+    assert failure.value.hint == f"ask an administrator to run once: {command}"
+    assert done == ["nccl"]
+
+
+def test_the_hook_of_a_build_is_a_valid_script() -> None:
+    command = parsers._command("trixie", "-", is_root=False)
+    (hook,) = (word.partition("=")[2] for word in command if word.startswith("--customize-hook="))
+    assert subprocess.run(["bash", "-n", "-c", hook], check=False, timeout=20).returncode == 0
+    assert hook.endswith(f'echo {parsers.recipe("trixie")} >"$d/recipe"')
+
+
+def test_recipes_differ() -> None:
+    assert len({parsers.recipe(suite) for suite in parsers.SUITES}) == len(parsers.SUITES)
