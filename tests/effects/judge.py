@@ -36,6 +36,8 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
         return Outcome(RIGHT, f"forced: {lost}") if lost or dead else Outcome(STRICT, "forced, and no job was lost")
     if change.accepts and not silent:
         return Outcome(RIGHT, change.accepts)
+    if lost and not dead and not silent and _is_announced(lost, verdict):
+        return Outcome(RIGHT, f"announced: {lost}")
     if lost or dead:
         return Outcome(JOBS_LOST, "; ".join(filter(None, (lost, dead))))
     if silent:
@@ -45,6 +47,12 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
     if (new := result["new_job"]) is not None and "rc=0" not in new:
         return Outcome(JOBS_LOST, f"a new job: {' '.join(new.split())[-120:]}")
     return Outcome(RIGHT, f"announced: {stranded}" if stranded else "")
+
+
+def _is_announced(lost: str, verdict: Verdict) -> bool:
+    """Whether the verdict names running jobs that end in just these states."""
+    states = {state for jobs in verdict.plan.running for state in jobs.state.split(", ")}
+    return set(re.findall(r"(?:^|; )[a-z]+ (\w+)", lost)) <= states
 
 
 def is_enough(change: Change, result: Mapping[str, Any]) -> bool:

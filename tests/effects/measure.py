@@ -17,7 +17,14 @@ from typing import Any
 from clustergen.catalogue.tables import DATA, rows
 from clustergen.verify import slurm_roots
 from clustergen.verify.slurm_roots import SlurmInstall
-from effects import changes_accounting, changes_keys, changes_nodes, changes_partitions, changes_settings
+from effects import (
+    changes_accounting,
+    changes_keys,
+    changes_nodes,
+    changes_partitions,
+    changes_running,
+    changes_settings,
+)
 from effects.change import Change
 from effects.cluster import JOBS
 from effects.configuration import Configuration
@@ -25,7 +32,7 @@ from effects.judge import RIGHT, STRICT, Outcome, is_enough, judge
 from effects.machine import CONTROLLERS
 from effects.verdicts import Action, Verdict, between, judged
 
-_MODULES = (changes_nodes, changes_partitions, changes_keys, changes_settings, changes_accounting)
+_MODULES = (changes_nodes, changes_partitions, changes_keys, changes_settings, changes_running, changes_accounting)
 CHANGES: dict[str, Change] = {change.name: change for module in _MODULES for change in module.CHANGES}
 _CGROUP = Path("/sys/fs/cgroup")
 _TESTS = Path(__file__).resolve().parents[1]

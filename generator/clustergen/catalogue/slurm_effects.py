@@ -1,9 +1,9 @@
-"""What a changed key of Slurm's files needs to come into effect, and which pending jobs it leaves waiting."""
+"""What a changed key of Slurm's files needs to come into effect."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from clustergen.catalogue.tables import table
 from clustergen.catalogue.versions import SlurmRelease
@@ -65,45 +65,3 @@ def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: st
         ):
             return row
     raise LookupError("slurm_effects.tsv has no last row for everything else")
-
-
-class SlurmWaiting(NamedTuple):
-    """Pending jobs that a change leaves waiting, or that fail when they start."""
-
-    text: str
-    """With {name}, {old} and {new} of the change."""
-    reason: str
-    """As squeue shows it."""
-
-
-@record
-class _Rule:
-    """Which changes leave jobs waiting: a row of slurm_waiting.tsv."""
-
-    file: str
-    block: str
-    key: str
-    what: tuple[str, ...]
-    until: SlurmRelease | None
-    waiting: str
-    reason: str
-
-
-@cache
-def _rules() -> tuple[_Rule, ...]:
-    return tuple(table("slurm_waiting.tsv", _Rule))
-
-
-@cache
-def waiting(file: str, key: str, release: SlurmRelease, block: str, what: tuple[str, ...]) -> tuple[SlurmWaiting, ...]:
-    """What a change does to pending jobs; the arguments are as in `effect`, with all words of `what` at once."""
-    words = {word.lower() for word in what}
-    return tuple(
-        SlurmWaiting(row.waiting, row.reason)
-        for row in _rules()
-        if row.file == file
-        and row.block == block
-        and (row.key == "*" or row.key.lower() == key.lower())
-        and (not row.what or words & set(row.what))
-        and (row.until is None or release < row.until)
-    )

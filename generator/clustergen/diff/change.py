@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clustergen.catalogue import slurm, slurm_effects
-from clustergen.catalogue.slurm_effects import SlurmWaiting
+from clustergen.catalogue import slurm, slurm_effects, slurm_jobs
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, compress, contains
 from clustergen.records import record
@@ -49,8 +49,10 @@ class Change:
     source: str
     row: str = ""
     """The row of slurm_effects.tsv that decides; empty where none does."""
-    waiting: tuple[SlurmWaiting, ...] = ()
+    waiting: tuple[AffectedJobs, ...] = ()
     """Pending jobs that it leaves waiting."""
+    running: tuple[AffectedJobs, ...] = ()
+    """Running jobs that it may end, or treats otherwise from then on."""
 
     @property
     def is_beside_slurm(self) -> bool:
@@ -103,12 +105,16 @@ def changed(
         reason = f"the key has had no effect since Slurm {row.defunct}"
         return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
     what = tuple(what)
-    effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in what or ("",)]
+    words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs
+    effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in words]
     worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in effect.effect))
     effects = tuple(read(word) for word in worst.effect)
-    waiting = tuple(
-        SlurmWaiting(pending.text.format(name=name, old=old or "none", new=new or "none"), pending.reason)
-        for pending in slurm_effects.waiting(base, key, release, block, what)
+    waiting, running = (
+        tuple(
+            jobs._replace(text=jobs.text.format(name=name, old=old or "none", new=new or "none"))
+            for jobs in affected(base, key, release, block, what)
+        )
+        for affected in (slurm_jobs.waiting, slurm_jobs.running)
     )
     return Change(
         file,
@@ -124,6 +130,7 @@ def changed(
         worst.page,
         worst.name,
         waiting,
+        running,
     )
 
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
+from clustergen.diff.conditions import Conditions
 from clustergen.diff.policy import SCRIPT, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
-from clustergen.diff.slurm import slurm_changes
+from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import NodeFile, Snapshot
 from clustergen.records import record, replace
 from clustergen.render.effects import NONE, Effect
@@ -22,6 +23,7 @@ Files = dict[str, NodeFile]
 _SLURM = "/etc/slurm/"
 _ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs live on, pending jobs beyond a limit or without their QOS wait"
+_PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
 _SAME = "means the same to Slurm for the nodes that stay"
@@ -149,6 +151,12 @@ class Comparison:
             both = old.keys() & new.keys()
             yield {name: old[name] for name in both}, {name: new[name] for name in both}, [first_new]
 
+    @cached_property
+    def _conditions(self) -> Conditions:
+        """Of the new slurm.conf, which is the same wherever it says something of jobs."""
+        files = {file.target: file.text for file in self.new.files.values() if is_slurms(file.target)}
+        return conditions_of(files, self.new.release)
+
     def texts(self) -> tuple[TextChange, ...]:
         """The changed files that a reviewer reads line by line, Slurm's first; each pair of texts once."""
         hosts_of_texts: dict[tuple[str, str, str], tuple[NodeFile, NodeFile, list[str]]] = {}
@@ -177,7 +185,7 @@ class Comparison:
         merged: dict[Change, list[str]] = {}
         for (target, old_file, new_file), hosts in hosts_of_files.items():
             for change in (
-                _of_policy(target, old_file, new_file, self.new.release)
+                _of_policy(target, old_file, new_file, self.new.release, self._conditions)
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)
             ):
@@ -186,28 +194,33 @@ class Comparison:
             yield replace(change, nodes=folded(hosts))
 
 
-def _of_policy(target: str, old: NodeFile | None, new: NodeFile | None, release: SlurmRelease) -> tuple[Change, ...]:
+def _of_policy(
+    target: str, old: NodeFile | None, new: NodeFile | None, release: SlurmRelease, conditions: Conditions
+) -> tuple[Change, ...]:
     """Settings of accounts and QOS; empty where another file changes, or the script in other ways."""
     if target != SCRIPT or old is None or new is None:
         return ()
-    effects = (new.effect,)
-    return tuple(
-        Change(
-            target,
-            each.kind,
-            each.name,
-            each.key,
-            each.old,
-            each.new,
-            None,
-            effects,
-            False,
-            _POLICY,
-            "sacctmgr(1)",
-            waiting=each.waiting,
+    changes = []
+    for each in policy_changes(old.text, new.text, release):
+        running = conditions.of(each.running)
+        changes.append(
+            Change(
+                target,
+                each.kind,
+                each.name,
+                each.key,
+                each.old,
+                each.new,
+                None,
+                (new.effect,),
+                False,
+                _PREEMPTION if running else _POLICY,
+                "sacctmgr(1)",
+                waiting=each.waiting,
+                running=running,
+            )
         )
-        for each in policy_changes(old.text, new.text, release)
-    )
+    return tuple(changes)
 
 
 def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:

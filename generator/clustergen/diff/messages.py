@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.diff.change import Change, folded
 from clustergen.diff.compare import COMMENTS, JOBS_READ_IT
 from clustergen.diff.plan import Plan
@@ -90,7 +91,9 @@ def heading(change: Change) -> str:
 
 
 def reason(change: Change) -> str:
-    return change.reason or REASONS[change.effect.kind]
+    if change.reason or not change.running:
+        return change.reason or REASONS[change.effect.kind]
+    return f"{REASONS[change.effect.kind].partition(';')[0]}; it applies to running jobs too"
 
 
 def cut(text: str, longest: int) -> str:
@@ -186,12 +189,21 @@ def _of_later_jobs(plan: Plan) -> list[str]:
 
 
 def _jobs(plan: Plan) -> str:
-    """What becomes of jobs where no running one is lost."""
-    if not plan.waiting:
-        return "; no job is lost"
-    reasons = dict.fromkeys(pending.reason for pending in plan.waiting if pending.reason != "None")
-    listed = f" ({', '.join(reasons)})" if 0 < len(reasons) <= _MOST_REASONS else ""
-    return f"; no running job is lost, but pending jobs may wait or fail{listed}"
+    """What becomes of jobs where no step is about them."""
+    phrases = []
+    if plan.running:
+        phrases.append(f"running jobs may end early{_states(plan.running)}")
+    elif plan.waiting:
+        phrases.append("no running job is lost")
+    if plan.waiting:
+        phrases.append(f"{'but ' if not plan.running else ''}pending jobs may wait or fail{_states(plan.waiting)}")
+    return f"; {', '.join(phrases) or 'no job is lost'}"
+
+
+def _states(jobs: Iterable[AffectedJobs]) -> str:
+    """` (PREEMPTED)`; empty for many."""
+    states = dict.fromkeys(each.state for each in jobs if each.state != "None")
+    return f" ({', '.join(states)})" if 0 < len(states) <= _MOST_REASONS else ""
 
 
 def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from clustergen.catalogue.slurm_effects import SlurmWaiting
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
 from clustergen.diff.causes import causes
@@ -66,12 +66,19 @@ class Plan:
         return not (self.changes or self.added or self.removed or self.groups)
 
     @property
-    def waiting(self) -> tuple[SlurmWaiting, ...]:
-        """Pending jobs that wait or fail because of the changes, each kind once; jobs of the nodes cannot be meant
-        where the change is refused while there are any.
-        """
+    def waiting(self) -> tuple[AffectedJobs, ...]:
+        """Pending jobs that wait or fail because of the changes, each kind once."""
+        return self._jobs(jobs for change in self.changes for jobs in change.waiting)
+
+    @property
+    def running(self) -> tuple[AffectedJobs, ...]:
+        """Running jobs that the changes may end, or treat otherwise from then on, each kind once."""
+        return self._jobs(jobs for change in self.changes for jobs in change.running)
+
+    def _jobs(self, affected: Iterable[AffectedJobs]) -> tuple[AffectedJobs, ...]:
+        """None where the change is refused while there are any jobs."""
         refused = any(effect.kind == "refuse" for change in self.changes for effect in change.effects)
-        return () if refused else tuple(dict.fromkeys(each for change in self.changes for each in change.waiting))
+        return () if refused else tuple(dict.fromkeys(affected))
 
     @property
     def silent(self) -> tuple[ManifestChange, ...]:

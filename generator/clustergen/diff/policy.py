@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-from clustergen.catalogue import slurm_effects
-from clustergen.catalogue.slurm_effects import SlurmWaiting
+from clustergen.catalogue import slurm_jobs
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.rights import NORMAL
 from clustergen.diff.narrower import (
@@ -20,6 +20,7 @@ from clustergen.diff.narrower import (
     narrower,
     parent_of,
 )
+from clustergen.diff.preemption import preemptible
 from clustergen.records import record, replace
 
 SCRIPT = "/usr/local/sbin/clustergen-accounts"
@@ -40,19 +41,21 @@ class PolicyChange:
     """sacctmgr's option; empty where it is about the whole."""
     old: str | None
     new: str | None
-    waiting: tuple[SlurmWaiting, ...] = ()
+    waiting: tuple[AffectedJobs, ...] = ()
     """Pending jobs that wait because of it."""
+    running: tuple[AffectedJobs, ...] = ()
+    """Running jobs that may be preempted because of it."""
 
 
 def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
     """What differs between two texts of the script."""
     before, after = settings_of(old), settings_of(new)
     changes = list(_stated(before, after))
-    waiting: dict[PolicyChange, list[SlurmWaiting]] = {}
+    waiting: dict[PolicyChange, list[AffectedJobs]] = {}
     by_place = {(change.kind, change.name, change.key): change for change in changes}
     for less in narrower(before, after):
         kind, name = less.entity
-        rows = slurm_effects.waiting("accounts", less.option, release, kind, (less.word,))
+        rows = slurm_jobs.waiting("accounts", less.option, release, kind, (less.word,))
         change = _behind(less, by_place, after) or changes[0]
         inherits = f"; also those of {', '.join(less.heirs)}, which inherit it" if less.heirs else ""
         waiting.setdefault(change, []).extend(
@@ -61,7 +64,8 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
     for change in changes:
         if change.kind == "qos":
             waiting[change] = [*_of_qos(change, release)]
-        yield replace(change, waiting=tuple(waiting.get(change, ())))
+        running = preemptible(before, after, change.name, change.key, release) if change.kind == "qos" else ()
+        yield replace(change, waiting=tuple(waiting.get(change, ())), running=tuple(running))
 
 
 def _stated(before: Settings, after: Settings) -> Iterator[PolicyChange]:
@@ -93,17 +97,17 @@ def _behind(
     return None
 
 
-def _of_qos(change: PolicyChange, release: SlurmRelease) -> Iterator[SlurmWaiting]:
+def _of_qos(change: PolicyChange, release: SlurmRelease) -> Iterator[AffectedJobs]:
     """Pending jobs beyond a limit of a QOS that is new or lower, or of a QOS that is gone."""
     fallen = lower(limits(change.old or ""), limits(change.new or "")) if change.key else ""
     word = "lowered" if fallen else "removed" if not change.key and change.new is None else ""
     if word:
-        rows = slurm_effects.waiting("accounts", change.key, release, change.kind, (word,))
+        rows = slurm_jobs.waiting("accounts", change.key, release, change.kind, (word,))
         yield from _of(change.name, fallen, rows)
 
 
-def _of(name: str, new: str, rows: Iterable[SlurmWaiting]) -> Iterator[SlurmWaiting]:
-    return (SlurmWaiting(row.text.format(name=name, new=new), _reason(row.reason, new)) for row in rows)
+def _of(name: str, new: str, rows: Iterable[AffectedJobs]) -> Iterator[AffectedJobs]:
+    return (AffectedJobs(row.text.format(name=name, new=new), _reason(row.state, new)) for row in rows)
 
 
 def _reason(reasons: str, new: str) -> str:

@@ -41,7 +41,8 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "manifest": [_manifest_change(value) for value in plan.manifest_changes],
         "hosts": {"added": list(plan.added), "removed": list(plan.removed)},
         "groups": [{"group": g.name, "joined": list(g.joined), "left": list(g.left)} for g in plan.groups],
-        "pending": [{"text": pending.text, "reason": pending.reason} for pending in plan.waiting],
+        "running": [{"text": jobs.text, "state": jobs.state} for jobs in plan.running],
+        "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in plan.waiting],
         "steps": [
             {"text": step.text, "hosts": step.hosts, "play": step.play or None, "by": step.by or None}
             for step in plan.steps
@@ -62,7 +63,8 @@ def _change(change: Change, causes: Sequence[ManifestChange]) -> dict[str, Any]:
         "everywhere": change.everywhere,
         "reason": reason(change),
         "source": change.source or None,
-        "pending": [{"text": pending.text, "reason": pending.reason} for pending in change.waiting],
+        "running": [{"text": jobs.text, "state": jobs.state} for jobs in change.running],
+        "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in change.waiting],
         "manifest": [_manifest_change(value) for value in causes],
     }
 

@@ -123,7 +123,7 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
         yield from _harmless(plan, silent, room)
     yield from _inventory(plan, room)
     yield from _silent(plan, room)
-    yield from _waiting(plan, room)
+    yield from _jobs(plan, room)
     if plan.steps:
         yield from ("", "**What applying it does**", "")
         for number, step in enumerate(plan.steps, 1):
@@ -133,15 +133,16 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
     yield ""
 
 
-def _waiting(plan: Plan, room: Room) -> Iterator[str]:
-    """Pending jobs that wait or fail."""
-    if not plan.waiting:
-        return
-    shown = plan.waiting[: max(room.more, _PLACES)]
-    yield from ("", "**Pending jobs**", "")
-    yield from (f"- {plain(cut(pending.text, room.value))}: {code(pending.reason)}" for pending in shown)
-    if len(plan.waiting) > len(shown):
-        yield f"- …and {len(plan.waiting) - len(shown):,} more"
+def _jobs(plan: Plan, room: Room) -> Iterator[str]:
+    """Running jobs that may end early, and pending ones that wait or fail."""
+    for title, jobs in (("Running jobs", plan.running), ("Pending jobs", plan.waiting)):
+        if not jobs:
+            continue
+        shown = jobs[: max(room.more, _PLACES)]
+        yield from ("", f"**{title}**", "")
+        yield from (f"- {plain(cut(each.text, room.value))}: {code(each.state)}" for each in shown)
+        if len(jobs) > len(shown):
+            yield f"- …and {len(jobs) - len(shown):,} more"
 
 
 def _section(plan: Plan, heading: str, merged: Sequence[Family], room: Room) -> Iterator[str]:

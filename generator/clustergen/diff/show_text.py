@@ -16,7 +16,7 @@ from clustergen.records import record
 _LONGEST = 100
 _LONGEST_COMMAND = 2000
 _CAUSES, _SILENT = 3, 10  # values of the manifest that are named
-_WAITING, _LONGEST_WAITING = 10, 240  # kinds of pending jobs that are named, and how much of each
+_JOBS, _LONGEST_JOBS = 10, 240  # kinds of running and pending jobs that are named, and how much of each
 _BOLD, _PLAIN = "\033[1m", "\033[0m"
 _COLOURS = {"+": "\033[32m", "-": "\033[31m", "~": "\033[33m"}
 
@@ -75,12 +75,13 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
         yield ""
         yield screen.bold(f"{'other ' if plan.causes else ''}manifest changes (no separate effect)")
         yield from _places(silent, "  ", _SILENT)
-    if waiting := plan.waiting:
-        yield ""
-        yield screen.bold("pending jobs")
-        yield from (f"  {cut(pending.text, _LONGEST_WAITING)}: {pending.reason}" for pending in waiting[:_WAITING])
-        if len(waiting) > _WAITING:
-            yield f"  … and {len(waiting) - _WAITING:,} more"
+    for title, jobs in (("running jobs", plan.running), ("pending jobs", plan.waiting)):
+        if jobs:
+            yield ""
+            yield screen.bold(title)
+            yield from (f"  {cut(each.text, _LONGEST_JOBS)}: {each.state}" for each in jobs[:_JOBS])
+            if len(jobs) > _JOBS:
+                yield f"  … and {len(jobs) - _JOBS:,} more"
     if plan.steps:
         yield ""
         yield screen.bold("what applying it does")

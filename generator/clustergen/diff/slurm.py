@@ -8,6 +8,7 @@ from posixpath import dirname, join, normpath
 from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change
+from clustergen.diff.conditions import Conditions
 from clustergen.diff.documents import plugins, scripts, whole_file, yaml_file
 from clustergen.diff.gres import gres
 from clustergen.diff.lines import Sides
@@ -15,6 +16,7 @@ from clustergen.diff.nodes import Nodes, nodes
 from clustergen.diff.partitions import partitions
 from clustergen.diff.plain import plain
 from clustergen.diff.topology import topology
+from clustergen.records import replace
 from clustergen.render.effects import Effect
 from clustergen.slurmconf import read_config
 from clustergen.slurmconf.bounds import refuse_too_many_nodes, refuse_too_much
@@ -57,6 +59,13 @@ def slurm_changes(
             rest[path] = previous, current
     changes += scripts(rest)
     return tuple(sorted(changes, key=lambda change: -change.severity))
+
+
+def conditions_of(files: Mapping[str, str], release: SlurmRelease) -> Conditions:
+    """Of the slurm.conf among the files of a host, as `slurm_changes` takes them."""
+    host = _Host(files, release)
+    main = next((path for path in host.mains() if path.endswith("/slurm.conf")), "slurm.conf")
+    return Conditions(host.config(main), release)
 
 
 class _Host:
@@ -131,9 +140,14 @@ def _compared(path: str, before: _Host, after: _Host) -> Iterator[Change]:
         yield whole_file(path, previous, current, after.release)
     if name == "slurm.conf":
         old, new = before.nodes(path), after.nodes(path)
-        yield from plain(sides, leave=frozenset(("nodename", "partitionname")))
-        yield from nodes(sides, old, new)
-        yield from partitions(sides, old, new)
+        conditions = Conditions(after.config(path), after.release)
+        for changes in (
+            plain(sides, leave=frozenset(("nodename", "partitionname"))),
+            nodes(sides, old, new),
+            partitions(sides, old, new),
+        ):
+            for change in changes:
+                yield replace(change, running=conditions.of(change.running)) if change.running else change
     elif name == "gres.conf":
         beside = join(dirname(path), "slurm.conf")
         common_nodes = None

@@ -196,14 +196,14 @@ def differing(how: Meaning, key: str, old: str | None, new: str | None) -> tuple
     if how.form == "set":
         sides = [side if isinstance(side, frozenset) else frozenset() for side in (before, after)]
         items = tuple(sorted({str(word).partition("=")[0] for word in sides[0] ^ sides[1]}))
-        return (*items, *_moved(*sides))
+        return (*items, *_moved(*sides), ">".join(",".join(sorted(map(str, side))) for side in sides))
     if how.form == "gres":
         return (_gres_word(gres_of(old or ""), gres_of(new or "")),)
     if how.form == "hosts in order":
         return _hosts_words(*(side if isinstance(side, tuple) else () for side in (before, after)))
     if how.form.startswith("plugin"):
         names = [",".join(map(str, side)) if isinstance(side, tuple) else str(side) for side in (before, after)]
-        return (f"{names[0]} to {names[1]}",)
+        return (f"{names[0]} to {names[1]}", ">".join(names))
     if before is None or after is None:
         return ("set",) if before is None else ("unset",)
     if how.form in ("word", "boolean"):

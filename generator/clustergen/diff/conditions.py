@@ -1,0 +1,33 @@
+"""Conditions of the catalogue's tables that a slurm.conf meets or not: `PreemptType=preempt/qos`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustergen.catalogue.slurm_jobs import AffectedJobs
+from clustergen.catalogue.slurm_meanings import default, meaning
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.lines import own_lines
+from clustergen.diff.values import canonical
+from clustergen.slurmconf.config import Config
+
+_FILE = "slurm.conf"
+
+
+class Conditions:
+    """What one slurm.conf says in lines of its own, with Slurm's defaults."""
+
+    def __init__(self, config: Config, release: SlurmRelease) -> None:
+        self._release = release
+        self._stated = own_lines(_FILE, config, leave=frozenset(("nodename", "partitionname")))
+
+    def of(self, jobs: Iterable[AffectedJobs]) -> tuple[AffectedJobs, ...]:
+        """Those whose condition holds."""
+        return tuple(each for each in jobs if not each.condition or self._holds(each.condition))
+
+    def _holds(self, condition: str) -> bool:
+        name, _, value = condition.partition("=")
+        key = name.removesuffix("!")
+        how = meaning(_FILE, "", key)
+        stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
+        return (canonical(how, key, stated) == canonical(how, key, value)) is not name.endswith("!")

@@ -1,0 +1,70 @@
+"""Changes that end running jobs earlier from then on: preemption, and times of grace."""
+
+from __future__ import annotations
+
+from effects.change import Change, by, config
+from effects.configuration import option, partition
+
+_URGENT = partition("urgent", Nodes="ALL", PriorityTier=10)
+_BY_TIER = "preempt/partition_prio"
+_TAKES_N1 = "-p urgent -w n1 --exclusive -t1"
+_DEAF = "trap '' TERM; while :; do sleep 1; done"
+
+CHANGES = (
+    Change(
+        "preempt_on",
+        (option(PreemptType=_BY_TIER, PreemptMode="CANCEL"),),
+        (config("PreemptMode", "CANCEL"),),
+        old=(_URGENT,),
+        new_job=_TAKES_N1,
+    ),
+    Change(
+        "preempt_cancel",
+        (option(PreemptMode="CANCEL"),),
+        (config("PreemptMode", "CANCEL"),),
+        old=(_URGENT, option(PreemptType=_BY_TIER, PreemptMode="REQUEUE")),
+        new_job=_TAKES_N1,
+    ),
+    Change(
+        "preempt_exempt",
+        (option(PreemptExemptTime=None),),
+        (config("PreemptExemptTime", "00:00:00"),),
+        old=(_URGENT, option(PreemptType=_BY_TIER, PreemptMode="CANCEL", PreemptExemptTime="01:00:00")),
+        new_job=_TAKES_N1,
+    ),
+    Change(
+        "overtime_less",
+        (option(OverTimeLimit=None),),
+        (config("OverTimeLimit", "0"),),
+        old=(option(OverTimeLimit=10),),
+        jobs={"batch": "-w n1 -n1 -t 1"},
+        settle=85,
+    ),
+    Change(
+        "inactive_on",
+        (option(InactiveLimit=10),),
+        (
+            config("InactiveLimit", "10"),
+            by(
+                "root",
+                "pkill -9 -x -f 'srun -J srun .*'; sleep 21; scontrol -o show job | grep JobName=srun",
+                "JobState=TIMEOUT",
+            ),
+        ),
+        jobs={"pending-srun": None},
+    ),
+    Change(
+        "killwait_less",
+        (option(KillWait=2),),
+        (
+            config("KillWait", "2"),
+            by(
+                "alice",
+                f'id=$(sbatch --parsable -w n3 -n1 -t5 -o /dev/null --wrap "{_DEAF}"); sleep 3; scancel $id; sleep 9;'
+                "squeue -h -j $id -o %T; echo end",
+                r"\Aend",
+            ),
+        ),
+        old=(option(KillWait=60),),
+    ),
+)
