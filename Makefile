@@ -17,7 +17,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum |
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers containers lab demo render proof lint ansible types quick test long pythons benchmark clean
+.PHONY: help venv parsers containers lab demo render proof site browser lint ansible types quick test long pythons benchmark clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -26,7 +26,7 @@ venv: $(READY) ## the Python environment, anew when pyproject.toml or constraint
 
 $(READY):
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
 	@touch $@
 
 parsers: venv ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in a private folder (two minutes, once)
@@ -50,6 +50,12 @@ render: venv ## renders every inventory again
 proof: venv parsers ## docs/proof.md anew: who has read which kind of file
 	$(BIN)/clustergen proof --write docs/proof.md inventories/*/manifest.yaml tests/fixtures/verify/*.yaml
 
+site: venv ## the documentation site, in build/site/html; a warning is an error
+	$(BIN)/python tools/build-site
+
+browser: venv ## the browser that looks at the site in the tests
+	tools/setup-browser
+
 lint: venv ## ruff, import contracts, shellcheck, yamllint
 	$(BIN)/ruff check
 	$(BIN)/lint-imports --no-logo --no-cache
@@ -66,7 +72,7 @@ quick: venv lint types ## lint, types, fast tests, and one of eight cases of eac
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
 		--sample 8 --hypothesis-profile quick
 
-test: venv parsers containers lint ansible types ## all that CI runs: every case, real programs, nodes in containers
+test: venv parsers containers browser lint ansible types ## all that CI runs: every case, real programs, nodes in containers
 	$(BIN)/clustergen setup lab --docker
 	@failed=0; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' || failed=1; \

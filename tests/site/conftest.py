@@ -1,0 +1,64 @@
+"""The documentation site, built once for all tests, and a browser that looks at it."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ("chromium-headless-shell", "chromium")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built pages; the workers of one run share them."""
+    base = tmp_path_factory.getbasetemp()
+    output = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
+    output.mkdir(exist_ok=True)
+    with (output / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (output / "built").exists():
+            done = subprocess.run(
+                [sys.executable, ROOT / "tools" / "build-site", output],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stdout
+            (output / "built").touch()
+    return output / "html"
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nothing: what pytest prints is enough."""
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served, with a slash at its end."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=site)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser without a window; tools/setup-browser installs it."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()

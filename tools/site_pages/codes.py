@@ -1,0 +1,56 @@
+"""The index of diagnostic codes, by topic and severity, from the table of codes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from clustergen.diagnostics import CODES, Code, Severity
+
+INTRO = """# Codes of diagnostics
+
+Every diagnostic has a code, and every code a page with the reason, a wrong example and a right one.
+`clustergen explain CODE` prints the same page in a terminal. An error stops the command; a warning and an info do not.
+
+"""
+MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+
+
+def codes() -> tuple[Code, ...]:
+    """All codes, those of a topic together and errors first."""
+    order = list(Severity)
+    topics = list(dict.fromkeys(code.topic for code in CODES.values()))
+    return tuple(
+        sorted(CODES.values(), key=lambda code: (topics.index(code.topic), order.index(code.severity), code.code))
+    )
+
+
+def index() -> str:
+    """The page."""
+    parts = [INTRO, _counts()]
+    for topic, members in groupby(codes(), key=lambda code: code.topic):
+        parts.append(f"\n## {topic}\n\n| code | severity | what it reports |\n|---|---|---|\n")
+        parts += [f"| [{code.code}](codes/{code.code}.md) | {mark(code)} | {code.title} |\n" for code in members]
+    parts.append("\n```{toctree}\n:hidden:\n:glob:\n\ncodes/*\n```\n")
+    return "".join(parts)
+
+
+def mark(code: Code) -> str:
+    """The severity, with a class that gives it a colour."""
+    return f"[{code.severity}]{{.severity .{code.severity}}}"
+
+
+def with_facts(page: str, code: Code) -> str:
+    """The page of a code with its severity, title and topic below the heading."""
+    heading, _, rest = page.partition("\n")
+    return f"{heading}\n\n{mark(code)} {code.title} · [{code.topic}](../codes.md#{_anchor(code.topic)})\n{rest}"
+
+
+def _counts() -> str:
+    counts = {severity: sum(code.severity is severity for code in CODES.values()) for severity in Severity}
+    return (
+        f"{len(CODES)} codes: " + ", ".join(f"{count} {MARKS[severity]}" for severity, count in counts.items()) + ".\n"
+    )
+
+
+def _anchor(title: str) -> str:
+    return "".join(letter for letter in title.lower().replace(" ", "-") if letter.isalnum() or letter == "-")
