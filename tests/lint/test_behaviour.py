@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,6 +20,18 @@ from strategies.lint_reports import HEAD, NODES, PARTITIONS
 
 Outcome = Callable[[str], object]
 """A release → what it shows."""
+RELEASES = list(map(str, slurm.releases()))
+
+
+class Case(NamedTuple):
+    """What shows a behaviour, and what that is before the first release that differs and since."""
+
+    first: str
+    outcome: Outcome
+    before: object
+    since: object
+    oldest: str = RELEASES[0]
+    """The first release in which there is something to see."""
 
 
 def linted(
@@ -82,32 +95,29 @@ ACCOUNTING = ("roles: [slurm-controller]", "roles: [slurm-controller, slurm-acco
 CONFIGLESS = (("slurm: {", "slurm: {build: schedmd, configless: true, "),)
 SCHEDMD = ("slurm: {", "slurm: {build: schedmd, ")
 TREE = "TopologyPlugin=topology/tree\n"
+SLURMDBD = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nStoragePass=secret\n"
 LINEAR = "SelectType=select/linear\n"
 
-CASES: dict[str, tuple[str, str, Outcome, object, object]] = {
-    "accounting-qos-of-partition": (
-        "25.05",
+CASES = {
+    "accounting-qos-of-partition": Case(
         "25.11",
         linted("accounting-missing", parts=PARTITIONS.rstrip() + " QOS=big\n"),
         "warning",
         "error",
     ),
-    "address-lists-of-host-names": (
-        "24.05",
+    "address-lists-of-host-names": Case(
         "24.11",
         linted("address-count", nodes="NodeName=n[1-3] NodeHostname=a[1-2] CPUs=2\n"),
         "warning",
         "error",
     ),
-    "associations-unannounced": (
-        "23.02",
+    "associations-unannounced": Case(
         "23.11",
         lambda release: announces(release),
         False,
         True,
     ),
-    "block-gaps": (
-        "24.11",
+    "block-gaps": Case(
         "25.05",
         linted(
             "block-too-small",
@@ -117,53 +127,46 @@ CASES: dict[str, tuple[str, str, Outcome, object, object]] = {
         "error",
         None,
     ),
-    "bracket-stops": ("23.02", "23.11", linted("hostlist-syntax", nodes="NodeName=n[1-3 CPUs=2\n"), "warning", "error"),
-    "certmgr-script-checked": (
-        "24.11",
+    "bracket-stops": Case("23.11", linted("hostlist-syntax", nodes="NodeName=n[1-3 CPUs=2\n"), "warning", "error"),
+    "certmgr-script-checked": Case(
         "25.05",
         linted("slurm-value-wrong", "CertmgrType=certmgr/script\n"),
         None,
         "error",
     ),
-    "cgroup-disabled": ("23.02", "23.11", cgroup_of_a_trial, "cgroup/v1", "disabled"),
-    "cgroup-v2": ("21.08", "22.05", validated("slurm-release-too-old"), True, False),
-    "cpus-of-sockets": (
-        "22.05",
+    "cgroup-disabled": Case("23.11", cgroup_of_a_trial, "cgroup/v1", "disabled"),
+    "cgroup-v2": Case("22.05", validated("slurm-release-too-old"), True, False),
+    "cpus-of-sockets": Case(
         "23.02",
         linted("node-cpus-mismatch", nodes="NodeName=n1 CPUs=2 Sockets=2 CoresPerSocket=8\n"),
         "error",
         "warning",
     ),
-    "empty-namespace-needs-contain": (
-        "25.05",
+    "empty-namespace-needs-contain": Case(
         "25.11",
         linted("slurm-value-wrong", 'JobContainerType=""\n'),
         None,
         "error",
     ),
-    "empty-select-parameters": (
-        "23.02",
+    "empty-select-parameters": Case(
         "23.11",
         linted("slurm-value-wrong", 'SelectType=select/cons_tres\nSelectTypeParameters=""\n'),
         None,
         "error",
     ),
-    "empty-switches": (
-        "24.11",
+    "empty-switches": Case(
         "25.05",
         linted("switch-node-unknown", TREE, topology_conf="SwitchName=s Nodes=n[1-4]\nSwitchName=t\n"),
         "error",
         "warning",
     ),
-    "exclusive-topo-first": (
-        "25.11",
+    "exclusive-topo-first": Case(
         "26.05",
         linted("slurm-key-ignored", parts="PartitionName=p Nodes=ALL ExclusiveTopo=YES ExclusiveUser=YES\n"),
         None,
         "warning",
     ),
-    "gpu-use-counted": (
-        "22.05",
+    "gpu-use-counted": Case(
         "23.02",
         linted(
             "tres-unknown",
@@ -173,8 +176,7 @@ CASES: dict[str, tuple[str, str, Outcome, object, object]] = {
         "error",
         None,
     ),
-    "gres-whole-sockets": (
-        "24.05",
+    "gres-whole-sockets": Case(
         "24.11",
         linted(
             "gres-mismatch",
@@ -185,15 +187,13 @@ CASES: dict[str, tuple[str, str, Outcome, object, object]] = {
         None,
         "warning",
     ),
-    "hostlist-suffix": (
-        "23.02",
+    "hostlist-suffix": Case(
         "23.11",
         linted("hostlist-not-for-slurm", nodes="NodeName=n[1-2]-ib CPUs=2\n"),
         "error",
         None,
     ),
-    "include-beside-includer": (
-        "22.05",
+    "include-beside-includer": Case(
         "23.02",
         linted(
             "conf-include",
@@ -205,139 +205,124 @@ CASES: dict[str, tuple[str, str, Outcome, object, object]] = {
         None,
         "error",
     ),
-    "linear-without-tree": (
-        "23.11",
+    "linear-without-tree": Case(
         "24.05",
         linted("slurm-value-wrong", LINEAR + TREE, topology_conf="SwitchName=s Nodes=n[1-4]\n"),
         None,
         "error",
     ),
-    "max-node-count-with-cons-tres": (
-        "23.11",
+    "max-node-count-with-cons-tres": Case(
         "24.05",
         linted("slurm-value-wrong", LINEAR + "MaxNodeCount=10\n"),
         None,
         "error",
     ),
-    "node-set-is-node-stops": (
-        "24.05",
+    "node-set-is-node-stops": Case(
         "24.11",
         linted("node-set-is-node", "NodeSet=n1 Nodes=n2\n"),
         "warning",
         "error",
     ),
-    "password-for-group": (
-        "25.05",
+    "password-for-group": Case(
         "25.11",
         linted(
             "slurm-secret-readable",
             mode=0o640,
-            slurmdbd_conf="DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nStoragePass=secret\n",
+            slurmdbd_conf=SLURMDBD,
         ),
         "warning",
         None,
     ),
-    "preempt-mode-of-partition-logged": (
-        "24.05",
+    "preempt-mode-of-partition-logged": Case(
         "24.11",
         linted("slurm-value-wrong", parts=PARTITIONS.rstrip() + " PreemptMode=GANG\n"),
         None,
         "warning",
     ),
-    "programs-by-name": (
-        "23.02",
+    "programs-by-name": Case(
         "23.11",
         linted("slurm-key-lacking", "PrologSlurmctld=check.sh\n"),
         None,
         "warning",
     ),
-    "programs-repeat": (
-        "23.11",
+    "programs-repeat": Case(
         "24.05",
         linted("slurm-key-twice", "Prolog=/etc/slurm/a\nProlog=/etc/slurm/b\n"),
         "warning",
         None,
     ),
-    "qos-relative": (
-        "23.02",
+    "qos-relative": Case(
         "23.11",
         validated("qos-flag-unknown", ACCOUNTING, ("slurm: {", "slurm: {qos: {big: {flags: [Relative]}}, ")),
         True,
         False,
     ),
-    "route-topology": ("23.02", "23.11", linted("slurm-value-wrong", "RoutePlugin=route/topology\n"), "error", None),
-    "sackd": (
-        "23.02",
+    "route-topology": Case("23.11", linted("slurm-value-wrong", "RoutePlugin=route/topology\n"), "error", None),
+    "sackd": Case(
         "23.11",
         rendered("--conf-server", "etc/default/sackd", LOGIN, *CONFIGLESS),
         None,
         "--conf-server",
     ),
-    "slurmd-words-exclude": (
-        "23.11",
+    "slurmd-words-exclude": Case(
         "24.05",
         linted("slurm-value-wrong", "SlurmdParameters=numa_node_as_socket,l3cache_as_socket\n"),
         None,
         "warning",
     ),
-    "starts-without-nodes": ("22.05", "23.02", linted("compute-missing", nodes=""), "error", "warning"),
-    "starts-without-partitions": (
-        "22.05",
+    "starts-without-nodes": Case("23.02", linted("compute-missing", nodes=""), "error", "warning"),
+    "starts-without-partitions": Case(
         "23.02",
         linted("default-partition-missing", parts=""),
         "error",
         "warning",
     ),
-    "stepmgr-needs-contain": (
-        "23.11",
+    "stepmgr-needs-contain": Case(
         "24.05",
         linted("slurm-value-wrong", "SlurmctldParameters=enable_stepmgr\n"),
         None,
         "error",
     ),
-    "task-words-need-cgroup": (
-        "23.02",
+    "task-words-need-cgroup": Case(
         "23.11",
         linted("slurm-value-wrong", "TaskPlugin=task/affinity\nTaskPluginParam=SlurmdSpecOverride\n"),
         None,
         "error",
     ),
-    "topology-ring": (
-        "25.11",
+    "topology-ring": Case(
         "26.05",
         linted("topology-too-new", topology_yaml="- topology: a\n  cluster_default: true\n  ring: {rings: []}\n"),
         "error",
         None,
+        oldest="25.05",
     ),
-    "topology-torus3d": (
-        "25.11",
+    "topology-torus3d": Case(
         "26.05",
         linted("topology-too-new", topology_yaml="- topology: a\n  cluster_default: true\n  torus3d: {toruses: []}\n"),
         "error",
         None,
+        oldest="25.05",
     ),
-    "topology-yaml": (
-        "24.11",
+    "topology-yaml": Case(
         "25.05",
         linted("topology-ignored", topology_yaml="- topology: a\n  cluster_default: true\n  flat: true\n"),
         "warning",
         None,
     ),
-    "tree-needs-switches": (
-        "25.05",
+    "tree-needs-switches": Case(
         "25.11",
         linted("topology-without-switches", TREE, topology_conf="# none\n"),
         "warning",
         "error",
     ),
-    "unkillable-timeout-checked": (
-        "23.11",
+    "unkillable-timeout-checked": Case(
         "24.05",
         linted("slurm-value-harmful", "UnkillableStepTimeout=20\nMessageTimeout=10\n"),
         None,
         "warning",
     ),
 }
+"""Every behaviour of the table, which the verdicts of all releases turn on."""
 
 
 def announces(release: str) -> bool:
@@ -351,9 +336,29 @@ def test_every_behaviour_has_a_boundary() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_behaviour_changes_between_these_two_releases(name: str) -> None:
-    before, after, outcome, old, new = CASES[name]
-    assert (outcome(before), outcome(after)) == (old, new)
+def test_a_behaviour_changes_with_this_release(name: str) -> None:
+    case = CASES[name]
+    assert case.before != case.since
+    at, first = RELEASES.index(case.oldest), RELEASES.index(case.first)
+    assert at < first
+    outcomes = {release: case.outcome(release) for release in RELEASES[at:]}
+    assert outcomes == {**dict.fromkeys(RELEASES[at:first], case.before), **dict.fromkeys(RELEASES[first:], case.since)}
+
+
+@pytest.mark.parametrize(("seconds", "severity"), [(99, "warning"), (100, None)])
+def test_five_times_messagetimeout_is_enough(seconds: int, severity: str | None) -> None:
+    outcome = linted("slurm-value-harmful", f"MessageTimeout=20\nUnkillableStepTimeout={seconds}\n")
+    assert outcome("24.05") == severity
+
+
+@pytest.mark.parametrize(("release", "mode", "severity"), [("25.11", 0o640, None), ("26.05", 0o644, "warning")])
+def test_others_never_read_slurmdbd_conf(release: str, mode: int, severity: str | None) -> None:
+    assert linted("slurm-secret-readable", mode=mode, slurmdbd_conf=SLURMDBD)(release) == severity
+
+
+def test_a_health_check_ends_before_the_next_one_begins() -> None:
+    keys = "HealthCheckProgram=/bin/true\nHealthCheckInterval=60\nHealthCheckTimeout=60\n"
+    assert linted("slurm-value-harmful", keys)("26.05") == "warning"
 
 
 def test_an_announced_release_is_judged_as_the_newest_one_that_was_read() -> None:
