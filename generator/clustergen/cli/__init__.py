@@ -27,6 +27,8 @@ _VERBS = {
     "validate": "Check a manifest and show everything that is wrong.",
     "render": "Write the tree of files that a manifest means.",
     "diff": "Show what a change does: restarts, drains, jobs that would be lost.",
+    "plan": "Show what applying a manifest would change, against git or the nodes.",
+    "apply": "Apply a manifest or a saved plan to the nodes.",
     "verify": "Let the real parsers read a rendered tree.",
     "lint": "Say what is wrong with a hand-written slurm.conf and its kin.",
     "import": "Make a manifest out of a hand-written slurm.conf and its kin.",

@@ -1,0 +1,98 @@
+"""Runs `site.yml` of a tree with the ansible-core of clustergen's own Python environment."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.records import record
+
+_CALLBACK = "clustergen.cluster.lines"
+_RECAP = re.compile(r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
+_SECONDS = re.compile(r"^ *\d+ s  |  \[\d+ s\]$")  # since the run began: they differ from run to run
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+@record
+class Check:
+    """What a run in check mode found on the nodes."""
+
+    status: int
+    """The exit status of ansible-playbook."""
+    unchanged: tuple[str, ...]
+    changed: tuple[str, ...]
+    """Hosts that an apply would change."""
+    failed: tuple[str, ...]
+    """Hosts that did not answer, or not as they should."""
+    fingerprint: str
+    """SHA-256 of everything that the nodes answered, in whatever order they did."""
+
+    @property
+    def hosts(self) -> int:
+        return len(self.unchanged) + len(self.changed) + len(self.failed)
+
+
+def run(tree: Path, arguments: Sequence[str]) -> int:
+    """Runs the playbook on this terminal; its exit status. An interruption is left to ansible-playbook to end."""
+    interrupted = False
+    with subprocess.Popen(_command(arguments), cwd=tree) as process:
+        while True:
+            try:
+                status = process.wait()
+                break
+            except KeyboardInterrupt:  # the terminal has sent it to the playbook as well, which ends what it began
+                interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return status
+
+
+def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, colour: bool = False) -> Check:
+    """Runs the playbook in check mode, which changes nothing; `echo` gets each line of its output."""
+    environment = {**os.environ, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
+    if colour:
+        environment["ANSIBLE_FORCE_COLOR"] = "true"
+    lines: list[str] = []
+    with subprocess.Popen(
+        _command(["--check", "--diff", *arguments]),
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            echo(line.rstrip("\n"))
+            lines.append(_COLOUR.sub("", line.rstrip("\n")))
+    return result(process.returncode, lines)
+
+
+def result(status: int, lines: Sequence[str]) -> Check:
+    """What the output of a check says. Raises ClustergenError where it ended before any host was asked."""
+    recap = {match[1]: tuple(map(int, match.groups()[1:])) for line in lines if (match := _RECAP.match(line))}
+    if not recap:
+        reason = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
+        raise ClustergenError(f"ansible-playbook ended with status {status}: {reason.strip()}")
+    failed = tuple(host for host, (_, unreachable, failures) in recap.items() if unreachable or failures)
+    changed = tuple(host for host, (changes, _, _) in recap.items() if changes and host not in failed)
+    unchanged = tuple(host for host in recap if host not in (*failed, *changed))
+    answers = sorted(_SECONDS.sub("", line) for line in lines if not _RECAP.match(line))
+    return Check(status, unchanged, changed, failed, sha256("\n".join(answers).encode()).hexdigest())
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    if importlib.util.find_spec("ansible") is None:
+        raise ClustergenError(
+            f"ansible-core is not installed in the Python environment of clustergen, {sys.prefix}",
+            f"{sys.executable} -m pip install ansible-core",
+        )
+    return [sys.executable, "-P", "-m", "ansible", "playbook", "site.yml", *arguments]

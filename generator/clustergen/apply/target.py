@@ -1,0 +1,71 @@
+"""What is applied: a manifest, the tree that it renders to, and the directory that holds the tree."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from clustergen import compile as compiler
+from clustergen.compile import Compiled
+from clustergen.diagnostics import Diagnostic
+from clustergen.records import record
+from clustergen.render.tree import Tree
+from clustergen.render.write import write
+
+RENDERED = "rendered"
+"""The directory of a tree, beside its manifest."""
+
+
+@record
+class Target:
+    """A valid manifest and its tree, in memory."""
+
+    manifest: Path
+    compiled: Compiled
+    tree: Tree
+
+    @property
+    def directory(self) -> Path:
+        return self.manifest.parent / RENDERED
+
+    @property
+    def name(self) -> str:
+        """The cluster's."""
+        return str(self.compiled.source.data["name"]) if self.compiled.source.data else ""
+
+    @property
+    def manifest_digest(self) -> str:
+        return self.compiled.source.sha256
+
+    @property
+    def tree_digest(self) -> str:
+        """SHA-256 of the lock file, which has the digest of every file."""
+        return sha256(self.tree.lock()).hexdigest()
+
+    def write(self) -> int:
+        """Renders into `directory`; how many files changed there."""
+        return len(write(self.tree, self.directory))
+
+    @contextmanager
+    def copy(self) -> Iterator[Path]:
+        """A directory with the tree and with what else the user keeps in `directory`; removed at the end."""
+        with TemporaryDirectory(prefix="clustergen-plan-") as folder:
+            place = Path(folder) / RENDERED
+            if self.directory.is_dir():
+                shutil.copytree(self.directory, place, symlinks=True)
+            write(self.tree, place)
+            yield place
+
+
+def target(manifest: Path) -> tuple[Target | None, Compiled, tuple[Diagnostic, ...]]:
+    """The target, None where the manifest is invalid, with what was compiled and all diagnostics."""
+    compiled = compiler.validate(manifest)
+    if not compiled.ok:
+        return None, compiled, compiled.diagnostics
+    tree, diagnostics = compiler.render(compiled, manifest)
+    rendered = None if tree is None else Target(manifest, compiled, tree)
+    return rendered, compiled, (*compiled.diagnostics, *diagnostics)

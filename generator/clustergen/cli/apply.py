@@ -1,0 +1,70 @@
+"""`clustergen apply [PLAN|MANIFEST]`: brings the nodes to what a manifest says, once that is confirmed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from clustergen.apply import playbook, saved
+from clustergen.cli import output
+from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require, summary
+from clustergen.diagnostics import ClustergenError
+
+_NOT_APPLIED, _FAILED = 1, 3  # exit codes
+
+
+@click.command("apply", cls=ForAnsible)
+@click.argument(
+    "plan_or_manifest",
+    type=click.Path(path_type=Path, readable=False),
+    default="manifest.yaml",
+    metavar="[PLAN|MANIFEST]",
+)
+@click.option("-y", "--yes", is_flag=True, help="Apply without asking for confirmation.")
+@click.option("--limit", metavar="HOSTS", help="Apply to these hosts only, as ansible-playbook --limit.")
+@click.option("--check", "only_check", is_flag=True, help="Show what would change on the nodes, and change nothing.")
+@click.pass_context
+def command(ctx: click.Context, plan_or_manifest: Path, yes: bool, limit: str | None, only_check: bool) -> None:
+    """Apply a manifest (default: manifest.yaml) or a saved plan to the nodes with ansible-playbook.
+
+    Renders the tree beside the manifest where it is not up to date, shows what changes on the nodes, asks for
+    confirmation, and runs site.yml. A plan of `clustergen plan --out` is applied only while the manifest, its tree and,
+    where the plan asked them, the nodes are what it was made from. Options after -- go to ansible-playbook.
+
+    Exit code 0: applied; 1: not confirmed, or the plan is out of date; 2: the manifest is invalid; 3: it failed.
+    """
+    plan = saved.read(plan_or_manifest)
+    options = (*(("--limit", limit) if limit is not None else ()), *ctx.meta[FOR_ANSIBLE])
+    if plan is not None and plan.nodes is not None:
+        if options:
+            raise click.UsageError("a plan that asked the nodes is applied with the options it was made with")
+        options = plan.arguments
+    if not (yes or only_check or sys.stdin.isatty()):
+        raise ClustergenError("there is no terminal to confirm at", "--yes applies without asking", exit_code=2)
+    planned = require(plan_or_manifest if plan is None else plan.manifest)
+    if plan is not None:
+        plan.require_same(planned)
+        click.echo(plan.text.rstrip("\n"))
+    if not yes or only_check or (plan is not None and plan.nodes is not None):
+        check = ask(planned, options)
+        if plan is not None:
+            plan.require_same_nodes(check)
+        click.echo(f"\n{summary(check)}")
+        if only_check:
+            sys.exit(_FAILED if check.failed else 1 if check.changed else 0)
+        if not check.changed and not check.failed:
+            sys.exit(0)
+        if not yes and not click.confirm(f"Apply to the nodes of {planned.name}?"):
+            output.remark("not applied")
+            sys.exit(_NOT_APPLIED)
+    changed = planned.write()
+    output.remark(f"{planned.directory}: {changed or 'no'} file{'' if changed == 1 else 's'} changed")
+    status = playbook.run(planned.directory, options)
+    if status:
+        raise ClustergenError(
+            f"ansible-playbook ended with status {status}; what it has to say is above",
+            "run it again to carry on",
+            _FAILED,
+        )

@@ -1,0 +1,123 @@
+"""`clustergen plan MANIFEST`: what an apply would change, compared with git, a tree or the nodes themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clustergen.apply import playbook, saved
+from clustergen.apply.playbook import Check
+from clustergen.apply.target import Target, target
+from clustergen.cli import diff, output
+from clustergen.cli.common import completes_files, refuse
+from clustergen.cli.writing import write_all
+
+NODES = "nodes"
+FOR_ANSIBLE = "clustergen.ansible"
+_FAILED = 3  # exit code: not all nodes could be asked
+
+
+class ForAnsible(click.Command):
+    """A verb whose options after `--` are ansible-playbook's; it finds them in the context, under `FOR_ANSIBLE`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta[FOR_ANSIBLE] = tuple(args[end + 1 :])
+        return super().parse_args(ctx, args[:end])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- ANSIBLE OPTIONS]"]
+
+
+@click.command("plan", cls=ForAnsible)
+@click.argument("manifest", type=click.Path(path_type=Path, readable=False), default="manifest.yaml")
+@click.option(
+    "--against",
+    metavar="REV|TREE|nodes",
+    default="HEAD",
+    show_default=True,
+    shell_complete=completes_files,
+    help="What to compare with: a git revision of the manifest, a tree or manifest, or the nodes.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(diff.FORMATS), default="text", show_default=True, help="Output format."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Save the plan in this file, for `clustergen apply FILE`.",
+)
+@click.pass_context
+def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Path | None) -> None:
+    """Show what applying MANIFEST (default: manifest.yaml) would change. Nothing is changed.
+
+    Against a git revision or a tree, the effects on running jobs are shown. `--against nodes` runs site.yml in check
+    mode and shows which nodes differ from the manifest (drift); options after -- go to ansible-playbook.
+
+    Exit code 0: no changes; 1: changes; 2: the manifest is invalid; 3: the environment, or a node, failed.
+    """
+    arguments: tuple[str, ...] = ctx.meta[FOR_ANSIBLE]
+    if arguments and against != NODES:
+        raise click.UsageError("options for ansible-playbook go with --against nodes")
+    if form != "text" and against == NODES:
+        raise click.UsageError(f"--against nodes has no format {form}: --out FILE saves what was found as JSON")
+    planned = require(manifest)
+    if against == NODES:
+        check = ask(planned, arguments)
+        text = summary(check)
+        click.echo(f"\n{text}")
+        status = _FAILED if check.failed else 1 if check.changed else 0
+        changes: Any = None
+    else:
+        compared = diff.compare(_old_side(against, manifest), str(manifest))
+        if compared.status > 1:
+            sys.exit(compared.status)
+        diff.show(compared, form)
+        check, text, status = None, compared.text(), compared.status
+        changes = json.loads(compared.document)
+    if out is not None:
+        content = saved.document(planned, out, against, text, changes=changes, check=check, arguments=arguments)
+        write_all({out: content})
+        output.remark(f"{out}: saved. Next: clustergen apply {out}")
+    sys.exit(status)
+
+
+def require(manifest: Path) -> Target:
+    """The manifest with its tree; ends the command with its diagnostics where it is invalid."""
+    rendered, compiled, diagnostics = target(manifest)
+    if rendered is None:
+        refuse(compiled, diagnostics)
+    return rendered
+
+
+def ask(planned: Target, arguments: tuple[str, ...]) -> Check:
+    """Runs the playbook in check mode on a copy of the tree, and shows its output."""
+    with planned.copy() as tree:
+        return playbook.check(tree, arguments, _echo, colour=output.colour(sys.stdout))
+
+
+def _echo(line: str) -> None:
+    click.echo(line, color=output.colour(sys.stdout))
+
+
+def summary(check: Check) -> str:
+    """`Plan: 2 of 8 nodes to change, 1 node failed.`"""
+    noun = "node" if check.hosts == 1 else "nodes"
+    text = f"{len(check.changed)} of {check.hosts} {noun} to change" if check.changed else "no changes"
+    if check.failed:
+        text += (
+            f", {len(check.failed)} {'node' if len(check.failed) == 1 else 'nodes'} failed ({', '.join(check.failed)})"
+        )
+    return f"Plan: {text}."
+
+
+def _old_side(against: str, manifest: Path) -> str:
+    """As `clustergen diff` takes it: a path as it is, a revision with the manifest's path."""
+    if os.path.exists(against) or ":" in against:  # noqa: PTH110 - a text that may be anything
+        return against
+    return f"{against}:./{os.path.relpath(manifest)}"

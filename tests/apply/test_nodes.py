@@ -1,0 +1,95 @@
+"""`plan --against nodes` and `apply` with the real ansible-playbook; the nodes' answers are played."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from strategies.played_nodes import Cluster, differs, packed
+
+pytestmark = pytest.mark.slow
+
+_ANSIBLE = ("--", "-e", "ansible_python_interpreter=/usr/bin/python3")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    """Three nodes are up to date; n1 has another /etc/hosts."""
+    played = Cluster(tmp_path, ["behind"])
+    good = json.loads((played.answers / "node_state").read_text(encoding="utf-8"))
+    played.says("n1.node_state", good | {"host": "n1"} | differs(packed(b"# old\n"), "/etc/hosts"))
+    played.says("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
+    played.says("run_mark", {"changed": False, "other": None})
+    return played
+
+
+def run(cluster: Cluster, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "clustergen", *arguments],
+        cwd=cluster.folder, env=cluster.environment(), stdin=stdin, capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+
+
+def asked(cluster: Cluster) -> list[str]:
+    place = cluster.answers / "asked"
+    return place.read_text(encoding="utf-8").splitlines() if place.exists() else []
+
+
+def test_a_plan_shows_drift_and_is_applied_while_the_nodes_are_the_same(cluster: Cluster) -> None:
+    shutil.rmtree(cluster.folder / "rendered")
+    plan = run(cluster, "plan", "--against", "nodes", "--out", "p.json", *_ANSIBLE)
+    assert (plan.returncode, plan.stderr) == (1, "p.json: saved. Next: clustergen apply p.json\n")
+    assert plan.stdout.splitlines()[-1] == "Plan: 1 of 4 nodes to change."
+    assert "\n-# old\n" in plan.stdout
+    assert not (cluster.folder / "rendered").exists()
+    assert not [line for line in asked(cluster) if not line.endswith("node_state")]
+
+    applied = run(cluster, "apply", "p.json", "--yes")
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    assert "n1 node_put" in asked(cluster)
+    assert (cluster.folder / "rendered/site.yml").exists()
+
+    good = (cluster.answers / "node_state").read_text(encoding="utf-8")
+    (cluster.answers / "n1.node_state").write_text(good, encoding="utf-8")
+    done = run(cluster, "apply", "p.json", "--yes")
+    assert done.returncode == 1
+    assert "p.json: the nodes answer otherwise than when the plan was made" in done.stderr
+    assert asked(cluster).count("n1 node_put") == 1
+
+
+def test_a_node_that_does_not_answer_is_no_drift(cluster: Cluster) -> None:
+    cluster.says("n1.node_state", {"failed": True, "msg": "broken"})
+    done = run(cluster, "apply", "--check", *_ANSIBLE)
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[-1] == "Plan: no changes, 1 node failed (n1)."
+
+
+@pytest.mark.parametrize(("answer", "status"), [(b"n\n", 1), (b"y\n", 0)])
+def test_what_is_shown_has_to_be_confirmed(cluster: Cluster, answer: bytes, status: int) -> None:
+    terminal, line = pty.openpty()
+    os.write(terminal, answer)
+    try:
+        done = run(cluster, "apply", "--limit", "n1,head", *_ANSIBLE, stdin=line)
+    finally:
+        os.close(terminal)
+        os.close(line)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Plan: 1 of 2 nodes to change." in done.stdout
+    assert ("n1 node_put" in asked(cluster)) is (status == 0)
+    assert not [line for line in asked(cluster) if line.startswith("good")]
+
+
+def test_a_playbook_that_fails_is_an_environment_that_fails(cluster: Cluster) -> None:
+    cluster.says("node_put", {"failed": True, "msg": "disk is full"})
+    done = run(cluster, "apply", "--yes", *_ANSIBLE)
+    assert done.returncode == 3
+    assert "disk is full" in done.stdout
+    assert "ansible-playbook ended with status" in done.stderr

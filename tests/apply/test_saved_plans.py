@@ -1,0 +1,163 @@
+"""Plans in files, and what the output of a check says of the nodes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.apply import playbook, saved
+from clustergen.apply.target import target
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+from strategies.diffs import LONGER, MANIFEST, git, write
+
+OUTPUT = """\
+    2 s  Question
+
+Question: What differs  [{seconds} s]
+  {first}
+  {second}
+
+PLAY RECAP ****
+c1    : ok=1    changed=1    unreachable=0    failed=0    skipped=0
+c2    : ok=1    changed=0    unreachable=0    failed=0    skipped=0
+c3    : ok=1    changed=1    unreachable=0    failed=1    skipped=0
+c4    : ok=0    changed=0    unreachable=1    failed=0    skipped=0
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, [*map(str, arguments)])
+
+
+def lines(seconds: int, first: str, second: str) -> list[str]:
+    return OUTPUT.format(seconds=seconds, first=first, second=second).splitlines()
+
+
+def test_a_check_counts_who_would_change_and_who_failed() -> None:
+    check = playbook.result(2, lines(3, "c1 changed: 1 file", "c3 failed: no"))
+    assert (check.unchanged, check.changed, check.failed, check.hosts) == (("c2",), ("c1",), ("c3", "c4"), 4)
+
+
+def test_the_fingerprint_is_of_the_answers_and_not_of_time_or_order() -> None:
+    first = playbook.result(0, lines(3, "c1 changed: 1 file", "c2 ok"))
+    assert playbook.result(0, lines(40, "c2 ok", "c1 changed: 1 file")).fingerprint == first.fingerprint
+    assert playbook.result(0, lines(3, "c1 changed: 2 files", "c2 ok")).fingerprint != first.fingerprint
+
+
+def test_a_playbook_that_asked_nobody_ends_with_what_it_said_last() -> None:
+    with pytest.raises(ClustergenError, match="status 4: ERROR! no hosts"):
+        playbook.result(4, ["something", "ERROR! no hosts", ""])
+
+
+def test_without_ansible_there_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(ClustergenError, match="ansible-core is not installed") as caught:
+        playbook.run(tmp_path, [])
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("-m pip install ansible-core")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A manifest as in the last commit; it is the current directory."""
+    write(tmp_path)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
+    assert run("plan").exit_code == 0
+    write(repository, LONGER)
+    done = run("plan")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1] == "Plan: 1 file to change."
+    git(repository, "commit", "-qam", "two")
+    assert run("plan").exit_code == 0
+    for against in ("HEAD~1", "HEAD~1:manifest.yaml"):
+        assert run("plan", "manifest.yaml", "--against", against).stdout.splitlines()[-1] == "Plan: 1 file to change."
+    assert json.loads(run("plan", "--against", "HEAD~1", "--format", "json").stdout)["clusters"][0]["totals"]
+
+
+def test_a_plan_against_a_tree(repository: Path) -> None:
+    assert run("render", "manifest.yaml").exit_code == 0
+    assert run("plan", "--against", "rendered").exit_code == 0
+    write(repository, LONGER)
+    assert run("plan", "--against", "rendered").exit_code == 1
+
+
+def test_an_invalid_manifest_is_no_plan(repository: Path) -> None:
+    write(repository, text=MANIFEST + "wrong: 1\n")
+    assert run("plan", "--out", "p.json").exit_code == 2
+    assert not (repository / "p.json").exists()
+
+
+def test_a_saved_plan_is_read_as_it_was_made(repository: Path) -> None:
+    write(repository, LONGER)
+    (repository / "plans").mkdir()
+    shown = run("plan", "--out", "plans/p.json")
+    plan = saved.read(Path("plans/p.json"))
+    assert plan is not None
+    assert (plan.manifest, plan.text, plan.nodes) == (Path("manifest.yaml"), shown.stdout, None)
+    rendered, _, _ = target(Path("manifest.yaml"))
+    assert rendered is not None
+    plan.require_same(rendered)
+    document = json.loads((repository / "plans/p.json").read_text(encoding="utf-8"))
+    assert (document["version"], document["against"]) == (1, "HEAD")
+
+
+@pytest.mark.parametrize("edit", [("max_time: 60", "max_time: 90"), ("partitions:", "# comment\n  partitions:")])
+def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple[str, str]) -> None:
+    write(repository, LONGER)
+    run("plan", "--out", "p.json")
+    write(repository, LONGER, edit)
+    done = run("apply", "p.json", "--yes")
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 1
+    assert "manifest.yaml has changed since the plan was made" in done.exception.message
+    assert done.exception.hint == "clustergen plan manifest.yaml --out p.json"
+    assert not (repository / "rendered").exists()
+
+
+def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -> None:
+    """As with another version of clustergen, or another file of the site."""
+    write(repository, LONGER)
+    run("plan", "--out", "p.json")
+    (repository / "site/all/etc").mkdir(parents=True)
+    (repository / "site/all/etc/motd").write_text("hello\n", encoding="utf-8")
+    done = run("apply", "p.json", "--yes")
+    assert isinstance(done.exception, ClustergenError)
+    assert "renders to other files" in done.exception.message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "a plan of version 2"),
+        ({"manifest": 3}, "not a plan"),
+        ({"nodes": {}}, ""),
+        ({"kind": "x"}, ""),
+    ],
+)
+def test_a_plan_that_is_none(repository: Path, change: dict[str, object], message: str) -> None:
+    run("plan", "--out", "p.json")
+    place = repository / "p.json"
+    place.write_text(json.dumps(json.loads(place.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    if message:
+        with pytest.raises(ClustergenError, match=message):
+            saved.read(place)
+    else:
+        assert (saved.read(place) is None) == ("kind" in change)
+
+
+def test_nobody_is_asked_without_a_terminal(repository: Path) -> None:
+    done = run("apply")
+    assert isinstance(done.exception, ClustergenError)
+    assert (done.exception.exit_code, done.exception.hint) == (2, "--yes applies without asking")
+    assert not (repository / "rendered").exists()
