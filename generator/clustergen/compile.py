@@ -28,9 +28,10 @@ class Compiled:
         )
 
 
-def validate(path: Path, name: str | None = None) -> Compiled:
-    """All that is wrong with a manifest, in file order; `name` is what diagnostics call the file, the path as given by
-    default. Never raises for what stands in the file.
+def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> Compiled:
+    """All that is wrong with a manifest, in file order. Never raises for what stands in the file.
+
+    `name` is what diagnostics call the file, by default the path as given; `raw` is the text where no file has it.
     """
     from pydantic import ValidationError
 
@@ -39,7 +40,7 @@ def validate(path: Path, name: str | None = None) -> Compiled:
     from clustergen.rules.slurm_hints import hint_for_key
 
     log.info(__name__, "load %s", path)
-    source = load(path, name)
+    source = load(path, name) if raw is None else Source(name or str(path), raw)
     diagnostics = list(source.diagnostics)
     if any(item.severity is Severity.ERROR for item in diagnostics) and source.data is None:
         return Compiled(source, None, tuple(diagnostics))

@@ -27,7 +27,7 @@ def test_a_verb_that_is_misspelt_is_guessed() -> None:
 def test_verify_without_a_tree_is_no_pass() -> None:
     done = run("verify")
     assert done.exit_code == 2
-    assert "clustergen verify rendered" in done.output
+    assert "`clustergen render`" in done.output
 
 
 def test_an_unknown_code_tells_how_to_find_one() -> None:

@@ -12,17 +12,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from clustergen.cli import output
+from clustergen.cli.arguments import STDIN, standard_input
 from clustergen.cluster.assumptions import assumptions
-from clustergen.compile import Compiled
+from clustergen.compile import Compiled, validate
 from clustergen.diagnostics import FORMATS, Diagnostic, Finding, exit_code, render
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
-
-# What cannot be read is said by `load`, with exit code 3: click would call it a wrong use, 2.
-_MANIFEST = click.Path(path_type=Path, readable=False)
-manifest_argument = click.argument("manifest", type=_MANIFEST, metavar="MANIFEST")
-manifest_arguments = click.argument("manifests", type=_MANIFEST, metavar="MANIFEST...", nargs=-1, required=True)
-
+from clustergen.manifest.source import MAX_BYTES
 
 MOST_ALIKE = 200
 UNREADABLE = 3
@@ -52,33 +48,43 @@ def assumed_by(compiled: Compiled) -> list[Diagnostic]:
     return compiled.source.diagnose(Finding(one.code, one.path, one.message, one.hint, key=True) for one in findings)
 
 
+def compiled_from(manifest: Path) -> Compiled:
+    """The manifest of a file, or of standard input."""
+    if manifest == STDIN:
+        return validate(manifest, "stdin", standard_input(MAX_BYTES))
+    return validate(manifest)
+
+
 def show(
-    compiled: Compiled, diagnostics: Sequence[Diagnostic], form: str, suppressed: Sequence[Suppressed] = ()
+    compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic], form: str, suppressed: Sequence[Suppressed] = ()
 ) -> int:
     """Prints diagnostics; the exit code that they ask for.
 
     They go to stdout, but a manifest that cannot be read at all has no findings: that is said on stderr.
     """
-    sources = _sources(compiled, diagnostics)
-    if form == "text" and exit_code(diagnostics) == UNREADABLE:
-        refuse(compiled, diagnostics)
     if form == "text":
-        output.findings(_text(diagnostics, sources, colour=output.colour(sys.stdout)))
+        readable = [one for one in diagnostics if exit_code([one]) != UNREADABLE]
+        _complain(compiled, [one for one in diagnostics if exit_code([one]) == UNREADABLE])
+        output.findings(_text(readable, _sources(compiled, readable), colour=output.colour(sys.stdout)))
     else:
-        output.findings(render(diagnostics, form, sources, suppressed=suppressed))
+        output.findings(render(diagnostics, form, suppressed=suppressed))
     return exit_code(diagnostics)
 
 
 def refuse(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> NoReturn:
     """Ends a verb whose stdout is for something else than findings: they go to stderr, as any reason for a failure."""
-    colour = output.colour(sys.stderr)
-    click.echo(_text(diagnostics, _sources(compiled, diagnostics), colour=colour), nl=False, err=True, color=colour)
+    _complain([compiled], diagnostics)
     sys.exit(exit_code(diagnostics))
 
 
-def _sources(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
-    """The texts to quote from, by file name: the manifest's, and those of a site's own files."""
-    sources = {compiled.source.name: compiled.source.text}
+def _complain(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) -> None:
+    colour = output.colour(sys.stderr)
+    click.echo(_text(diagnostics, _sources(compiled, diagnostics), colour=colour), nl=False, err=True, color=colour)
+
+
+def _sources(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
+    """The texts to quote from, by file name: the manifests', and those of a site's own files."""
+    sources = {one.source.name: one.source.text for one in compiled}
     for place in {
         diagnostic.place.file for diagnostic in diagnostics if diagnostic.place and diagnostic.place.line
     } - set(sources):

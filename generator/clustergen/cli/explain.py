@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from clustergen import compile as compiler
-from clustergen.cli.common import refuse
+from clustergen.cli.arguments import MANIFEST, STDIN, manifest_path
+from clustergen.cli.common import compiled_from, refuse
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
 from clustergen.render.tree import RenderedFile, Tree
@@ -22,13 +23,13 @@ _MOST = 200
 @click.argument("arguments", metavar="[CODE | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]", nargs=-1)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(arguments: tuple[str, ...], form: str) -> None:
-    """Tell why: of a diagnostic, of a field of the manifest, or of a line of a rendered file.
+    """Explain a diagnostic, a field of the manifest, or a line of a rendered file.
 
     CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time; with
     a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. KEY is a
     key of Slurm's files such as MaxTime: the fields that set it are shown. FILE is a rendered file, by its path on
-    disk, in the tree or on the node; its lines are traced to values of the manifest, defaults and rows of the catalogue
-    by rendering it again with one of these changed.
+    disk, in the tree or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced to values of
+    the manifest, defaults and rows of the catalogue by rendering it again with one of these changed.
     """
     if not arguments:
         for entry in CODES.values():
@@ -36,7 +37,7 @@ def command(arguments: tuple[str, ...], form: str) -> None:
     elif len(arguments) == 1:
         _code_or_field(arguments[0], form)
     elif len(arguments) == 2:
-        _in_manifest(Path(arguments[0]), arguments[1], form)
+        _in_manifest(manifest_path(Path(arguments[0])), arguments[1], form)
     else:
         raise click.UsageError("one CODE or FIELD, or a MANIFEST and a FILE or FIELD")
 
@@ -49,6 +50,9 @@ def _code_or_field(word: str, form: str) -> None:
 
     if word[:1].isupper() and (set_at := places(word)):
         click.echo((json_of_key if form == "json" else text_of_key)(set_at), nl=False)
+        return
+    if ("/" in word or ":" in word) and Path(MANIFEST).exists():
+        _in_manifest(Path(MANIFEST), word, form)
         return
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
         hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
@@ -91,7 +95,7 @@ def _field(manifest: Path, word: str, form: str, shown: str) -> None:
 
 def _compiled(manifest: Path) -> compiler.Compiled:
     """A valid manifest; otherwise what is wrong with it is shown, and exit code 2."""
-    compiled = compiler.validate(manifest)
+    compiled = compiled_from(manifest)
     if not compiled.ok:
         refuse(compiled, compiled.diagnostics)
     return compiled
@@ -114,6 +118,8 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     numbers = range(first, last + 1) if match else ()
     compiled = _compiled(manifest)
     assert compiled.cluster is not None
+    if manifest == STDIN:  # its tree and its site's files are where a manifest.yaml would have them
+        manifest = Path(MANIFEST)
     tree, file = find_alone(compiled.cluster, manifest, path) or _in_whole_tree(compiled, manifest, path)
     explained = explain(compiled, tree, file, manifest.parent, numbers)
     text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)

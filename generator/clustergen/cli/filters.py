@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from clustergen.cli import output
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import CODES, Diagnostic, Severity, baseline, in_file_order
 from clustergen.diagnostics.selection import Selection, codes_in
-from clustergen.diagnostics.suppressions import IsComment, Suppressed, apply
+from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.records import record
 
 
@@ -71,20 +71,14 @@ class Filters:
 
     def judge(
         self,
-        diagnostics: Sequence[Diagnostic],
-        sources: Mapping[str, str],
+        kept: Sequence[Diagnostic],
+        suppressed: Sequence[Suppressed],
         may_suppress: Callable[[Diagnostic], bool],
-        *,
-        report_unused: bool,
-        is_comment: IsComment = lambda line, column: True,
     ) -> Judged:
-        """Findings that are reported. A diagnostic that may not be suppressed is, whatever was selected.
+        """Which of the findings that comments `kept` are reported: also those that may not be suppressed.
 
-        Writes the baseline, where that is wanted, with all that no comment suppresses.
+        Writes the baseline, where that is wanted.
         """
-        kept, suppressed = apply(
-            diagnostics, sources, may_suppress=may_suppress, is_comment=is_comment, report_unused=report_unused
-        )
         reports = self.selection.reports
         reported = in_file_order(one for one in kept if reports(one.code) or not may_suppress(one))
         suppressed = [one for one in suppressed if reports(one.diagnostic.code)]

@@ -11,6 +11,7 @@ import click
 from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli import output as streams
+from clustergen.cli.arguments import slurm_argument
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.folder import ImportResult, import_folder
@@ -21,7 +22,7 @@ SCHEMA = "clustergen.schema.json"
 
 
 @click.command("import")
-@click.argument("path", type=click.Path(path_type=Path, readable=False), metavar="PATH")
+@slurm_argument
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the manifest goes; default: stdout.")
 @click.option(
     "--slurm-version", "version", metavar="V", help="Release of Slurm, as 24.11; default: guessed from the keys."

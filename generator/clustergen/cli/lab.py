@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from clustergen.cli.common import manifest_argument, refuse
+from clustergen.cli.arguments import default_manifest, manifest_argument, manifest_path, required_manifest_argument
+from clustergen.cli.common import refuse
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import replace
@@ -87,14 +88,17 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 
 
 @command.command("apply", context_settings={"ignore_unknown_options": True})
-@manifest_argument
+@click.argument("words", nargs=-1, metavar="[MANIFEST] [-- OPTIONS]", type=click.UNPROCESSED)
 @_options
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def apply(manifest: Path, name: str | None, arguments: tuple[str, ...], **options: Any) -> None:
+def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     """Render MANIFEST for the lab and run `ansible-playbook site.yml`. What follows -- goes to ansible-playbook."""
     from clustergen.lab import run
     from clustergen.lab.work import Work
 
+    if words and not words[0].startswith("-"):
+        manifest, arguments = manifest_path(Path(words[0])), words[1:]
+    else:
+        manifest, arguments = default_manifest(), words
     work = Work(name or _cluster_name(manifest))
     if not work.folder.exists():
         raise ClustergenError(f"no lab {work.name} is up", f"clustergen lab up {manifest}")
@@ -131,7 +135,7 @@ def status(manifest: Path, name: str | None) -> None:
 
 
 @command.command("shell")
-@manifest_argument
+@required_manifest_argument
 @click.argument("node")
 @click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)

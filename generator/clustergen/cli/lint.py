@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustergen.cli import output
+from clustergen.cli.arguments import STDIN, optional_slurm_argument, standard_input
 from clustergen.cli.common import format_option
 from clustergen.cli.filters import Filters, Judged, filter_options, statistics
-from clustergen.diagnostics import Severity, printable, render
+from clustergen.diagnostics import Diagnostic, Severity, printable, render
 
 if TYPE_CHECKING:
     from clustergen.lint.run import Report
@@ -21,14 +22,16 @@ _UNREADABLE = "file-unreadable"
 
 
 @click.command("lint")
-@click.argument("path", type=click.Path(path_type=Path, readable=False), metavar="PATH")
+@optional_slurm_argument
 @click.option("--slurm-version", metavar="V", help="The release that will read the files, as 24.11; guessed without.")
 @click.option("--fix", "fixing", is_flag=True, help="Put right what has one safe answer.")
 @click.option("--diff", "differing", is_flag=True, help="Show what --fix changes; alone, nothing is written.")
 @format_option
 @filter_options
 def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
-    """Say what is wrong with PATH: a folder with slurm.conf and its kin, or a slurm.conf.
+    """Report what is wrong with PATH: a directory with slurm.conf and related files, or a slurm.conf.
+
+    By default it is the current directory; - is a slurm.conf on standard input.
 
     An error is what a daemon or a command of that release stops on. A warning is what Slurm only says in its log, or
     takes in silence and does otherwise than was meant. A note is advice.
@@ -41,7 +44,8 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     from clustergen.lint import merge
     from clustergen.lint.fix import diff, edits, fix_all
     from clustergen.lint.release import named
-    from clustergen.lint.run import lint
+    from clustergen.lint.run import lint, lint_text
+    from clustergen.slurmconf.reading import MOST_BYTES
 
     try:
         release = named(slurm_version) if slurm_version else None
@@ -50,7 +54,9 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     if differing and form != "text":
         raise click.UsageError("--diff goes with --format text")
     filters = Filters.of(form, **filtering)
-    report = lint(path, release)
+    if path == STDIN and (fixing or differing):
+        raise click.UsageError("--fix and --diff go with a file, not with standard input")
+    report = lint_text(standard_input(MOST_BYTES), "stdin", release) if path == STDIN else lint(path, release)
     judged = _judged(report, filters)
     if differing:
         for chunk in diff(edits(report, judged.reported)):
@@ -83,9 +89,14 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
 def _judged(report: Report, filters: Filters) -> Judged:
     """The findings that are reported; comments suppress errors too, as the files are the user's, not ours to write."""
     complete = all(one.code != _UNREADABLE for one in report.diagnostics)
-    return filters.judge(
-        report.diagnostics, report.sources, lambda one: one.code != _UNREADABLE, report_unused=complete
-    )
+    from clustergen.diagnostics.suppressions import apply
+
+    kept, suppressed = apply(report.diagnostics, report.sources, may_suppress=_may_suppress, report_unused=complete)
+    return filters.judge(kept, suppressed, _may_suppress)
+
+
+def _may_suppress(diagnostic: Diagnostic) -> bool:
+    return diagnostic.code != _UNREADABLE
 
 
 def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:

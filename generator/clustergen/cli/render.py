@@ -10,7 +10,8 @@ import click
 
 from clustergen import compile as compiler
 from clustergen.cli import differences
-from clustergen.cli.common import assumed_by, format_option, manifest_arguments, show
+from clustergen.cli.arguments import STDIN, manifest_arguments
+from clustergen.cli.common import assumed_by, format_option, show
 from clustergen.cli.differences import Result
 from clustergen.cli.output import findings, remark
 from clustergen.diagnostics import ClustergenError, exit_code
@@ -34,6 +35,8 @@ def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: 
 
     Files in the output directory that clustergen did not write are left untouched.
     """
+    if STDIN in manifests:
+        raise click.UsageError("render reads a manifest from a file: the tree records its name, and site/ is beside it")
     if output is not None and len(manifests) > 1:
         raise click.UsageError("-o goes with one manifest")
     if output == "":
@@ -68,7 +71,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
     result.diagnostics.extend(shown)
     result.suppressed.extend(suppressed)
     changes = write(tree, directory) if tree is not None and not check else []  # even where no finding can be shown
-    status = show(compiled, shown, form) if form == "text" else exit_code(shown)
+    status = show([compiled], shown, form) if form == "text" else exit_code(shown)
     if tree is None:
         return status
     if check:

@@ -1,4 +1,4 @@
-"""`clustergen validate MANIFEST`: all diagnostics of a manifest."""
+"""`clustergen validate MANIFEST...`: all diagnostics of manifests."""
 
 from __future__ import annotations
 
@@ -8,48 +8,59 @@ from typing import Any
 
 import click
 
-from clustergen import compile as compiler
 from clustergen.cli import output
-from clustergen.cli.common import assumed_by, format_option, manifest_argument, show
+from clustergen.cli.arguments import manifest_arguments
+from clustergen.cli.common import assumed_by, compiled_from, format_option, show
 from clustergen.cli.filters import Filters, filter_options, statistics
-from clustergen.diagnostics import exit_code
-from clustergen.diagnostics.suppressions import not_an_error
+from clustergen.compile import Compiled
+from clustergen.diagnostics import Diagnostic, exit_code
+from clustergen.diagnostics.suppressions import Suppressed, apply, not_an_error
 
 _INVALID = 2
 
 
 @click.command("validate")
-@manifest_argument
+@manifest_arguments
 @format_option
 @filter_options
-def command(manifest: Path, form: str, **filtering: Any) -> None:
+def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
     """Check MANIFEST and show everything that is wrong with it, in file order.
 
+    MANIFEST is a file, a directory with a manifest.yaml, or - for standard input; by default ./manifest.yaml.
     Unconfirmed hardware and missing packages of Slurm are warnings of a valid manifest. Errors are always reported:
     filters, comments and baselines leave out warnings and infos only.
 
-    Exit codes: 0 valid, 2 invalid, 3 MANIFEST cannot be read.
+    Exit codes: 0 valid, 2 invalid, 3 MANIFEST cannot be read; the highest of several.
     """
     filters = Filters.of(form, **filtering)
-    compiled = compiler.validate(manifest)
-    judged = filters.judge(
-        [*compiled.diagnostics, *assumed_by(compiled)],
-        {compiled.source.name: compiled.source.text},
-        not_an_error,
-        report_unused=compiled.ok,
-        is_comment=compiled.source.is_comment,
-    )
+    compiled = [compiled_from(manifest) for manifest in manifests]
+    kept: list[Diagnostic] = []
+    suppressed: list[Suppressed] = []
+    for one in compiled:
+        reported, muted = _without_suppressed(one)
+        kept += reported
+        suppressed += muted
+    judged = filters.judge(kept, suppressed, not_an_error)
     if filters.statistics:
         output.findings(statistics(judged.reported))
         status = exit_code(judged.reported)
     else:
         status = show(compiled, judged.reported, form, judged.suppressed)
     if form == "text":
-        if not status and compiled.cluster is not None:
-            cluster = compiled.cluster
-            output.verdict(
-                f"{manifest}: {cluster.name} is valid: {cluster.host_count} nodes, {cluster.gpu_count} GPUs."
-            )
+        for one in compiled:
+            if one.ok and one.cluster is not None:
+                size = f"{one.cluster.host_count} nodes, {one.cluster.gpu_count} GPUs"
+                output.verdict(f"{one.source.name}: {one.cluster.name} is valid: {size}.")
         for line in judged.remarks():
             output.remark(line)
     sys.exit(0 if filters.exit_zero and status == _INVALID else status)
+
+
+def _without_suppressed(compiled: Compiled) -> tuple[list[Diagnostic], list[Suppressed]]:
+    return apply(
+        [*compiled.diagnostics, *assumed_by(compiled)],
+        {compiled.source.name: compiled.source.text},
+        may_suppress=not_an_error,
+        is_comment=compiled.source.is_comment,
+        report_unused=compiled.ok,
+    )

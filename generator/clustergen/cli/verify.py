@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from clustergen.cli import output
+from clustergen.cli.arguments import default_tree, tree_path
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.rows import FORMATS
 
 
 @click.command("verify")
-@click.argument("trees", type=click.Path(path_type=Path), metavar="TREE...", nargs=-1)
+@click.argument("trees", type=click.Path(path_type=Path), metavar="[TREE]...", nargs=-1)
 @click.option("--only", multiple=True, metavar="CHECK", help="Only this check; may be given several times.")
 @click.option(
     "--slurm-image", metavar="IMAGE", help="A podman or docker image with Slurm, to be asked beside those here."
@@ -36,6 +37,9 @@ def command(
     A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
     parser, for kinds of files that nobody but the program on a node can read.
 
+    TREE is a rendered tree, or the manifest or directory of a cluster whose tree is in rendered/; by default the one of
+    the current directory.
+
     Programs come from the directory that `clustergen setup parsers` fills, or are those of this machine. A tree whose
     release of Slurm is not among them is read by the next newer one, with a remark. Nothing is changed, started or
     reached outside of a sandbox.
@@ -52,8 +56,7 @@ def command(
         for check in CHECKS:
             click.echo(f"{check.name:18} {check.parser:28} {check.what}")
         return
-    if not trees:
-        raise click.UsageError("no tree is named; `clustergen verify rendered` reads the one in rendered/")
+    trees = tuple(tree_path(tree) for tree in trees) or (default_tree(),)
     if form == "json" and len(trees) > 1:
         raise click.UsageError("--format json goes with one tree")
     checks = CHECKS

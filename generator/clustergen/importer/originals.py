@@ -75,10 +75,12 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
         if path.is_symlink():
             raise ClustergenError(f"{path}: its links lead in a circle", exit_code=3)
     folder, main = (path, "slurm.conf") if path.is_dir() else (path.parent, path.name)
+    if not path.exists():
+        raise ClustergenError(f"{path}: no such file or directory", exit_code=3)
     if not is_there(folder / main):
         names = ", ".join(sorted(item.name for item in folder.glob("*slurm*.conf*"))) if folder.is_dir() else ""
-        hint = f"name the file: {names}" if names else "the folder that slurmctld reads, usually /etc/slurm"
-        raise ClustergenError(f"{path}: no {main} is there", hint=hint, exit_code=3)
+        hint = f"name the file: {names}" if names else "name the directory that slurmctld reads, usually /etc/slurm"
+        raise ClustergenError(f"{path}: no {main} in this directory", hint=hint, exit_code=3)
     try:
         hosts = _hosts(hosts_file) if hosts_file else {}
         opened = open_folder(folder, slurm.key_tables, main=main)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -31,7 +32,7 @@ from clustergen.lint import (
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.release import guess, newest
 from clustergen.lint.site import SECRET, Site
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.slurmconf.folder import Folder, open_folder
 from clustergen.slurmconf.reading import is_there
 
@@ -70,18 +71,27 @@ def _quotable(text: str) -> str:
     return SECRET.sub(lambda match: match[1] + "*" * len(match[2]), text.replace("\r\n", "\n").replace("\r", "\u240d"))
 
 
-def lint(path: Path, release: SlurmRelease | None = None) -> Report:
-    """Reads a folder of Slurm's files, or one slurm.conf with its neighbours, and says what is wrong.
+def lint_text(content: bytes, name: str, release: SlurmRelease | None = None) -> Report:
+    """As `lint`, for a slurm.conf that is in no file; messages call it `name`."""
+    with tempfile.TemporaryDirectory(prefix="clustergen-lint-") as directory:
+        path = Path(directory) / "slurm.conf"
+        path.write_bytes(content)
+        return replace(lint(path, release, name), path=Path(name))
 
-    `release`: None lets it be guessed from the files. ClustergenError where there is nothing to read.
+
+def lint(path: Path, release: SlurmRelease | None = None, name: str | None = None) -> Report:
+    """Reads a directory of Slurm's files, or one slurm.conf with its neighbours, and reports what is wrong.
+
+    `release`: None lets it be guessed from the files. `name` is what messages call the slurm.conf, by default its path.
+    ClustergenError where there is nothing to read.
     """
     place, main = _located(path)
-    folder = _open(place, main, release)
+    folder = _open(place, main, release, name)
     findings = list(_unreadable(folder))
     judged = release or (newest() if findings else guess(folder))
     if not findings:
         if release is None and judged.has("include-beside-includer"):
-            folder = _open(place, main, judged)
+            folder = _open(place, main, judged, name)
         findings = list(dict.fromkeys(_bounded(_all(folder, judged))))
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if folder.has(name))
@@ -95,24 +105,27 @@ def _located(path: Path) -> tuple[Path, str]:
         inside = Path(os.path.realpath(below)).is_relative_to(os.path.realpath(path))
         place = below if inside and not is_there(path / "slurm.conf") and is_there(below / "slurm.conf") else path
         if not any(is_there(place / name) for name in (*files(), *_OTHERS)):
-            raise ClustergenError(f"{path}: no slurm.conf in this folder, nor another file of Slurm's")
+            raise ClustergenError(f"{path}: no slurm.conf in this directory, nor another file of Slurm's")
         return place, "slurm.conf"
     if path.is_symlink():  # named by the user, so it may lead anywhere
         path = Path(os.path.realpath(path))
         if path.is_symlink():
             raise ClustergenError(f"{path}: its links lead in a circle")
     if not path.exists():
-        raise ClustergenError(f"{path}: there is no such file or folder")
+        raise ClustergenError(f"{path}: no such file or directory")
     if not path.is_file():
-        raise ClustergenError(f"{path}: this is neither a file nor a folder")
+        raise ClustergenError(f"{path}: neither a file nor a directory")
     if path.name in files() or path.name in _OTHERS:
         return path.parent, "slurm.conf"
     return path.parent, path.name
 
 
-def _open(place: Path, main: str, release: SlurmRelease | None) -> Folder:
+def _open(place: Path, main: str, release: SlurmRelease | None, name: str | None) -> Folder:
     beside = release is not None and release.has("include-beside-includer")
-    return open_folder(place, key_tables, main=main, beside_includer=beside)
+    folder = open_folder(place, key_tables, main=main, beside_includer=beside)
+    if name is not None:
+        folder.show_as(main, name)
+    return folder
 
 
 def _unreadable(folder: Folder) -> Iterator[LintFinding]:

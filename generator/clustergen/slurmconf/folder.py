@@ -90,6 +90,10 @@ class Folder:
             self._shown[file] = str(self.where(file))
         return self._shown[file]
 
+    def show_as(self, file: str, name: str) -> None:
+        """Lets messages call a file by another name than its path."""
+        self._shown[file] = name
+
     def _called(self, name: str) -> str:
         return self.main if name == "slurm.conf" else name
 

@@ -1,0 +1,131 @@
+"""The files that verbs are given: defaults, directories in their place, standard input, and files of another kind.
+
+Every verb that reads a manifest takes `manifest.yaml` of the current directory where none is named, and a directory in
+the place of the manifest in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from clustergen import regular_file
+from clustergen.diagnostics import ClustergenError
+from clustergen.render.tree import LOCK
+
+MANIFEST = "manifest.yaml"
+STDIN = Path("-")
+_HEAD = 100_000
+_MANIFEST_KEY = re.compile(r"^(?:name|os|networks|node_types|nodes|slurm|catalogue):(?:\s|$)", re.MULTILINE)
+_SLURM_KEY = re.compile(
+    r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|NodeName|PartitionName)\s*=", re.MULTILINE | re.IGNORECASE
+)
+_LOCK_KEY = re.compile(r'\A\s*\{\s*"(?:format|clustergen|manifest)"')
+
+
+def manifest_path(path: Path) -> Path:
+    """The manifest that `path` names. Raises ClustergenError for a file or directory of another kind.
+
+    What cannot be read at all is returned as it is: reading it says why.
+    """
+    if path == STDIN:
+        return path
+    if path.is_dir():
+        if (path / MANIFEST).exists():
+            return path / MANIFEST
+        if (path / LOCK).exists():
+            raise ClustergenError(f"{path} is a rendered tree", f"run clustergen verify {path}", 2)
+        hint = f"name the manifest, or write one with clustergen init {path}"
+        raise ClustergenError(f"{path}: no {MANIFEST} in this directory", hint, 2)
+    match kind_of(path):
+        case "slurm":
+            hint = f"run clustergen lint {path}, or clustergen import {path} -o {MANIFEST}"
+            raise ClustergenError(f"{path} is a Slurm configuration file", hint, 2)
+        case "lock":
+            hint = f"run clustergen verify {path.parent}"
+            raise ClustergenError(f"{path} is the lock file of a rendered tree", hint, 2)
+    return path
+
+
+def kind_of(path: Path) -> str:
+    """`manifest`, `slurm` or `lock`, by the name and the beginning of a file; empty where neither tells."""
+    if path.name == LOCK:
+        return "lock"
+    try:
+        with regular_file.opened(path, follow_links=True) as (descriptor, _status):
+            head = _beginning(descriptor)
+    except (OSError, ValueError):
+        return ""
+    if len({match[0].strip() for match in _MANIFEST_KEY.finditer(head)}) >= 2:
+        return "manifest"
+    return "slurm" if _SLURM_KEY.search(head) else "lock" if _LOCK_KEY.match(head) and path.suffix == ".json" else ""
+
+
+def _beginning(descriptor: int) -> str:
+    return os.read(descriptor, _HEAD).decode("utf-8", "replace")
+
+
+def default_manifest() -> Path:
+    """manifest.yaml in the current directory. Raises UsageError where there is none."""
+    if not Path(MANIFEST).exists():
+        raise click.UsageError(f"no {MANIFEST} in this directory: name one, or write one with `clustergen init`")
+    return Path(MANIFEST)
+
+
+def _one_manifest(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    if ctx.resilient_parsing:  # for shell completion
+        return value
+    return default_manifest() if value is None else manifest_path(value)
+
+
+def _all_manifests(ctx: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+    if ctx.resilient_parsing:
+        return value
+    return tuple(manifest_path(path) for path in value) or (default_manifest(),)
+
+
+def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
+    if not ctx.resilient_parsing and value != STDIN and kind_of(value) == "manifest":
+        raise ClustergenError(f"{value} is a clustergen manifest", f"run clustergen validate {value}", 2)
+    return value
+
+
+# What cannot be read is reported by whoever reads it, with exit code 3: click would call it a wrong use, 2.
+_PATH = click.Path(path_type=Path, readable=False)
+manifest_argument = click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=_one_manifest)
+"""One manifest, as the parameter `manifest`."""
+required_manifest_argument = click.argument("manifest", type=_PATH, metavar="MANIFEST", callback=_one_manifest)
+"""The same for verbs with further arguments, which could not be told from an absent one."""
+manifest_arguments = click.argument("manifests", type=_PATH, metavar="[MANIFEST]...", nargs=-1, callback=_all_manifests)
+"""Several manifests, as the parameter `manifests`."""
+slurm_argument = click.argument("path", type=_PATH, metavar="PATH", callback=_slurm_path)
+"""A directory with Slurm's files, or a slurm.conf, as the parameter `path`."""
+optional_slurm_argument = click.argument("path", type=_PATH, metavar="[PATH]", default=Path(), callback=_slurm_path)
+"""The same; by default the current directory."""
+
+
+def tree_path(path: Path) -> Path:
+    """The rendered tree of a manifest or of a cluster's directory; any other path as it is."""
+    if path.is_dir():
+        return path / "rendered" if (path / MANIFEST).exists() and not (path / LOCK).exists() else path
+    return path.parent / "rendered" if kind_of(path) == "manifest" else path
+
+
+def default_tree() -> Path:
+    """The rendered tree in the current directory, or that it is. Raises UsageError where there is none."""
+    for path in (Path("rendered"), Path()):
+        if (path / LOCK).exists():
+            return path
+    raise click.UsageError("no rendered tree in this directory: name one, or write one with `clustergen render`")
+
+
+def standard_input(limit: int) -> bytes:
+    """What was piped in. Raises ClustergenError for more than `limit` bytes."""
+    content = sys.stdin.buffer.read(limit + 1)
+    if len(content) > limit:
+        raise ClustergenError(f"standard input: larger than {limit:,} bytes")
+    return content
