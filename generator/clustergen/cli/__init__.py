@@ -14,6 +14,7 @@ from io import TextIOWrapper
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from clustergen import __version__
 from clustergen.cli.output import add_options, options
@@ -37,8 +38,9 @@ _VERBS = {
     "explain": "Tell why: a diagnostic, a field of the manifest, a line of a rendered file.",
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",
-    "proof": "Show which parser has read which kind of file.",
+    "completion": "Print the completion script for bash, zsh or fish.",
 }
+_MAINTAINERS_VERBS = ("proof",)
 
 
 _INTERRUPTED, _NOBODY_READS = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
@@ -59,11 +61,16 @@ class Verbs(click.Group):
             _write_no_more(1, 2)
             sys.exit(_NOBODY_READS)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Verbs with their summaries, without loading each verb's module."""
+        verbs = [CompletionItem(name, help=text) for name, text in _VERBS.items() if name.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _VERBS:
+        if name not in _VERBS and name not in _MAINTAINERS_VERBS:
             return None
         module = f"{name}_" if keyword.iskeyword(name) else name
         command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
@@ -80,7 +87,7 @@ class Verbs(click.Group):
         from clustergen.diagnostics import suggest
 
         name = args[0] if args else ""
-        if name and name not in _VERBS and not name.startswith("-"):
+        if name and name not in (*_VERBS, *_MAINTAINERS_VERBS) and not name.startswith("-"):
             similar = suggest(name, _VERBS)
             ctx.fail(f"No such command '{name}'." + (f" Did you mean '{similar}'?" if similar else ""))
         return super().resolve_command(ctx, args)

@@ -6,12 +6,13 @@ import json
 
 import click
 
+from clustergen.cli.complete import names_of_topic, topics
 from clustergen.diagnostics import ClustergenError
 
 
 @click.command("catalogue")
-@click.argument("topic", metavar="[TOPIC]", required=False)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=topics)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=names_of_topic)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(topic: str | None, name: str | None, form: str) -> None:
     """List the hardware, operating systems and releases that a manifest can name.

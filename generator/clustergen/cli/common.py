@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, standard_input
@@ -22,11 +21,6 @@ from clustergen.manifest.source import MAX_BYTES
 
 MOST_ALIKE = 200
 UNREADABLE = 3
-
-
-def completes_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """For arguments that are no `click.Path`, as they may be something else too."""
-    return [CompletionItem(incomplete, type="file")]
 
 
 def format_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import click
 
 from clustergen.cli import output
-from clustergen.cli.common import completes_files
+from clustergen.cli.complete import files
 from clustergen.diagnostics import Severity, exit_code, render
 from clustergen.diff.arguments import Argument, Read, Side, pairs, read
 from clustergen.diff.plan import Plan
@@ -19,8 +19,8 @@ FORMATS = ("text", "json", "markdown")
 
 
 @click.command("diff")
-@click.argument("old", metavar="OLD", shell_complete=completes_files)
-@click.argument("new", metavar="NEW", shell_complete=completes_files)
+@click.argument("old", metavar="OLD", shell_complete=files)
+@click.argument("new", metavar="NEW", shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def command(old: str, new: str, form: str) -> None:
     """Show what changes from OLD to NEW: what restarts, which nodes drain, which jobs would be lost.

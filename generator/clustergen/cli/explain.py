@@ -10,6 +10,7 @@ import click
 from clustergen import compile as compiler
 from clustergen.cli.arguments import MANIFEST, STDIN, manifest_path
 from clustergen.cli.common import compiled_from, refuse
+from clustergen.cli.complete import explained
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
 from clustergen.render.tree import RenderedFile, Tree
@@ -20,7 +21,12 @@ _MOST = 200
 
 
 @click.command("explain")
-@click.argument("arguments", metavar="[CODE | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]", nargs=-1)
+@click.argument(
+    "arguments",
+    metavar="[CODE | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]",
+    nargs=-1,
+    shell_complete=explained,
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(arguments: tuple[str, ...], form: str) -> None:
     """Explain a diagnostic, a field of the manifest, or a line of a rendered file.

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from clustergen.cli import output
+from clustergen.cli.complete import code_list
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import CODES, Diagnostic, Severity, baseline, in_file_order
 from clustergen.diagnostics.selection import Selection, codes_in
@@ -97,11 +98,12 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         [
             click.option(
-                "--select", multiple=True, metavar="CODES",
+                "--select", multiple=True, metavar="CODES", shell_complete=code_list,
                 help="Report these codes only, separated by commas; gres stands for all of gres-*.",
             ),
             click.option(
-                "--ignore", multiple=True, metavar="CODES", help="Leave these out; of two matches the longer decides.",
+                "--ignore", multiple=True, metavar="CODES", shell_complete=code_list,
+                help="Leave these out; of two matches the longer decides.",
             ),
             click.option(
                 "--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",

@@ -12,6 +12,7 @@ from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli import output as streams
 from clustergen.cli.arguments import slurm_argument
+from clustergen.cli.complete import rows
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.folder import ImportResult, import_folder
@@ -25,7 +26,11 @@ SCHEMA = "clustergen.schema.json"
 @slurm_argument
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the manifest goes; default: stdout.")
 @click.option(
-    "--slurm-version", "version", metavar="V", help="Release of Slurm, as 24.11; default: guessed from the keys."
+    "--slurm-version",
+    "version",
+    metavar="V",
+    shell_complete=rows("slurm"),
+    help="Release of Slurm, as 24.11; default: guessed from the keys.",
 )
 @click.option("--os", "os", type=click.Choice(tuple(operating_systems())), help="Operating system of the nodes.")
 @click.option(

@@ -14,6 +14,7 @@ import click
 
 from clustergen.cli.arguments import default_manifest, manifest_argument, manifest_path, required_manifest_argument
 from clustergen.cli.common import refuse
+from clustergen.cli.complete import rows
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import replace
@@ -29,9 +30,15 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="At most N nodes of a node type, role or entry of `nodes`; N alone: of each entry that computes.",
             ),
             click.option("--subnet", metavar="CIDR", help="Another management network; this machine may use that one."),
-            click.option("--os", "system", metavar="OS", help="Another operating system for all nodes, as debian-13."),
+            click.option(
+                "--os", "system", metavar="OS", shell_complete=rows("os"),
+                help="Another operating system for all nodes, as debian-13.",
+            ),
             click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
-            click.option("--slurm", metavar="RELEASE", help="Another release of Slurm, of the distribution, as 24.11."),
+            click.option(
+                "--slurm", metavar="RELEASE", shell_complete=rows("slurm"),
+                help="Another release of Slurm, of the distribution, as 24.11.",
+            ),
             click.option(
                 "--set", "variables", multiple=True, metavar="NAME=TEXT",
                 help="A variable for Ansible, as repositories_slurm_url=https://…",

@@ -12,6 +12,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, optional_slurm_argument, standard_input
 from clustergen.cli.common import format_option
+from clustergen.cli.complete import rows
 from clustergen.cli.filters import Filters, Judged, filter_options, statistics
 from clustergen.diagnostics import Diagnostic, Severity, printable, render
 
@@ -23,7 +24,12 @@ _UNREADABLE = "file-unreadable"
 
 @click.command("lint")
 @optional_slurm_argument
-@click.option("--slurm-version", metavar="V", help="The release that will read the files, as 24.11; guessed without.")
+@click.option(
+    "--slurm-version",
+    metavar="V",
+    shell_complete=rows("slurm"),
+    help="The release that will read the files, as 24.11; guessed without.",
+)
 @click.option("--fix", "fixing", is_flag=True, help="Put right what has one safe answer.")
 @click.option("--diff", "differing", is_flag=True, help="Show what --fix changes; alone, nothing is written.")
 @format_option

@@ -14,7 +14,8 @@ from clustergen.apply import playbook, saved
 from clustergen.apply.playbook import Check
 from clustergen.apply.target import Target, target
 from clustergen.cli import diff, output
-from clustergen.cli.common import completes_files, refuse
+from clustergen.cli.common import refuse
+from clustergen.cli.complete import files
 from clustergen.cli.writing import write_all
 
 NODES = "nodes"
@@ -41,7 +42,7 @@ class ForAnsible(click.Command):
     metavar="REV|TREE|nodes",
     default="HEAD",
     show_default=True,
-    shell_complete=completes_files,
+    shell_complete=files,
     help="What to compare with: a git revision of the manifest, a tree or manifest, or the nodes.",
 )
 @click.option(

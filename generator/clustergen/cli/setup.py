@@ -7,6 +7,7 @@ from collections.abc import Callable
 import click
 
 from clustergen.cli import output
+from clustergen.cli.complete import suites as complete_suites
 from clustergen.diagnostics import ClustergenError
 
 
@@ -31,7 +32,7 @@ def _reporter() -> Callable[[str, str], None]:
 
 
 @command.command("parsers")
-@click.argument("suites", metavar="[SUITE...]", nargs=-1)
+@click.argument("suites", metavar="[SUITE...]", nargs=-1, shell_complete=complete_suites)
 def parsers(suites: tuple[str, ...]) -> None:
     """Unpack the real programs that `clustergen verify` runs into this user's cache.
 

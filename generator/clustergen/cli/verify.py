@@ -9,13 +9,20 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import default_tree, tree_path
+from clustergen.cli.complete import checks as complete_checks
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.rows import FORMATS
 
 
 @click.command("verify")
 @click.argument("trees", type=click.Path(path_type=Path), metavar="[TREE]...", nargs=-1)
-@click.option("--only", multiple=True, metavar="CHECK", help="Only this check; may be given several times.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="CHECK",
+    shell_complete=complete_checks,
+    help="Only this check; may be given several times.",
+)
 @click.option(
     "--slurm-image", metavar="IMAGE", help="A podman or docker image with Slurm, to be asked beside those here."
 )
@@ -64,6 +71,8 @@ def command(
         from clustergen.diagnostics import did_you_mean
 
         names = [check.name for check in CHECKS]
+        as_one_word = {name.replace(" ", "-"): name for name in names}  # as the shell completes them
+        only = tuple(as_one_word.get(name, name) for name in only)
         for name in only:
             if name not in names:
                 hint = did_you_mean(name, names) or "clustergen verify --list shows them all"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -80,6 +80,16 @@ def about(text: str) -> About | str:
         None if info.is_required() or models else info.get_default(call_default_factory=True),
         tuple(f"{name}: {field.description or ''}" for model in models for name, field in model.model_fields.items()),
     )
+
+
+def field_names() -> Iterator[tuple[str, str]]:
+    """Every field that `about` knows, by its path without the names of entries, and its help."""
+    sections: list[tuple[str, type[BaseModel]]] = [("", Manifest)]
+    while sections:
+        path, model = sections.pop(0)
+        for name, info in model.model_fields.items():
+            yield f"{path}{name}", info.description or ""
+            sections += [(f"{path}{name}.", below) for below in dict.fromkeys(_models(info.annotation))]
 
 
 def _models(kind: Any) -> list[type[BaseModel]]:

@@ -1,0 +1,85 @@
+"""What the shell completes: names of codes, fields, checks and rows of the catalogue, each with a description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+_FILE = "file"
+
+
+def _matching(names: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+    described = {name: text for name, text in names if name.startswith(incomplete)}
+    return [CompletionItem(name, help=text or None) for name, text in described.items()]
+
+
+def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For arguments that are no `click.Path`, as they may be something else too."""
+    return [CompletionItem(incomplete, type=_FILE)]
+
+
+def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Diagnostic codes."""
+    from clustergen.diagnostics import CODES
+
+    return _matching(((entry.code, entry.title) for entry in CODES.values()), incomplete)
+
+
+def code_list(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Diagnostic codes separated by commas; the last one is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{item.value}", help=item.help) for item in codes(ctx, param, last)]
+
+
+def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What `clustergen explain` takes: a code, a field or a manifest; after a manifest, a field or a file."""
+    from clustergen.explain.about import field_names
+
+    is_first = not ctx.params.get("arguments")
+    names = [*(codes(ctx, param, incomplete) if is_first else ()), *_matching(field_names(), incomplete)]
+    return names or files(ctx, param, incomplete)
+
+
+def checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Checks of `clustergen verify`, as one word each."""
+    from clustergen.verify.checks import CHECKS
+
+    return _matching(((check.name.replace(" ", "-"), check.what) for check in CHECKS), incomplete)
+
+
+def rows(topic: str) -> Completer:
+    """Ids of one topic of the catalogue."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return _rows(topic, incomplete)
+
+    return complete
+
+
+def topics(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Topics of the catalogue."""
+    from clustergen.catalogue.topics import TOPICS
+
+    return _matching(((topic.name, topic.summary) for topic in TOPICS.values()), incomplete)
+
+
+def names_of_topic(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the topic that stands before."""
+    return _rows(ctx.params.get("topic") or "", incomplete)
+
+
+def suites(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Debian releases of `clustergen setup parsers`."""
+    from clustergen.setup.parsers import SUITES
+
+    return _matching(((suite, "") for suite in SUITES), incomplete)
+
+
+def _rows(name: str, incomplete: str) -> list[CompletionItem]:
+    from clustergen.catalogue.topics import TOPICS
+
+    topic = TOPICS.get(name)
+    return _matching(((topic.id(row), topic.title(row)) for row in topic.rows()), incomplete) if topic else []
