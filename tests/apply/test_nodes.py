@@ -72,6 +72,14 @@ def test_a_node_that_does_not_answer_is_no_drift(cluster: Cluster) -> None:
     assert done.stdout.splitlines()[-1] == "Plan: no changes, 1 node failed (n1)."
 
 
+def test_drift_as_json(cluster: Cluster) -> None:
+    done = run(cluster, "plan", "--against", "nodes", "--format", "json", *_ANSIBLE)
+    assert done.returncode == 1
+    nodes = json.loads(done.stdout)["nodes"]
+    assert (nodes["changed"], nodes["unchanged"], nodes["failed"]) == (["n1"], ["good1", "good2", "head"], [])
+    assert "-# old" in done.stderr
+
+
 @pytest.mark.parametrize(("answer", "status"), [(b"n\n", 1), (b"y\n", 0)])
 def test_what_is_shown_has_to_be_confirmed(cluster: Cluster, answer: bytes, status: int) -> None:
     terminal, line = pty.openpty()

@@ -85,6 +85,17 @@ def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
     assert json.loads(run("plan", "--against", "HEAD~1", "--format", "json").stdout)["clusters"][0]["totals"]
 
 
+def test_without_a_commit_the_hint_names_what_else_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run("plan")
+    assert isinstance(done.exception, ClustergenError)
+    assert (done.exception.exit_code, done.exception.message) == (
+        3, "HEAD:./manifest.yaml: not a git repository (or git does not trust it)",
+    )  # fmt: skip
+    assert "`clustergen plan manifest.yaml --against nodes`" in str(done.exception.hint)
+
+
 def test_a_plan_against_a_tree(repository: Path) -> None:
     assert run("render", "manifest.yaml").exit_code == 0
     assert run("plan", "--against", "rendered").exit_code == 0

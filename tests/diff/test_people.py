@@ -168,7 +168,7 @@ def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
     lines = diff(old, new).stdout.splitlines()
     where = next(number for number, line in enumerate(lines) if "/etc/nccl.conf" in line)
     assert f"{new}:16:1 nccl: + {{env: {{NCCL_IB_TIMEOUT: 22}}}}" in lines[where + 1]
-    assert "of `nccl:16`:" in diff(old, new, "--format", "markdown").stdout
+    assert "cause: `nccl:16`; " in diff(old, new, "--format", "markdown").stdout
 
 
 def test_a_controller_that_is_called_otherwise_has_its_place(tmp_path: Path) -> None:

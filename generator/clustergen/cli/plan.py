@@ -17,6 +17,7 @@ from clustergen.cli import diff, output
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
 from clustergen.cli.writing import write_all
+from clustergen.diagnostics import ClustergenError
 
 NODES = "nodes"
 FOR_ANSIBLE = "clustergen.ansible"
@@ -65,17 +66,22 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
     arguments: tuple[str, ...] = ctx.meta[FOR_ANSIBLE]
     if arguments and against != NODES:
         raise click.UsageError("options for ansible-playbook go with --against nodes")
-    if form != "text" and against == NODES:
-        raise click.UsageError(f"--against nodes has no format {form}: --out FILE saves what was found as JSON")
+    if form == "markdown" and against == NODES:
+        raise click.UsageError("--against nodes has the formats text and json")
     planned = require(manifest)
     if against == NODES:
-        check = ask(planned, arguments)
+        check = ask(planned, arguments, data=form == "json")
         text = summary(check)
-        click.echo(f"\n{text}")
+        if form == "json":
+            place = Path("plan.json")
+            document = saved.document(planned, place, against, text, check=check, arguments=arguments)
+            output.findings(document.decode())
+        else:
+            click.echo(f"\n{text}")
         status = _FAILED if check.failed else 1 if check.changed else 0
         changes: Any = None
     else:
-        compared = diff.compare(_old_side(against, manifest), str(manifest))
+        compared = _compared(against, manifest)
         if compared.status > 1:
             sys.exit(compared.status)
         diff.show(compared, form)
@@ -96,14 +102,23 @@ def require(manifest: Path) -> Target:
     return rendered
 
 
-def ask(planned: Target, arguments: tuple[str, ...]) -> Check:
-    """Runs the playbook in check mode on a copy of the tree, and shows its output."""
+def ask(planned: Target, arguments: tuple[str, ...], *, data: bool = False) -> Check:
+    """Runs the playbook in check mode on a copy of the tree; its output goes to stderr where stdout is for data."""
+    colour = output.colour(sys.stderr if data else sys.stdout)
+
+    def echo(line: str) -> None:
+        click.echo(line, color=colour, err=data)
+
     with planned.copy() as tree:
-        return playbook.check(tree, arguments, _echo, colour=output.colour(sys.stdout))
+        return playbook.check(tree, arguments, echo, colour=colour)
 
 
-def _echo(line: str) -> None:
-    click.echo(line, color=output.colour(sys.stdout))
+def _compared(against: str, manifest: Path) -> diff.Compared:
+    try:
+        return diff.compare(_old_side(against, manifest), str(manifest))
+    except ClustergenError as err:
+        hint = f"`clustergen plan {manifest} --against nodes` compares with the nodes, --against DIRECTORY with a tree"
+        raise ClustergenError(err.message, f"{err.hint}\n   {hint}" if err.hint else hint, err.exit_code) from None
 
 
 def summary(check: Check) -> str:

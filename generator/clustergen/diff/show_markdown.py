@@ -162,8 +162,8 @@ def _section(plan: Plan, heading: str, merged: Sequence[Family], room: Room) -> 
         causes, because, source = why
         places = ", ".join(map(_place, causes[:_PLACES]))
         more = f" and {len(causes) - _PLACES:,} more" if len(causes) > _PLACES else ""
-        of = f"of {places}{more}: " if places else ""
-        yield f"  {of}{plain(because)}" + (f" ({plain(source)})" if source else "")
+        origin = f"cause: {places}{more}; " if places else ""
+        yield f"  {origin}{plain(because)}" + (f" ({plain(source)})" if source else "")
     for family in merged:
         if family.more and room.more:
             yield from _folded_away(f"{len(family.more):,} more", family.more, room)
@@ -201,7 +201,7 @@ def _harmless(plan: Plan, changes: Sequence[Change], room: Room) -> Iterator[str
     if len(merged) > room.rows:
         yield f"- …and {len(merged) - room.rows:,} more"
     if behind := plan.only_behind(changes)[:_PLACES]:
-        yield from ("", f"of {', '.join(map(_place, behind))}")
+        yield from ("", f"cause: {', '.join(map(_place, behind))}")
     yield from ("", "</details>")
 
 
