@@ -118,7 +118,7 @@ def test_a_field_has_an_anchor_and_an_index_entry(site: Path) -> None:
 
 def test_what_may_be_changed_live_has_the_answers_of_the_effects() -> None:
     rows = [line for line in live_changes.page().splitlines() if line.startswith("| ")]
-    keys = [row for row in rows if "| `AuthType` |" in row]
+    keys = [row for row in rows if "<br>`AuthType` |" in row]
     assert len(keys) == 2  # of slurm.conf and slurmdbd.conf
     assert all("**idle cluster**" in row for row in keys)
     (limit,) = (row for row in rows if "partitions.NAME.max_time" in row)

@@ -22,7 +22,15 @@ suppress_warnings = ["misc.highlighting_failure"]  # output with apostrophes, an
 copybutton_prompt_text = r"\$ |> "  # a session is copied without its prompts and without its output
 copybutton_prompt_is_regexp = True
 
-WIDE = ("index", "start", "guides", "reference", "project", "live-changes")  # without contents at the right
+WIDE = (
+    "index",
+    "start",
+    "guides",
+    "reference",
+    "project",
+    "comparison",
+    "live-changes",
+)  # without contents at the right
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"clustergen {release}"

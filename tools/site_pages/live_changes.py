@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from clustergen.catalogue import sacctmgr, slurm
+from clustergen.catalogue import sacctmgr, slurm, slurm_jobs
 from clustergen.catalogue.effects import severities
 from clustergen.catalogue.slurm_effects import effect, effects
-from clustergen.catalogue.tables import rows
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.manifest.hardware import NodeType
 from clustergen.render.effects import read
@@ -68,6 +67,7 @@ CHANGES = {
     "down": "to DOWN",
     "future": "to FUTURE",
 }
+PLACEHOLDERS = {"name": "NAME", "old": "OLD", "new": "NEW"}
 TOPICS = {
     ("slurm.conf", ""): "Daemons, scheduling and accounting",
     ("slurm.conf", "NodeName"): "Nodes",
@@ -83,12 +83,13 @@ nodes. The effects of Slurm's keys were measured on running daemons (`tools/meas
 
 | class | meaning |
 |---|---|
-| **live** | running jobs continue; daemons may be restarted |
+| **live** | running jobs continue while daemons reconfigure or restart |
 | **drained nodes** | the nodes concerned are drained first, in batches; no job is lost |
 | **idle partition** | the playbook waits until the partition has no jobs |
 | **idle cluster** | the playbook stops while any job runs |
 
-The tables start with Slurm 22.05. Where older releases need more, the row says so.
+The tables start with Slurm 22.05. If older releases need more, the row says so. NAME, OLD and NEW stand for the
+partition, node or QOS and its values.
 """
 
 
@@ -97,15 +98,14 @@ def page() -> str:
     parts = [INTRO]
     for (file, block), topic in TOPICS.items():
         parts.append(
-            f"\n## {topic}\n\n"
-            "| field | key | class | what the change needs | what jobs notice |\n|---|---|---|---|---|\n"
+            f"\n## {topic}\n\n| field and key | class | what the change needs | what jobs notice |\n|---|---|---|---|\n"
         )
         parts += [_row(*cells) for cells in sorted(_of_fields(file, block))]
     parts += _accounts()
     parts.append(
         "\n## Keys without a field\n\nSet these under the section's `options`. Keys of slurm.conf that are not listed"
         " need `scontrol reconfigure`.\n\n"
-        "| file | key | class | what the change needs | what jobs notice |\n|---|---|---|---|---|\n"
+        "| file and key | class | what the change needs | what jobs notice |\n|---|---|---|---|\n"
     )
     parts += [_row(*cells) for cells in sorted(_without_field())]
     parts += _files()
@@ -164,20 +164,30 @@ def _kinds_of_change(file: str, block: str, key: str) -> list[str]:
     return list(dict.fromkeys(["", *special]))
 
 
-def _pending(file: str, block: str, key: str) -> str:
-    """What a change may do to pending jobs, with the reason that squeue shows."""
-    words = {"name": "it", "old": "the old value", "new": "the new value"}
+def _affected(file: str, block: str, key: str) -> str:
+    """What a change may do to running and to pending jobs, with the state or reason that sacct and squeue show."""
     texts = [
-        f"{_condition(row['what'])}{row['waiting'].format(**words)} (`{row['reason']}`)"
-        for row in rows("slurm_waiting.tsv")
-        if row["file"] == file and row["block"] == block and row["key"].lower() == key.lower() and not row["until"]
-    ]  # fmt: skip
+        f"{_condition(row.what)}{row.text.format(**PLACEHOLDERS)} (`{row.state}`)"
+        for table in ("slurm_running.tsv", "slurm_waiting.tsv")
+        for row in slurm_jobs.rules(table)
+        if (row.file, row.block, row.key.lower()) == (file, block, key.lower()) and row.until is None
+    ]
     return "; ".join(dict.fromkeys(texts))
 
 
-def _condition(what: str) -> str:
-    words = [word for word in what.split() if word not in ("set", "unset")]
+def _condition(what: tuple[str, ...]) -> str:
+    words = [_words(kind) for kind in what if kind not in ("set", "unset")]
     return f"{' or '.join(words)}: " if words else ""
+
+
+def _words(kind: str) -> str:
+    """`off>*cancel*` as `off to cancel`."""
+    old, arrow, new = (part if part == "*" else part.replace("*", "") for part in kind.partition(">"))
+    return (
+        f"{'' if old == '*' else old} to {'another value' if new == '*' else new or 'no value'}".strip()
+        if arrow
+        else kind
+    )
 
 
 def _of_fields(file: str, block: str) -> Iterator[tuple[str, ...]]:
@@ -188,8 +198,8 @@ def _of_fields(file: str, block: str) -> Iterator[tuple[str, ...]]:
             for what in _kinds_of_change(file, block, key):
                 classes, needs, note = _by_release(file, "*" if line == key else key, line, what)
                 name = _link(file, block, field.path) + (f", {CHANGES[what]}" if what else "")
-                noticed = "; ".join(filter(None, (note, "" if what else _pending(file, block, key))))
-                yield name, f"`{key}`", classes, needs, noticed
+                noticed = "; ".join(filter(None, (note, "" if what else _affected(file, block, key))))
+                yield f"{name}<br>`{key}`", classes, needs, noticed
 
 
 def _link(file: str, block: str, path: str) -> str:
@@ -213,19 +223,20 @@ def _accounts() -> list[str]:
     """QOS, accounts and users: live, but pending jobs may wait."""
     parts = [
         "\n## QOS and accounts\n\n`clustergen-accounts` calls sacctmgr; slurmctld takes the new values at once, and"
-        " running jobs continue. A limit that is lowered leaves pending jobs waiting:\n\n"
-        "| field | setting | change | pending jobs | reason |\n|---|---|---|---|---|\n"
+        " running jobs continue. A changed limit affects these jobs:\n\n"
+        "| field and setting | change | jobs | state or reason |\n|---|---|---|---|\n"
     ]
     names = {option.name: option.field for entity in ("qos", "association") for option in sacctmgr.options(entity)}
-    words = {"old": "the old value", "new": "the new value"}
-    for row in rows("slurm_waiting.tsv"):
-        if row["file"] == "accounts" and row["block"] in ("qos", "account"):
-            section = "slurm.qos.NAME" if row["block"] == "qos" else "slurm.accounts.NAME"
-            path = f"{section}.{names[row['key']]}" if names.get(row["key"]) else section
-            reasons = "by resource, as `" + row["reason"].split()[0].partition("=")[2] + "`"
-            reason = reasons if "=" in row["reason"] else f"`{row['reason']}`"
-            text = row["waiting"].format(name="NAME", **words)
-            parts.append(_row(_reference(path), f"`{row['key']}`" if row["key"] else "", row["what"], text, reason))
+    for table in ("slurm_running.tsv", "slurm_waiting.tsv"):
+        for row in slurm_jobs.rules(table):
+            if row.file == "accounts" and row.block in ("qos", "account"):
+                section = "slurm.qos.NAME" if row.block == "qos" else "slurm.accounts.NAME"
+                path = f"{section}.{names[row.key]}" if names.get(row.key) else section
+                state = "by resource, as `" + row.state.split()[0].partition("=")[2] + "`"
+                state = state if "=" in row.state else f"`{row.state}`"
+                setting = f"<br>`{row.key}`" if row.key else ""
+                text = row.text.format(**PLACEHOLDERS)
+                parts.append(_row(_reference(path) + setting, _condition(row.what).removesuffix(": "), text, state))
     return parts
 
 
@@ -240,7 +251,8 @@ def _without_field() -> Iterator[tuple[str, ...]]:
             continue
         name = f"`{line} {key}`" if line and file == "slurm.conf" else f"`{key}`"
         change = f", {CHANGES.get(what, what)}" if what else ""
-        yield f"`{file}`", ("all other keys" if key == "*" else name) + change, *_by_release(file, key, line, what)
+        label = "all other keys" if key == "*" else name
+        yield f"`{file}` {label}{change}", *_by_release(file, key, line, what)
 
 
 def _files() -> list[str]:

@@ -24,7 +24,7 @@ class AffectedJobs(NamedTuple):
 
 
 @record
-class _Rule:
+class JobRule:
     """Which changes affect jobs: a row of slurm_waiting.tsv or slurm_running.tsv."""
 
     file: str
@@ -38,8 +38,9 @@ class _Rule:
 
 
 @cache
-def _rules(name: str) -> tuple[_Rule, ...]:
-    return tuple(table(name, _Rule))
+def rules(name: str) -> tuple[JobRule, ...]:
+    """All rows of slurm_waiting.tsv or slurm_running.tsv."""
+    return tuple(table(name, JobRule))
 
 
 @cache
@@ -58,7 +59,7 @@ def _matching(
     name: str, file: str, key: str, release: SlurmRelease, block: str, what: tuple[str, ...]
 ) -> Iterator[AffectedJobs]:
     words = [word.lower() for word in what]
-    for row in _rules(name):
+    for row in rules(name):
         if (
             row.file == file
             and row.block == block
