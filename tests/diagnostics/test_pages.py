@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import CODES
-from clustergen.diagnostics.pages import Examples, examples, folder, page, with_output
+from clustergen.diagnostics.pages import Examples, examples, folder, page, with_header, with_output
 from clustergen.records import replace
 
 HOME = folder()
@@ -52,10 +52,16 @@ def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", PAGES)
+def test_a_page_shows_the_severity_and_the_title(code: str) -> None:
+    assert PAGES[code] == with_header(PAGES[code], CODES[code]), "tools/update-code-pages rewrites the pages"
+
+
+@pytest.mark.parametrize("code", PAGES)
 def test_a_page_says_why_in_words(code: str) -> None:
     lines = PAGES[code].splitlines()
     assert lines[0] == f"# {code}"
-    why = PAGES[code].split("## Wrong")[0].split("<!-- fixture")[0].removeprefix(lines[0])
+    why = PAGES[code].split("## Wrong")[0].split("<!-- fixture")[0].removeprefix(lines[0]).partition("\n\n")[2]
+    why = why.partition("\n\n")[2]
     assert len(why.split()) >= 20, "a page explains why, not only what"
 
 

@@ -15,8 +15,8 @@ def show(text: str, line: int, column: int, end: int, message: str = "wrong", hi
 
 def test_the_block_is_the_one_of_the_contract() -> None:
     text = "node_types:\n" + "\n" * 12 + "  type: h10\n"
-    assert show(text, 14, 9, 12, "no node type is called 'h10'", "did you mean 'h100'?") == [
-        "m.yaml:14:9: error[key-unknown]: no node type is called 'h10'",
+    assert show(text, 14, 9, 12, "node type 'h10' is not defined", "did you mean 'h100'?") == [
+        "m.yaml:14:9: error[key-unknown]: node type 'h10' is not defined",
         "   14 |   type: h10",
         "      |         ^^^",
         "   hint: did you mean 'h100'?",

@@ -102,7 +102,7 @@ def said(text: str) -> list[tuple[str, str, str, str | None]]:
     return []
 
 
-PLACES = "'max_time' belongs in slurm.partitions.<name> or either.partitions.<name> or either"
+PLACES = "move 'max_time' to slurm.partitions.<name> or either.partitions.<name> or either"
 CASES = {
     "misspelt key": (
         GOOD + "nodes: [{name: a, type: x, rolse: []}]\n",
@@ -110,7 +110,7 @@ CASES = {
     ),
     "key of another section": (
         GOOD + "partitions: {}\n",
-        ("key-unknown", "3:1-11", "the manifest has no key 'partitions'", "'partitions' belongs in slurm or either"),
+        ("key-unknown", "3:1-11", "the manifest has no key 'partitions'", "move 'partitions' to slurm or either"),
     ),
     "key of a section below names": (
         GOOD + "max_time: 1\n",
@@ -122,7 +122,7 @@ CASES = {
             "key-unknown",
             "3:1-5",
             "the manifest has no key 'zzzz'",
-            "its keys are name, slurm, nodes, storage, either, ratio, odd",
+            "use one of name, slurm, nodes, storage, either, ratio, odd",
         ),
     ),
     "a key that is there is not suggested": (
@@ -131,14 +131,14 @@ CASES = {
             "key-unknown",
             "3:1-4",
             "the manifest has no key 'nam'",
-            "its keys are name, slurm, nodes, storage, either, ratio, odd",
+            "use one of name, slurm, nodes, storage, either, ratio, odd",
         ),
     ),
-    "missing key": ("name: a\nslurm: {}\n", ("key-missing", "2:1-6", "slurm needs the key 'version'", None)),
-    "missing section": ("name: a\n", ("key-missing", "1:1-1", "the manifest needs the key 'slurm'", None)),
+    "missing key": ("name: a\nslurm: {}\n", ("key-missing", "2:1-6", "slurm requires the key 'version'", None)),
+    "missing section": ("name: a\n", ("key-missing", "1:1-1", "the manifest requires the key 'slurm'", None)),
     "missing key of an item": (
         GOOD + "nodes:\n  - name: a\n",
-        ("key-missing", "4:5-12", "nodes 'a' needs the key 'type'", None),
+        ("key-missing", "4:5-12", "nodes 'a' requires the key 'type'", None),
     ),
     "missing and misspelt is one mistake": (
         GOOD + "nodes: [{name: a, typ: x}]\n",
@@ -162,7 +162,7 @@ CASES = {
             "type-wrong",
             "3:37-44",
             "nodes 'a'.enabled must be true or false, not the text 'false'",
-            "take the quotes away: false",
+            "remove the quotes: false",
         ),
     ),
     "text for a list": (
@@ -183,7 +183,7 @@ CASES = {
             "type-wrong",
             "2:1-6",
             "slurm must be a mapping, but is empty",
-            "write its keys below it, indented, or take the line away",
+            "write its keys below it, indented, or remove the line",
         ),
     ),
     "glued key": (
@@ -192,7 +192,7 @@ CASES = {
             "type-wrong",
             "3:3-13",
             "slurm must be a mapping, not the text 'version:24'",
-            "a space belongs behind the colon of 'version'",
+            "add a space after the colon of 'version'",
         ),
     ),
     "not one of a list": (
@@ -210,7 +210,7 @@ CASES = {
             "value-not-allowed",
             "3:36-40",
             "nodes 'a'.roles item 1 cannot be 'cook'",
-            "it can be 'login' or 'slurm-compute'",
+            "use 'login' or 'slurm-compute'",
         ),
     ),
     "list for one of a list": (
@@ -223,7 +223,7 @@ CASES = {
     ),
     "no tag": (
         GOOD + "storage: {s: {mount: /x}}\n",
-        ("key-missing", "3:11-12", "storage.s needs the key 'type'", None),
+        ("key-missing", "3:11-12", "storage.s requires the key 'type'", None),
     ),
     "no mapping where a tag is": (
         GOOD + "storage: {s: x}\n",
@@ -235,7 +235,7 @@ CASES = {
     ),
     "key of a tagged mapping": (
         GOOD + "storage: {s: {type: nfs, server: x, nfs: 1}}\n",
-        ("key-unknown", "3:37-40", "storage.s has no key 'nfs'", "its keys are type, server, port"),
+        ("key-unknown", "3:37-40", "storage.s has no key 'nfs'", "use one of type, server, port"),
     ),
     "empty list": (
         GOOD + "storage: {s: {type: lustre, mount: /x, mgs: []}}\n",

@@ -66,7 +66,7 @@ def test_both_sides_ingit(repository: Path) -> None:
         ("nobranch:clusters", "git knows no commit 'nobranch'"),
         ("--output=x:clusters", "No such option"),
         ("HEAD:../..", "outside the repository"),
-        ("nothing", "nothing: there is no such file or folder"),
+        ("nothing", "nothing: no such file or directory"),
         ("empty", "neither a manifest, nor a rendered tree, nor a folder of clusters"),
         ("clusters/small", "are not of a kind"),
     ],

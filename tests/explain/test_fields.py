@@ -44,7 +44,7 @@ def test_every_field_of_the_manifest_is_explained() -> None:
 @pytest.mark.parametrize("path", ["slurm.partitions.max_time", "slurm.partitions.gpu-training.max_time"])
 def test_a_field_with_a_unit(path: str) -> None:
     shown = run(path).output
-    assert "Longest job; default unlimited." in shown
+    assert "MaxTime; default unlimited." in shown
     assert "unit: A length of time" in shown
     assert "overlays/slurm_node/etc/slurm/slurm.conf" in shown
 

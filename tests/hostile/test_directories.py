@@ -249,7 +249,7 @@ def test_a_path_of_links_in_a_circle(verb: str, tmp_path: Path) -> None:
     (tmp_path / "L").symlink_to("L")
     code, output = bounded([verb, str(tmp_path / "L")])
     assert code == 3
-    assert f"{tmp_path / 'L'}: its links lead in a circle" in output
+    assert f"{tmp_path / 'L'}: its symbolic links form a loop" in output
 
 
 def test_lint_looks_for_etc_slurm_inside_only(tmp_path: Path) -> None:
@@ -260,4 +260,4 @@ def test_lint_looks_for_etc_slurm_inside_only(tmp_path: Path) -> None:
     code, output = bounded(["lint", str(tmp_path / "handed-over")])
     assert code == 3
     assert SECRET not in output
-    assert "no slurm.conf" in output
+    assert "contains neither slurm.conf" in output

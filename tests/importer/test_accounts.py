@@ -141,11 +141,11 @@ def test_accounts_with_their_qos(tmp_path: Path) -> None:
     assert slurm["partitions"]["p"]["allow_accounts"] == ["2024-07", "art"]
     assert slurm["partitions"]["p"]["qos"] == "urgent"
     assert _told(found) == [
-        "books0:6: Description=art: it`s old of account art: has characters that the manifest refuses; the database "
-        "keeps it",
-        "books0:16: User=eve@dom of user eve@dom in paint: no name that the manifest takes",
-        "books0:17: Partition=p of user tom in paint: no field has users of one partition",
-        "books0:15: DefaultWCKey=x of user bob in paint: no field has it",
+        "books0:6: Description=art: it`s old of account art: contains characters that a manifest does not allow; "
+        "the database keeps it",
+        "books0:16: User=eve@dom of user eve@dom in paint: the name is not valid in a manifest",
+        "books0:17: Partition=p of user tom in paint: the manifest has no field for users of one partition",
+        "books0:15: DefaultWCKey=x of user bob in paint: the manifest has no field for it",
     ]
 
 
@@ -203,12 +203,16 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "said", "left"),
     [
-        ("nobody,spare|cluster||1.000000|||", "nobody of preempt: no QOS is called", {"preempt": ["spare"]}),
-        ("|cluster|DenyOnLimit,Strange|1.000000|||", "Strange of flags: sacctmgr knows", {"flags": ["DenyOnLimit"]}),
-        ("|gang,suspend||1.000000|||", "PreemptMode=gang,suspend of QOS odd: no field says it", {}),
-        ("|cluster||1.000000|gres/fpga=4,cpu=2||", "'gres/fpga' is no resource", {"group_tres": {"cpu": 2}}),
+        ("nobody,spare|cluster||1.000000|||", "nobody of preempt: QOS 'nobody' is not defined", {"preempt": ["spare"]}),
+        (
+            "|cluster|DenyOnLimit,Strange|1.000000|||",
+            "Strange of flags: 'Strange' is not a QOS flag",
+            {"flags": ["DenyOnLimit"]},
+        ),
+        ("|gang,suspend||1.000000|||", "PreemptMode=gang,suspend of QOS odd: the manifest has no field for it", {}),
+        ("|cluster||1.000000|gres/fpga=4,cpu=2||", "'gres/fpga' is not a tracked resource", {"group_tres": {"cpu": 2}}),
         ("|cluster||1.000000|cpu=1.5K,node=2||", "GrpTRES=cpu=1.5K of QOS odd: no", {"group_tres": {"node": 2}}),
-        ("|cluster||much|||", "UsageFactor=much of QOS odd: no field says it", {}),
+        ("|cluster||much|||", "UsageFactor=much of QOS odd: the manifest has no field for it", {}),
     ],
 )
 def test_what_would_be_taken_from_the_database_is_said(
@@ -216,7 +220,7 @@ def test_what_would_be_taken_from_the_database_is_said(
 ) -> None:
     found, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}|||||{_REST}\n")
     (words,) = [words for words in _told(found) if said in words]
-    assert words.endswith("; clustergen-accounts takes it from the database")
+    assert words.endswith("; clustergen-accounts removes it from the database")
     assert slurm["qos"]["odd"] == {"priority": 0, **left}
 
 
@@ -226,9 +230,10 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
     )
     found, slurm = _imported(tmp_path, _DUMP + lines)
     assert "below" not in slurm["accounts"]
-    assert "books0:19: account no way, with its users: no name that the manifest takes" not in _told(found)  # its line
+    # Line 19 opens its users, and is not reported a second time.
+    assert "books0:19: account no way, with its users: the name is not valid in a manifest" not in _told(found)
     assert [words for words in _told(found) if "with its users" in words] == [
-        "books0:18: account no way, with its users: no name that the manifest takes",
+        "books0:18: account no way, with its users: the name is not valid in a manifest",
         "books0:20: account below, with its users: the account above it, no way, is not in the manifest",
     ]
 
@@ -243,20 +248,23 @@ def test_no_accounting_at_all(tmp_path: Path) -> None:
     conf = "\n".join(line for line in _CONF.splitlines() if "Accounting" not in line) + "\n"
     found, slurm = _imported(tmp_path, _DUMP, conf=conf, dbd=None)
     assert "accounts" not in slurm
-    assert any("no accounting by slurmdbd" in words for words in _told(found))
+    assert any("does not use slurmdbd for accounting" in words for words in _told(found))
 
 
 _BAD: list[tuple[bytes, str]] = [
-    (b"", "books:1: neither a dump"),
-    (b"\x00\xff\x17" * 90, "books:1: neither a dump"),
-    (_DUMP.encode("utf-16"), "books:1: neither a dump"),
-    (_CONF.encode(), "books:1: neither a dump"),
-    (b"normal|0|00:00:00\n", "books:1: a table whose first line does not name its columns"),
-    (b"Name|Priority|Preempt\nnormal|0|\n", "books:1: a table of QOS without Flags, GraceTime, GrpJobs, "),
+    (b"", "books:1: neither a sacctmgr dump"),
+    (b"\x00\xff\x17" * 90, "books:1: neither a sacctmgr dump"),
+    (_DUMP.encode("utf-16"), "books:1: neither a sacctmgr dump"),
+    (_CONF.encode(), "books:1: neither a sacctmgr dump"),
+    (b"normal|0|00:00:00\n", "books:1: the first line of the table does not contain the column names"),
+    (b"Name|Priority|Preempt\nnormal|0|\n", "books:1: the table of QOS has no column Flags, GraceTime, GrpJobs, "),
     (b"Cluster|Account|User|Share\nhall|root||1\n", "books:1: a table of accounts"),
-    (_DUMP.replace("'hall'", "'barn'").encode(), "books:3: accounts of 'barn', and slurm.conf is of 'Hall'"),
-    ((_DUMP + "Cluster - 'barn':Fairshare=1\n").encode(), "books:18: a second cluster, 'barn' beside 'hall'"),
-    (_DUMP.replace("Cluster - ", "# ").encode(), "books:5: accounts of no cluster"),
+    (
+        _DUMP.replace("'hall'", "'barn'").encode(),
+        "books:3: this dump is of cluster 'barn', but slurm.conf is of 'Hall'",
+    ),
+    ((_DUMP + "Cluster - 'barn':Fairshare=1\n").encode(), "books:18: a second cluster, 'barn', after 'hall'"),
+    (_DUMP.replace("Cluster - ", "# ").encode(), "books:5: accounts without a cluster"),
 ]
 
 
@@ -271,11 +279,11 @@ def test_what_is_no_book_of_this_cluster(tmp_path: Path, content: bytes, message
 
 
 _LOST: list[tuple[bytes, bytes, str]] = [
-    (b"User - 'bob'", b"\x00User - 'bob'", "books0:15: a line with a NUL"),
+    (b"User - 'bob'", b"\x00User - 'bob'", "books0:15: a line contains a NUL"),
     (b"Fairshare=70:QOS", b"Fairshare=70|QOS", "books0:6: cannot be read"),
-    (b"User - 'bob'", b"Uzer - 'bob'", "books0:15: neither of a dump nor of a table"),
-    (b"Account - '2024-07'", b"Account - 'art'", "books0:7: account art is there already"),
-    (b"Fairshare=70", b"Fairshare=lots", "books0:6: Fairshare=lots of account art: no number of shares"),
+    (b"User - 'bob'", b"Uzer - 'bob'", "books0:15: this line belongs neither to a dump nor to a table"),
+    (b"Account - '2024-07'", b"Account - 'art'", "books0:7: account art is already defined at"),
+    (b"Fairshare=70", b"Fairshare=lots", "books0:6: Fairshare=lots of account art: not a number of shares"),
 ]
 
 
@@ -308,5 +316,5 @@ def test_books_in_the_folder_are_not_told_as_left_out(tmp_path: Path) -> None:
     (folder / "books").write_text(_DUMP)
     (folder / "notes.txt").write_text("other things\n")
     found = import_folder(folder, version="24.11", os="rocky-9", accounts=[folder / "books"])
-    (words,) = [words for words in _told(found, "choice") if "not looked at" in words]
-    assert words.endswith("no file of Slurm's by name: notes.txt")
+    (words,) = [words for words in _told(found, "choice") if "not read" in words]
+    assert words.endswith("the names are not those of Slurm files: notes.txt")

@@ -39,7 +39,7 @@ def test_unknown_keys_go_and_are_told(tmp_path: Path) -> None:
     assert "slurm.conf:5" in told
     assert "MaxConcurrentJobs" in told
     assert found.unread == ("slurm.conf:4", "slurm.conf:5")
-    assert "Slurm refuses the files as they are (slurm.conf:4, slurm.conf:5)" in as_text(found)
+    assert "Slurm rejects the original files (slurm.conf:4, slurm.conf:5)" in as_text(found)
 
 
 def test_lines_that_slurm_cannot_read(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_two_defaults_are_the_last(tmp_path: Path) -> None:
     assert found.same
     assert "p: {nodes: all}" in found.text
     assert "q: {nodes: n1, default: true}" in found.text
-    assert any("Slurm takes the last, q" in note.text for note in found.notes)
+    assert any("Slurm uses the last, q" in note.text for note in found.notes)
 
 
 def test_words_that_slurm_passes_over(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_there_is_no_slurm_conf(tmp_path: Path) -> None:
 
 def test_an_unknown_release(tmp_path: Path) -> None:
     for version in ("19.05", "soon"):
-        with pytest.raises(ClustergenError, match="is not among the releases") as refused:
+        with pytest.raises(ClustergenError, match="is not in the catalogue") as refused:
             imported(tmp_path, GOOD, version=version)
         assert refused.value.exit_code == 2  # a wrong use of the command, as for lint
 
@@ -210,7 +210,7 @@ def test_bytes_of_another_encoding_are_told_in_letters(tmp_path: Path) -> None:
         + PARTITION.encode(),
     )
     text = as_text(found)
-    assert "slurm.conf:4: Reason=München: bytes that are not UTF-8" in text
+    assert "slurm.conf:4: Reason=München: it contains bytes that are not UTF-8" in text
     assert all(char.isprintable() or char == "\n" for char in text)
     assert all(" " <= char <= "~" or char == "\n" for char in as_json(found, None))
 
@@ -248,4 +248,4 @@ def test_long_values_are_shortened_and_the_reason_stays(tmp_path: Path, text: st
     result = imported(tmp_path, text)
     assert len(as_text(result)) < 8_000
     assert len(as_json(result, "m.yaml")) < 80_000
-    assert "characters, the most that the manifest takes here" in as_text(result)
+    assert "characters, the maximum of this field" in as_text(result)

@@ -73,7 +73,7 @@ def test_instances_become_plans(
     )
     assert {name: plan["profiles"] for name, plan in data["gpu"]["mig_plans"].items()} == plans
     assert "gres_lines" not in data["slurm"]
-    assert "# CHECK: Slurm's files do not say which GPU is split how" in found.text
+    assert "# CHECK: Slurm's files do not contain the MIG layout of each GPU" in found.text
 
 
 def test_a_system_tells_how_many_gpus_are_split(imported: Imported) -> None:
@@ -125,7 +125,7 @@ def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, writte
         "numa": [0, 0, 1, 1],
     }
     assert not {"gres_lines", "options"} & data["slurm"].keys()
-    assert "# CHECK: Slurm's files do not say which GPU it is" in found.text
+    assert "# CHECK: Slurm's files do not contain the GPU model" in found.text
 
 
 def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:

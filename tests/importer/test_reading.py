@@ -52,7 +52,7 @@ def test_what_slurm_has_anyway_is_left_out_and_told(imported: Imported) -> None:
     assert data["slurm"]["options"] == {"MinJobAge": 300, "WaitTime": 7}
     assert data["slurm"]["partitions"] == {"p": {"nodes": "all", "max_time": "unlimited"}}
     assert not data["slurm"].keys() & {"auth", "ports"}
-    [told] = [note.text for note in found.notes if "what Slurm has anyway" in note.text]
+    [told] = [note.text for note in found.notes if "equal Slurm's defaults" in note.text]
     assert told.startswith("KillWait=30, InactiveLimit=0, SlurmdDebug=3, ")
 
 
@@ -91,7 +91,7 @@ def test_a_node_set_by_feature_says_so(imported: Imported) -> None:
     conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
     found, data = imported(slurm_conf=_CONF + conf)
     assert data["slurm"]["node_sets"] == {"s": "n[1-2]"}
-    assert "    # Feature=a in slurm.conf: the hosts that have it today.\n" in found.text
+    assert "    # Feature=a in slurm.conf: the nodes that have it now.\n" in found.text
 
 
 def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Imported) -> None:

@@ -83,4 +83,4 @@ def test_memory_with_a_unit_keeps_its_value(tmp_path: Path) -> None:
     [kind] = data["node_types"].values()
     assert kind["real_memory"] == 1048576
     assert "slurm_options" not in kind
-    assert "slurm.conf:11: slurm.conf has RealMemory=1T, which Slurm does not read" in as_text(found)
+    assert "slurm.conf:11: slurm.conf has RealMemory=1T, which Slurm cannot read" in as_text(found)

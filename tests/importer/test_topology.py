@@ -60,7 +60,7 @@ def test_a_tree_becomes_switches_with_uplinks(imported: Imported) -> None:
         ],
     }
     assert "# noisy\n      - {name: l2," in found.text
-    assert "# CHECK: topology.conf does not say what the fabric is" in found.text
+    assert "# CHECK: topology.conf does not contain the fabric type" in found.text
 
 
 @pytest.mark.parametrize(("leaf", "feature"), [("ib1", "x"), ("leaf-hdr", "x"), ("rack1", "NDR")])
@@ -84,13 +84,17 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
 @pytest.mark.parametrize(
     ("plugin", "topology", "reason"),
     [
-        ("tree", _LEAVES, "nothing joins its 2 parts"),
+        ("tree", _LEAVES, "its 2 parts are not connected"),
         ("tree", "SwitchName=a1 Nodes=n[1-7]\n", "n8 is in none of its switches"),
-        ("tree", "SwitchName=a1 Nodes=n[1-9]\n", "n9 of a1 is no node of slurm.conf"),
+        ("tree", "SwitchName=a1 Nodes=n[1-9]\n", "n9 of a1 is not a node of slurm.conf"),
         ("tree", "SwitchName=a1 Nodes=n[1-8]\nSwitchName=a2 Nodes=n8\n", "n8 is in a1 and in a2"),
-        ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-2]\nSwitchName=u Switches=a1\n", "a1 is below t and u"),
-        ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-3]\n", "a3, below t, is no switch"),
-        ("tree", "SwitchName=a1 Nodes=n[1-8]\nSwitchName=b Switches=c\nSwitchName=c Switches=b\n", "round in a circle"),
+        ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-2]\nSwitchName=u Switches=a1\n", "a1 is below both t and u"),
+        ("tree", f"{_LEAVES}SwitchName=t Switches=a[1-3]\n", "a3, below t, is not a switch"),
+        (
+            "tree",
+            "SwitchName=a1 Nodes=n[1-8]\nSwitchName=b Switches=c\nSwitchName=c Switches=b\n",
+            "its switches form a cycle",
+        ),
         ("tree", "SwitchName=a1 Nodes=n[1-8] Switches=a2\nSwitchName=a2\n", "a1 has nodes and switches below it"),
         (
             "block",
@@ -102,8 +106,12 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
             "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,6\n",
             "6 is not 4 times a power of two",
         ),
-        ("block", f"{_LEAVES}SwitchName=t Switches=a[1-2]\n", "it is no file of topology/block"),
-        ("flat", f"{_LEAVES}SwitchName=t Switches=a[1-2]\n", "without TopologyPlugin Slurm does not read it"),
+        ("block", f"{_LEAVES}SwitchName=t Switches=a[1-2]\n", "it is not a file of topology/block"),
+        (
+            "flat",
+            f"{_LEAVES}SwitchName=t Switches=a[1-2]\n",
+            "Slurm does not read it, because TopologyPlugin is not set",
+        ),
     ],
 )
 def test_what_does_not_fit_stays_line_by_line_with_its_reason(
@@ -113,7 +121,7 @@ def test_what_does_not_fit_stays_line_by_line_with_its_reason(
     assert len(data["slurm"]["topology"]["lines"]) == len(topology.splitlines())
     assert "fabric" not in data["networks"]
     assert data["slurm"]["topology"].keys() <= {"plugin", "lines"}
-    [told] = [note.text for note in found.notes if note.text.startswith("topology.conf stays as it is: ")]
+    [told] = [note.text for note in found.notes if note.text.startswith("topology.conf is kept unchanged: ")]
     assert reason in told
     assert f"# {told}\n" in found.text
 
@@ -125,8 +133,8 @@ def test_topology_yaml_becomes_the_same_switches(imported: Imported) -> None:
     assert "# the oldest\n      - {name: a1," in found.text
     assert found.files == {}
     meant = {note.text for note in found.notes if note.kind == "meant"}
-    assert "the topology 'hall' is called 'fabric'; no partition names it" in meant
-    assert "TopologyPlugin=topology/tree counts for nothing beside topology.yaml" in meant
+    assert "topology 'hall' is renamed to 'fabric'; no partition uses it" in meant
+    assert "Slurm ignores TopologyPlugin=topology/tree because topology.yaml exists" in meant
 
 
 def test_topology_yaml_with_blocks_or_flat(imported: Imported) -> None:
@@ -150,7 +158,7 @@ def test_a_topology_yaml_that_does_not_fit_goes_to_the_site(imported: Imported, 
     found, data = imported("26.05", slurm_conf=conf, topology_yaml=topology)
     assert found.files == {"site/slurm_node/etc/slurm/topology.yaml": topology.encode()}
     assert "fabric" not in data["networks"]
-    assert any(note.text.startswith("topology.yaml stays as it is: ") for note in found.notes)
+    assert any(note.text.startswith("topology.yaml is kept unchanged: ") for note in found.notes)
 
 
 @pytest.mark.parametrize("plugin", ["tree", "block"])
@@ -171,4 +179,6 @@ def test_only_the_file_that_the_release_reads_counts(imported: Imported) -> None
         "26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE, topology_conf="SwitchName=x Nodes=n[1-8]\n"
     )
     assert [switch["name"] for switch in data["networks"]["fabric"]["switches"]] == ["a1", "a2", "core"]
-    assert "topology.conf counts for nothing beside topology.yaml: left out" in {note.text for note in found.notes}
+    assert "topology.conf is omitted: Slurm ignores it because topology.yaml exists" in {
+        note.text for note in found.notes
+    }

@@ -49,9 +49,9 @@ def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("cluster", "options", "words", "hint"),
     [
-        ("a6000-quad", (), "an image of ubuntu-22.04 cannot be made here", "--os debian-13"),
+        ("a6000-quad", (), "the lab cannot build an image of ubuntu-22.04", "--os debian-13"),
         ("a6000-quad", ("--os", "debian-13"), "debian-13 has packages of 24.11", "--slurm 24.11"),
-        ("midrange-weka", ("--os", "debian-13"), "wants Slurm 26.05", "--set repositories_slurm_url=URL"),
+        ("midrange-weka", ("--os", "debian-13"), "requires Slurm 26.05", "--set repositories_slurm_url=URL"),
         ("midrange-weka", ("--image", "x"), "rocky-9 has packages of 22.05", "--slurm 22.05"),
     ],
 )

@@ -29,9 +29,9 @@ def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = Non
     ("programs", "words", "hint"),
     [
         ({}, "neither podman nor docker is installed", "clustergen setup lab"),
-        ({"podman": OLD}, "podman 3.4.4 is too old: 4.0 is needed", "docker"),
+        ({"podman": OLD}, "podman 3.4.4 is too old: the lab requires 4.0 or newer", "docker"),
         ({"podman": "echo podman version 5.4.2"}, "podman lacks conmon, iptables, nftables, runc", "apt-get install"),
-        ({"docker": SILENT}, "docker's daemon cannot be used: Cannot connect to the Docker daemon", "start docker"),
+        ({"docker": SILENT}, "cannot use the docker daemon: Cannot connect to the Docker daemon", "start docker"),
     ],
 )
 def test_what_is_missing_is_said(
@@ -52,11 +52,11 @@ def test_docker_is_taken_where_podman_is_too_old(tmp_path: Path, monkeypatch: py
 def test_the_engine_that_is_asked_for_is_the_one_that_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ClustergenError, match="docker is not on this machine"):
+    with pytest.raises(ClustergenError, match="docker is not installed"):
         found(tmp_path, monkeypatch, "docker", podman=OLD)
 
 
 def test_nobody_but_root_starts_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(ClustergenError, match="needs root"):
+    with pytest.raises(ClustergenError, match="requires root"):
         engines.find(None, tmp_path)

@@ -106,7 +106,7 @@ def test_slips_of_the_command_line(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("group", "size", "words"),
-    [("h10", 1, "did you mean 'h100'"), ("nothing-like-it", 1, "there are: "), ("h100", 9, "only 8")],
+    [("h10", 1, "did you mean 'h100'"), ("nothing-like-it", 1, "use one of "), ("h100", 9, "only 8")],
 )
 def test_groups_that_do_not_fit(group: str, size: int, words: str) -> None:
     with pytest.raises(ClustergenError) as told:

@@ -76,7 +76,7 @@ def test_a_part_that_a_smaller_network_does_not_have_is_all_of_it() -> None:
 def test_a_network_that_is_too_small_is_said() -> None:
     data = document("ml-training")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
-    with pytest.raises(ClustergenError, match="has no place in") as told:
+    with pytest.raises(ClustergenError, match="does not fit into") as told:
         moved(data, ipaddress.ip_network("10.89.7.0/28"))
     assert told.value.exit_code == 2
 

@@ -127,7 +127,7 @@ def test_a_list_is_checked_up_to_a_thousand_words(tmp_path: Path) -> None:
     diagnostics = findings(tmp_path, slurm_conf=f"{HEAD}SchedulerParameters={words}\n")
     unknown = [one.message for one in diagnostics if one.code == "slurm-word-unknown"]
     assert len(unknown) == 1_001
-    assert "the first 1,000 words of SchedulerParameters are checked, and not the 4,000 behind them" in unknown
+    assert "only the first 1,000 options of SchedulerParameters are checked, not the other 4,000" in unknown
 
 
 @pytest.mark.slow

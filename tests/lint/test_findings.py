@@ -354,7 +354,7 @@ def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
     hints = [one.hint for one in found.diagnostics if one.code == "slurm-key-old-name"]
     assert hints == [
         "write SlurmctldHost=a(10.0.0.1)",
-        "the address goes behind the name: SlurmctldHost=a(10.0.0.1)",
+        "write SlurmctldHost=a(10.0.0.1)",
         "write SlurmctldHost=b",
     ]
 

@@ -94,7 +94,7 @@ class TestUnreadable:
     def test_a_name_that_no_header_can_hold(self, tmp_path: Path, name: str) -> None:
         path = tmp_path / name
         path.write_text("name: x\n")
-        assert "is not printable text in UTF-8" in only(load(path))[1]
+        assert "is not printable UTF-8 text" in only(load(path))[1]
         done = subprocess.run(
             [sys.executable, "-m", "clustergen", "render", path], capture_output=True, timeout=60, check=False
         )
@@ -193,16 +193,16 @@ def test_not_a_mapping(raw: bytes, message: str) -> None:
 
 
 def test_a_glued_colon_is_named() -> None:
-    assert only(Source("m", b"name:tiny\n"))[2] == "a space belongs behind the colon of 'name'"
+    assert only(Source("m", b"name:tiny\n"))[2] == "add a space after the colon of 'name'"
 
 
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        ("a: \x07\n", 4, "the control character U+0007 cannot stand in YAML"),
-        ("a: b\x1b[0m\n", 5, "the control character U+001B cannot stand in YAML"),
-        ("a: x\ufeff\n", 5, "a byte order mark stands inside the text"),
-        ("a: \ufffe\n", 4, "the control character U+FFFE cannot stand in YAML"),
+        ("a: \x07\n", 4, "the control character U+0007 is not allowed in YAML"),
+        ("a: b\x1b[0m\n", 5, "the control character U+001B is not allowed in YAML"),
+        ("a: x\ufeff\n", 5, "the text contains a byte order mark"),
+        ("a: \ufffe\n", 4, "the control character U+FFFE is not allowed in YAML"),
     ],
 )
 def test_control_characters(text: str, column: int, message: str) -> None:

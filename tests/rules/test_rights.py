@@ -28,25 +28,25 @@ from strategies.trees import manifest
             {"accounts": {"a": {"options": {"MaxConcurrentJobs": 5}}}},
             "slurm-key-unknown",
             ("slurm", "accounts", "a", "options", "MaxConcurrentJobs"),
-            "sacctmgr has no option 'MaxConcurrentJobs' for accounts",
+            "'MaxConcurrentJobs' is not an option of sacctmgr for accounts",
         ),
         (
             {"qos": {"normal": {"options": {"LimitFactor": "much"}}}},
             "slurm-value-wrong",
             ("slurm", "qos", "normal", "options", "LimitFactor"),
-            "'LimitFactor' takes a number, not 'much'",
+            "'LimitFactor' must be a number, not 'much'",
         ),
         (
             {"accounts": {"a": {"group_tres": {"gres/gpu": "8GiB"}}}},
             "unit-wrong",
             ("slurm", "accounts", "a", "group_tres", "gres/gpu"),
-            "'gres/gpu' is counted, and has no unit",
+            "'gres/gpu' is a count and has no unit",
         ),
         (
             {"accounts": {"a": {"users": ["kim"], "user_limits": {"kim": {"max_tres_per_job": {"gres/fpga": 1}}}}}},
             "tres-unknown",
             ("slurm", "accounts", "a", "user_limits", "kim", "max_tres_per_job", "gres/fpga"),
-            "'gres/fpga' is no resource that is tracked here, and sacctmgr takes no limit of it",
+            "'gres/fpga' is not a tracked resource (TRES), so it cannot be limited",
         ),
         (
             {"qos": {"long": {}}, "accounts": {"a": {"qos": ["long"]}, "b": {"parent": "a", "default_qos": "normal"}}},
@@ -64,7 +64,7 @@ from strategies.trees import manifest
             {"accounts": {"a": {"users": ["kim"], "coordinators": ["eve"]}}},
             "user-unknown",
             ("slurm", "accounts", "a", "coordinators", 0),
-            "coordinator 'eve' is a user of no account",
+            "coordinator 'eve' is not a user of any account",
         ),
     ],
 )
@@ -91,7 +91,7 @@ def test_what_accounts_and_qos_may_not_say(
         ({"accounts": {"a": {"qos": ["hihg"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
          "did you mean 'high'?"),
         ({"accounts": {"a": {"qos": ["xyz"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
-         "there are 'normal', 'high'"),
+         "use 'normal' or 'high'"),
     ],
 )  # fmt: skip
 def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -> None:
@@ -107,8 +107,8 @@ def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -
         ("dgx-h10", "did you mean 'dgx-h100'? run clustergen catalogue systems for all names"),
         (
             "gh200",
-            "run clustergen catalogue systems for all names, or describe yours under catalogue.systems,"
-            " or state cpu, memory and gpus here",
+            "run clustergen catalogue systems for all names, or define it under catalogue.systems,"
+            " or set cpu, memory and gpus here",
         ),
     ],
 )

@@ -111,9 +111,9 @@ def test_no_link_leads_out_of_the_directory(tmp_path: Path) -> None:
     ("make", "why"),
     [
         (os.mkfifo, "it is a pipe"),
-        (lambda place: place.symlink_to("gone"), "a link to .*gone, which is not there"),
+        (lambda place: place.symlink_to("gone"), "a link to .*gone, which does not exist"),
         (lambda place: place.symlink_to("/srv/puppet/gres.conf"), "outside the directory, a link to /srv/puppet"),
-        (lambda place: place.symlink_to(place.name), "its links lead in a circle"),
+        (lambda place: place.symlink_to(place.name), "its symbolic links form a loop"),
     ],
 )
 def test_what_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: str, tmp_path: Path) -> None:

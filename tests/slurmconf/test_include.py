@@ -53,7 +53,9 @@ def test_the_cluster_name_in_a_file_name(tmp_path: Path) -> None:
     place = folder(tmp_path, slurm_conf="ClusterName=Big\nInclude %c.conf\n", big_conf="A=1\n")
     assert seen(read(place))[-1] == ("big.conf", "A=1")
     place = folder(tmp_path, slurm_conf="Include %c.conf\nClusterName=Big\n")
-    assert trouble(read(place)) == [("slurm.conf", 1, "%c stands before any ClusterName", "put ClusterName above it")]
+    assert trouble(read(place)) == [
+        ("slurm.conf", 1, "%c is used before ClusterName is set", "move ClusterName above this line")
+    ]
 
 
 def test_what_slurm_could_not_include(tmp_path: Path) -> None:
@@ -69,10 +71,10 @@ def test_what_slurm_could_not_include(tmp_path: Path) -> None:
             "slurm.conf",
             1,
             "'gone.conf' cannot be read: there is no such file in the directory",
-            "Slurm waits a minute for it, then gives up",
+            "create the file, or remove the line: Slurm waits a minute for it and then stops",
         ),
-        ("slurm.conf", 2, "Slurm does not expand patterns in Include", "name every file"),
-        ("a.conf", 1, "'slurm.conf' includes itself", "the way here: slurm.conf → a.conf → slurm.conf"),
+        ("slurm.conf", 2, "Slurm does not expand patterns in Include", "write an Include line for each file"),
+        ("a.conf", 1, "'slurm.conf' includes itself", "remove one Include of slurm.conf → a.conf → slurm.conf"),
         ("slurm.conf", 4, "'pipe' cannot be read: it is a pipe or a device, not a file", None),
         ("slurm.conf", 5, f"'link' cannot be read: it is outside the directory, a link to {tmp_path / 'x'}", None),
         ("slurm.conf", 6, "'../x' cannot be read: it is outside the directory", None),

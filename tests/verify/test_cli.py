@@ -67,13 +67,13 @@ def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None
     damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
     done = clustergen("verify", tree, "--only", "tree")
     assert done.exit_code == 1
-    assert "    overlays/slurm_node/etc/slurm/slurm.conf: not as rendered" in done.stdout
+    assert "    overlays/slurm_node/etc/slurm/slurm.conf: differs from the lock file" in done.stdout
 
 
 def test_what_could_not_be_asked_is_3_and_said(clustergen: Command, tree: Path, no_parsers: None) -> None:
     done = clustergen("verify", tree, "--only", "slurm", "--only", "tree")
     assert done.exit_code == 3
-    assert "the tree is for Slurm 24.11" in done.stdout
+    assert "the tree requires Slurm 24.11" in done.stdout
     assert done.stderr.endswith("1 passed, 1 not run.\n")
 
 
@@ -148,12 +148,12 @@ def test_a_page_claims_only_what_passed(tree: Path) -> None:
         Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "24.11.5"),
         Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "26.05.5"),
         Row("ansible-playbook", "a playbook", "ansible-playbook", "not run", (site,), "", ("not installed",)),
-        Row("overview", "an overview", "people", "no parser", ("README.md",), "", ("Written for people.",)),
+        Row("overview", "an overview", "people", "no parser", ("README.md",), "", ("Documentation for reviewers.",)),
     ]
     page = document([Cluster.read(tree, rows)])
     assert "| `slurm_node/etc/slurm/slurm.conf` | slurmctld 24.11.5, 26.05.5 |" in page
     assert "| `tree/site.yml` | **nobody** |" in page
-    assert "| an overview: `tree/README.md` | people | Written for people. |" in page
+    assert "| an overview: `tree/README.md` | people | Documentation for reviewers. |" in page
     missing = page.partition("## What none of these clusters has")[2]
     assert "- `slurm_node/etc/slurm/gres.conf`" in missing
     assert "slurm_node/etc/slurm/slurm.conf" not in missing

@@ -60,10 +60,10 @@ def test_what_was_changed_by_hand_is_said(tree: Path) -> None:
     (row,) = verify(tree, TREE_CHECK)
     assert row.status == "failed"
     assert len(row.words) == 4
-    assert f"{SLURM}: not as rendered; it was changed by hand, or the lock file was" in row.words
-    assert "overlays/all/etc/hosts: the lock file names it, and it is not there" in row.words
+    assert f"{SLURM}: differs from the lock file; one of them was changed by hand" in row.words
+    assert "overlays/all/etc/hosts: missing, but listed in the lock file" in row.words
     assert any("clustergen-accounts: not executable" in word for word in row.words)
-    assert any(word.startswith("overlays/all/etc/hosts.allow: lies among") for word in row.words)
+    assert any(word.startswith("overlays/all/etc/hosts.allow: not listed in the lock file") for word in row.words)
 
 
 def test_a_file_that_no_check_knows_is_a_failure(tree: Path) -> None:
@@ -83,9 +83,9 @@ def test_a_sites_own_file_is_the_sites(tree: Path) -> None:
 
 
 def test_a_folder_without_a_lock_file_is_no_tree(tmp_path: Path) -> None:
-    with pytest.raises(ClustergenError, match="no tree that clustergen rendered"):
+    with pytest.raises(ClustergenError, match="so it is not a rendered tree"):
         read_tree(tmp_path)
-    with pytest.raises(ClustergenError, match="not a folder"):
+    with pytest.raises(ClustergenError, match="not a directory"):
         read_tree(tmp_path / "nothing")
 
 

@@ -47,7 +47,7 @@ def test_a_value_that_only_the_newer_release_refuses_is_left_out_and_named(tmp_p
     rows = rows_of(tmp_path, "23.11", options={"DebugFlags": "TimeCray"})
     assert exit_code(rows) == 0, rows
     (row,) = (row for row in rows if row.parser == "slurmctld")
-    assert row.words[1].startswith("slurm.conf: DebugFlags=TimeCray was left out: ")
+    assert row.words[1].startswith("slurm.conf: DebugFlags=TimeCray was omitted: ")
     assert not any("DebugFlags" in word for row in rows if row.parser != "slurmctld" for word in row.words)
 
 
@@ -56,7 +56,7 @@ def test_a_key_that_only_the_newer_release_has_fails(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "23.11", "HashPlugin=hash/k12\n")
     (row,) = (row for row in rows if row.parser == "slurmctld")
     assert row.status == "failed"
-    assert any("'HashPlugin' exists from Slurm 24.05 on; 23.11 does not start with it" in word for word in row.words)
+    assert any("'HashPlugin' requires Slurm 24.05 or newer; 23.11 does not start with it" in word for word in row.words)
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
     (row,) = rows_of(rendered(cluster), check)
     assert row.status == "not run"
     assert row.version == ""
-    assert str(bare) in row.words[0] or "clustergen setup parsers" in row.words[0], row
+    assert str(bare) in row.words[0] or "run clustergen setup " in row.words[0], row
 
 
 def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +243,7 @@ def test_slurm_of_an_older_release_is_not_asked(rendered: Trees, tmp_path: Path)
     variables.write_text(variables.read_text(encoding="utf-8").replace('"24.11"', '"26.11"'), encoding="utf-8")
     (row,) = rows_of(tree, "slurm")
     assert row.status == "not run"
-    assert "the tree is for Slurm 26.11" in row.words[0]
+    assert "the tree requires Slurm 26.11" in row.words[0]
     assert "24.11.5" in row.words[0]
 
 
@@ -258,6 +258,6 @@ def test_names_that_another_release_of_nccl_lacks_are_no_failure(
     monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path))
     (row,) = rows_of(rendered("roce"), "nccl")
     assert (row.status, row.version) == ("not run", "2.99.1")
-    assert row.words[0] == "the tree is for NCCL 2.27, which is not here"
-    assert "NCCL_IB_HCA: libnccl 2.99.1 does not have this name" in row.words
+    assert row.words[0] == "the tree requires NCCL 2.27, which is not available"
+    assert "NCCL_IB_HCA: libnccl 2.99.1 does not contain this name" in row.words
     assert not any("NCCL_SOCKET_IFNAME" in words for words in row.words)

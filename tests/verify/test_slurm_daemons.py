@@ -75,7 +75,7 @@ SwitchName=top Switches=leaf[1-2]
     "prolog.sh": "#!/bin/sh\nexit 0\n",
 }
 HOSTS = "10.0.0.1 head\n10.0.0.2 acct\n" + "".join(f"10.0.0.1{n} c0{n}\n" for n in range(1, 5))
-NO_PYXIS = ("plugstack.conf: /usr/lib/slurm/spank_pyxis.so is not in this root, slurmd was asked without it",)
+NO_PYXIS = ("plugstack.conf: /usr/lib/slurm/spank_pyxis.so is not in this root, so slurmd is checked without it",)
 
 Ask = Callable[..., SlurmReport]
 
@@ -272,14 +272,14 @@ def test_a_node_root_is_read_with_its_own_hosts_file(slurm: SlurmInstall, tmp_pa
 def test_without_a_hosts_file_every_name_gets_an_address(ask: Ask, current_slurm: SlurmInstall) -> None:
     report = ask(current_slurm, {"slurm.conf": (r"\(10.0.0.1\)|NodeAddr=\S+ ", "")}, hosts=None)
     assert report.passed
-    assert report.omitted[-1] == "host names: no hosts file was given, every name got an invented address"
+    assert report.omitted[-1] == "host names: there is no hosts file, so every name has a generated address"
 
 
 def test_autodetect_is_not_asked_and_said_so(ask: Ask, current_slurm: SlurmInstall) -> None:
     report = ask(current_slurm, {"gres.conf": (r"(?s).+", "AutoDetect=nvml\n")})
     assert report.started
     assert report.gres == {}
-    assert report.omitted[-1] == "gres.conf: AutoDetect needs the node's GPU driver; slurmd was not asked"
+    assert report.omitted[-1] == "gres.conf: AutoDetect requires the node's GPU driver; slurmd is not checked"
 
 
 def test_a_root_without_a_database_is_asked_without_accounting(ask: Ask, current_slurm: SlurmInstall) -> None:
@@ -289,7 +289,10 @@ def test_a_root_without_a_database_is_asked_without_accounting(ask: Ask, current
         report = ask(copy, changes)
     assert report.complaints == ()
     assert report.passed
-    assert report.omitted[-1] == f"accounting: {copy.path} has no database for slurmdbd, slurmctld was asked without it"
+    assert (
+        report.omitted[-1]
+        == f"accounting: {copy.path} has no database for slurmdbd, so slurmctld is checked without it"
+    )
 
 
 def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, current_slurm: SlurmInstall) -> None:
@@ -302,7 +305,7 @@ def test_running_out_of_time_is_a_failure_and_leaves_nothing_running(ask: Ask, c
         controller.chmod(0o755)
         report = ask(copy, changes, hosts=f"{HOSTS}10.0.0.3 {name}\n", timeout=2)
     assert not report.started
-    assert report.complaints[-1] == "slurmctld: fatal: no answer within 2 s"
+    assert report.complaints[-1] == "slurmctld: fatal: did not answer within 2 s"
     left = [pid for pid, environment in _environments() if name.encode() in environment]
     for _ in range(300):  # ending a dozen processes takes a moment on a busy machine
         if not left:

@@ -82,5 +82,5 @@ def test_slurm_expands_host_lists_as_we_do(slurm: SlurmInstall, hosts: str) -> N
 
 @pytest.mark.real
 def test_a_list_of_which_slurm_makes_nothing_is_an_error(current_slurm: SlurmInstall) -> None:
-    with pytest.raises(ValueError, match=r"makes no host of 'c\[3-1\]'"):
+    with pytest.raises(ValueError, match=r"expands 'c\[3-1\]' to no host"):
         slurm_roots.expand(current_slurm, "c[3-1]")

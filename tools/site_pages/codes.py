@@ -40,8 +40,9 @@ def mark(code: Code) -> str:
 
 
 def with_facts(page: str, code: Code) -> str:
-    """The page of a code with its severity, title and topic below the heading."""
+    """The page of a code with a colour and the topic in the line of severity and title below the heading."""
     heading, _, rest = page.partition("\n")
+    rest = rest.removeprefix(f"\n**{code.severity}** · {code.title}\n")
     return f"{heading}\n\n{mark(code)} {code.title} · [{code.topic}](../codes.md#{_anchor(code.topic)})\n{rest}"
 
 

@@ -32,11 +32,11 @@ def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
                 Finding(
                     "switch-model-unknown",
                     ("networks", "fabric", "switches", index, "model"),
-                    f"the catalogue has no switch called '{spec.model}'",
+                    f"switch model '{spec.model}' is not in the catalogue",
                     catalogue_hint(
                         "switches",
                         did_you_mean(spec.model, catalogue_view.switch_names()),
-                        "describe yours under catalogue.switches, or leave model out",
+                        "define it under catalogue.switches, or remove model",
                     ),
                 )
             )

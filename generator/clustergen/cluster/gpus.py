@@ -38,7 +38,10 @@ class GpuResolver:
                 where = ("catalogue", "systems", base.id, "gpu")
             self.report(
                 Finding(
-                    "gpu-model-missing", where, f"{count} GPUs, but no word of which", "add model: h100-sxm, l40s …"
+                    "gpu-model-missing",
+                    where,
+                    f"{count} GPUs, but no model",
+                    "add model: run `clustergen catalogue gpus` for the list",
                 )
             )
             return None
@@ -49,18 +52,18 @@ class GpuResolver:
             )
             if vendor := other_vendor(name):
                 self.report(
-                    Finding("gpu-not-nvidia", source, f"'{name}' is a GPU by {vendor}; {NVIDIA_ONLY}", WITHOUT_GPUS)
+                    Finding("gpu-not-nvidia", source, f"'{name}' is a GPU from {vendor}; {NVIDIA_ONLY}", WITHOUT_GPUS)
                 )
                 return None
             self.report(
                 Finding(
                     "gpu-unknown",
                     source,
-                    f"the catalogue has no GPU called '{name}'",
+                    f"GPU '{name}' is not in the catalogue",
                     catalogue_hint(
                         "gpus",
                         did_you_mean(name, self.catalogue_view.gpu_names()),
-                        "describe yours under catalogue.gpus",
+                        "define it under catalogue.gpus",
                     ),
                 )
             )
@@ -114,9 +117,9 @@ class GpuResolver:
                 Finding(
                     "gpu-numa-count",
                     path,
-                    f"{len(numa)} NUMA {'node is' if len(numa) == 1 else 'nodes are'} named for"
+                    f"{len(numa)} NUMA {'node' if len(numa) == 1 else 'nodes'} for"
                     f" {count} {'GPU' if count == 1 else 'GPUs'}",
-                    "one number per GPU, in the order of /dev/nvidia0, /dev/nvidia1 …",
+                    "write one number per GPU, in the order of /dev/nvidia0, /dev/nvidia1 …",
                 )
             )
         elif max(numa) >= cpu.numa_nodes:
@@ -125,8 +128,8 @@ class GpuResolver:
                 Finding(
                     "gpu-numa-range",
                     (*path, position),
-                    f"there is no NUMA node {numa[position]}; the last one is {cpu.numa_nodes - 1}",
-                    "where a socket has more of them, state cpu.numa_per_socket",
+                    f"NUMA node {numa[position]} does not exist; the last one is {cpu.numa_nodes - 1}",
+                    "set cpu.numa_per_socket if a socket has more NUMA nodes",
                 )
             )
 
@@ -144,8 +147,9 @@ class GpuResolver:
                 Finding(
                     "mig-gpu-unknown",
                     (*path, "gpus", "mig", str(index)),
-                    f"there is no GPU {index}: the node has {f'GPUs 0 to {count - 1}' if count > 1 else 'GPU 0 only'}",
-                    "GPUs are counted from 0",
+                    f"GPU {index} does not exist: the node has"
+                    f" {f'GPUs 0 to {count - 1}' if count > 1 else 'GPU 0 only'}",
+                    "count the GPUs from 0",
                     key=True,
                 )
             )
@@ -159,9 +163,9 @@ class GpuResolver:
                     Finding(
                         "mig-plan-unknown",
                         where,
-                        f"no MIG plan is called '{name}'",
+                        f"MIG plan '{name}' is not defined",
                         did_you_mean(name, plans)
-                        or (f"it can be {one_of(plans)}" if plans else f"define it: gpu.mig_plans.{name}"),
+                        or (f"use {one_of(plans)}" if plans else f"define it under gpu.mig_plans.{name}"),
                     )
                 )
         return tuple(layouts)

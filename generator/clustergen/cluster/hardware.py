@@ -50,11 +50,11 @@ class TypeResolver:
                     Finding(
                         "system-unknown",
                         (*path, "system"),
-                        f"the catalogue has no system called '{spec.system}'",
+                        f"system '{spec.system}' is not in the catalogue",
                         catalogue_hint(
                             "systems",
                             self._near_system(spec.system),
-                            "describe yours under catalogue.systems, or state cpu, memory and gpus here",
+                            "define it under catalogue.systems, or set cpu, memory and gpus here",
                         ),
                     )
                 )
@@ -75,10 +75,10 @@ class TypeResolver:
                 Finding(
                     "hardware-incomplete",
                     path,
-                    f"node type '{name}' says neither system nor {' and '.join(missing)}"
+                    f"node type '{name}' sets neither system nor {' and '.join(missing)}"
                     if base is None
-                    else f"node type '{name}' needs {' and '.join(missing)}, which its system leaves open",
-                    f"name a system of the catalogue, or state {' and '.join(missing)}" if base is None else None,
+                    else f"node type '{name}' requires {' and '.join(missing)}, which its system does not define",
+                    f"set system to one of the catalogue, or set {' and '.join(missing)}" if base is None else None,
                     key=True,
                 )
             )
@@ -108,9 +108,9 @@ class TypeResolver:
                 Finding(
                     "numa-uneven",
                     (*path, "cpu", "numa_per_socket"),
-                    f"{cpu.cores_per_socket} cores of a socket do not share out evenly among"
+                    f"{cpu.cores_per_socket} cores per socket cannot be divided evenly among"
                     f" {cpu.numa_per_socket} NUMA nodes",
-                    "`lscpu` shows both: cores per socket, and NUMA nodes of all sockets",
+                    "run `lscpu` on a node; it shows the cores per socket and the NUMA nodes of all sockets",
                 )
             )
             return replace(cpu, numa_per_socket=1)

@@ -25,9 +25,8 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
             Finding(
                 "node-type-unknown",
                 (*path, "type"),
-                f"no node type is called '{entry.type}'",
-                did_you_mean(entry.type, types)
-                or f"it can be {one_of(types)}; describe other hardware under node_types",
+                f"node type '{entry.type}' is not defined",
+                did_you_mean(entry.type, types) or f"use {one_of(types)}, or define '{entry.type}' under node_types",
             )
         )
         kind = types[SERVICE]
@@ -46,7 +45,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
                     "address-count",
                     (*path, *where),
                     f"{_many(len(addresses_of_text), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
-                    "one address per name, in the same order",
+                    "list one address per name, in the same order",
                 )
             )
             return ()

@@ -49,18 +49,18 @@ def _existing(
     for name in names:
         (existing if name in where else idle if name in all_hosts else strange).append(name)
 
-    def tell(code: str, names: list[str], is_no: str, verbs: tuple[str, str], hint: str | None) -> None:
-        others = len(names) - 1
-        more = f", nor {verbs[others > 1]} {others} more" if others else ""
-        report(Finding(code, path, f"'{names[0]}' {is_no}{more}", hint, at=span_of(text, names[0])))
+    def refuse(code: str, names: list[str], whys: tuple[str, str], hint: str | None) -> None:
+        message = f"{quote(compress(names))} {whys[len(names) > 1]}"
+        report(Finding(code, path, message, hint, at=span_of(text, names[0])))
 
     if strange:
         guess = did_you_mean(strange[0], [*sets, *where])
-        choice = f"the compute nodes are {quote(compress(list(where)))}" if where else None
-        tell("node-unknown", strange, "is no node of this cluster", ("is", "are"), guess or choice)
+        choice = f"use nodes of {quote(compress(list(where)))}" if where else None
+        whys = "is not a node of this cluster", "are not nodes of this cluster"
+        refuse("node-unknown", strange, whys, guess or choice)
     if idle:
-        hint = "give it the role slurm-compute, or leave it out"
-        tell("node-not-compute", idle, "does not run jobs", ("does", "do"), hint)
+        hint = "add the role slurm-compute to it, or remove it here"
+        refuse("node-not-compute", idle, ("does not run jobs", "do not run jobs"), hint)
     return existing
 
 

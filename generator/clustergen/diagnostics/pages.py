@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from clustergen.diagnostics.codes import Code
 from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -86,6 +87,14 @@ def examples(markdown: str) -> Examples | str:
     except KeyError as err:
         raise ValueError(f"the page has no {err.args[0][1]} block under '## {err.args[0][0]}'") from None
     return Examples(wrong, output, right, verb, files["Wrong"], files["Right"])
+
+
+def with_header(markdown: str, code: Code) -> str:
+    """The page with the severity and the title of its code below its heading."""
+    heading, _, rest = markdown.partition("\n\n")
+    if rest.startswith("**"):
+        rest = rest.partition("\n\n")[2]
+    return f"{heading}\n\n**{code.severity}** · {code.title}\n\n{rest}"
 
 
 def with_output(markdown: str, output: str) -> str:

@@ -18,16 +18,16 @@ _NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P
 _SIGNS = "!*&@%{}[]\"',:;|>"
 _SHORTEST = 4  # a shorter word would cover ordinary text
 _WINDOW = 2000  # characters around a place, more than an excerpt shows
-_HINT = "keep it in Ansible Vault, or let it be made on the controller when the tree is applied"
+_HINT = "keep it in Ansible Vault, or let the playbook generate it on the controller"
 # Where a key of the manifest ends in a file that everybody can read, what to do instead.
 _HINTS: tuple[tuple[ManifestPath, str], ...] = (
     (
         ("slurm", "accounting"),
-        "set slurm.accounting.password: true, and give the password as secrets_given.slurmdbd when the tree is applied",
+        "set slurm.accounting.password: true, and pass the password to Ansible as secrets_given.slurmdbd",
     ),
     (
         ("slurm",),
-        "every user of the cluster can read slurm.conf: use a plugin that needs no password there,"
+        "use a plugin that needs no password in slurm.conf, which every user of the cluster can read,"
         " such as accounting by slurmdbd",
     ),
     (("ansible", "variables"), "keep it in Ansible Vault, and pass it with `ansible-playbook -e @secrets.yml`"),

@@ -137,9 +137,9 @@ class _Translator:
         if hint is None:
             places = [place for place in places_of_keys(self.model).get(key, ()) if place]
             if 0 < len(places) <= _MOST_PLACES:
-                hint = f"{quote(key)} belongs in {' or '.join(places)}"
+                hint = f"move {quote(key)} to {' or '.join(places)}"
             elif 0 < len(keys) <= _MOST_KEYS:
-                hint = f"its keys are {', '.join(keys)}"
+                hint = f"use one of {', '.join(keys)}"
         return Finding("key-unknown", at.path, message, hint, key=True)
 
     def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
@@ -149,7 +149,7 @@ class _Translator:
         return {(*at.path[:-1], guess)} if guess else set()
 
     def _missing(self, path: ManifestPath) -> Finding:
-        return Finding("key-missing", path, f"{self._where(path[:-1])} needs the key {quote(path[-1])}")
+        return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}")
 
     def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
         text = self.text_of(path)
@@ -158,7 +158,7 @@ class _Translator:
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value
-        hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"it can be {one_of(allowed)}"
+        hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"use {one_of(allowed)}"
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(self, path: ManifestPath, expected: list[str], value: Any) -> Finding:
@@ -238,13 +238,13 @@ def _type_hint(expected: list[str], value: Any, text: str) -> str | None:
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
     if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
         plain = text[1:-1]
-        return f"take the quotes away: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
+        return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
         return f"write [{text}]"
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
-        return f"a space belongs behind the colon of {quote(glued.group(1))}"
+        return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "a mapping" and value is None:
-        return "write its keys below it, indented, or take the line away"
+        return "write its keys below it, indented, or remove the line"
     return None
 
 

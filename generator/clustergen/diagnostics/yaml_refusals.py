@@ -27,15 +27,15 @@ def explain_tag(text: str, start: int, value: str | None = None) -> Problem:
     tag = tag.rstrip(",]}")
     if value is not None:
         return Problem("yaml-tag", at, len(tag), f"{quote(value)} does not fit its tag {quote(tag)}")
-    hint = "leave the tag out; put a value that begins with '!' in quotes"
+    hint = "remove the tag; put a value that begins with '!' in quotes"
     if tag in ("!vault", "!vault-encrypted"):
-        hint = "secrets stay out of the manifest: keep them in Ansible's own group_vars"
+        hint = "keep secrets in Ansible Vault, not in the manifest"
     elif tag.startswith(("!include", "!env", "!ENV", "!reference")):
-        hint = "a manifest is one file and reads nothing else"
+        hint = "put everything into this file: a manifest cannot include other files"
     return Problem("yaml-tag", at, len(tag), f"the tag {quote(tag)} is not allowed", hint)
 
 
 def explain_alias(start: int, end: int, name: str, anchors: Iterable[str]) -> Problem:
     """An alias to an anchor that does not stand before it."""
     hint = did_you_mean(name, anchors) or "put a value that begins with '*' in quotes"
-    return Problem("yaml-syntax", start, end - start, f"no anchor before this is called {quote('&' + name)}", hint)
+    return Problem("yaml-syntax", start, end - start, f"anchor {quote('&' + name)} is not defined before this", hint)

@@ -80,9 +80,9 @@ def _tab(complaint: Complaint) -> Problem | None:
         indent = re.compile(r"[ \t]*").match(text, start)
         tab = text.find("\t", start, indent.end() if indent else start)
         if tab >= 0:
-            return _problem(tab, 1, "a tab cannot indent a line", "use spaces", "yaml-tab")
+            return _problem(tab, 1, "a line is indented with a tab", "use spaces", "yaml-tab")
     if complaint.char == "\t":
-        return _problem(complaint.at, 1, "a tab cannot stand here", "use spaces", "yaml-tab")
+        return _problem(complaint.at, 1, "a tab is not allowed here", "use spaces", "yaml-tab")
     return None
 
 
@@ -99,20 +99,22 @@ def _sign(complaint: Complaint) -> Problem | None:
     begin = complaint.at if complaint.context is None else complaint.context
     sign = quote(complaint.text[begin : begin + 1])
     if "scanning an alias" in words:
-        message = f"{sign} begins an alias, and no name follows"
+        message = f"{sign} begins an alias, but no name follows"
     elif "scanning an anchor" in words:
-        message = f"{sign} begins an anchor, and no name follows"
+        message = f"{sign} begins an anchor, but no name follows"
     elif "scanning a tag" in words or "undefined tag" in words:
-        message = "'!' begins a tag, and this is not one"
+        message = "'!' begins a tag, but this is not a valid one"
     elif "scanning a block scalar" in words:
-        message = f"{sign} announces lines of text below it, and nothing else may follow"
+        message = f"{sign} starts a block of text lines, so nothing else may follow on this line"
     elif "directive" in words or "incompatible YAML document" in words:
         start, end = _line(complaint.text, complaint.at)
-        return _problem(start, end - start, "this YAML directive is not understood", "leave the line out")
+        return _problem(start, end - start, "this YAML directive is not supported", "remove the line")
     else:
         return None
     code = "yaml-tag" if "tag" in message else "yaml-syntax"
-    return _problem(begin, 1, message, f"to mean it as text, put it in quotes: {_quoted(complaint.text, begin)}", code)
+    return _problem(
+        begin, 1, message, f"put it in quotes if it is meant as text: {_quoted(complaint.text, begin)}", code
+    )
 
 
 def _escape(complaint: Complaint) -> Problem | None:
@@ -121,13 +123,15 @@ def _escape(complaint: Complaint) -> Problem | None:
     slash = complaint.text.rfind("\\", 0, complaint.at + 1)
     begin = slash if slash >= 0 and complaint.at - slash < 12 else complaint.at
     sequence = quote(complaint.text[begin : begin + 2])
-    return _problem(begin, 2, f"{sequence} is no escape in double quotes", "single quotes leave backslashes alone")
+    return _problem(
+        begin, 2, f"{sequence} is not an escape sequence in double quotes", "use single quotes, which keep backslashes"
+    )
 
 
 def _quote(complaint: Complaint) -> Problem | None:
     text, context = complaint.text, complaint.context
     if "quoted scalar" in complaint.words and context is not None:
-        return _problem(context, 1, f"the quote {text[context : context + 1]} is opened here and never closed")
+        return _problem(context, 1, f"the quote {text[context : context + 1]} opened here is never closed")
     if not complaint.after_last("'\"") or complaint.last is None:
         return None
     start, end, mark = complaint.last
@@ -155,13 +159,13 @@ def _flow(complaint: Complaint) -> Problem | None:
         whole = re.compile(r"(?:\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,{}\[\]])+").match(text, start)
         end = whole.end() if whole else at + 1
         hint = f'write "{text[start:end]}"' if end - start < _LONGEST_HINT else None
-        return _problem(start, end - start, f"brackets inside {opened} {closing} need quotes", hint)
+        return _problem(start, end - start, f"brackets inside {opened} {closing} require quotes", hint)
     if complaint.char in ("]", "}") and complaint.char != closing:
-        return _problem(at, 1, f"{quote(complaint.char)} closes what {quote(opened)} opened", f"write {quote(closing)}")
+        return _problem(at, 1, f"{quote(complaint.char)} does not match {quote(opened)}", f"write {quote(closing)}")
     if "\n" in text[context:at] or at >= len(text) - 1:
-        return _problem(context, 1, f"{quote(opened)} is opened here and never closed", f"add {quote(closing)}")
-    message = f"a comma or {quote(closing)} must stand here"
-    return _problem(at, 1, message, "text that holds , : [ ] { or } needs quotes")
+        return _problem(context, 1, f"{quote(opened)} opened here is never closed", f"add {quote(closing)}")
+    message = f"a comma or {quote(closing)} is missing here"
+    return _problem(at, 1, message, "put text that contains , : [ ] { or } in quotes")
 
 
 def _bracket(complaint: Complaint) -> Problem | None:
@@ -186,17 +190,19 @@ def _no_colon(complaint: Complaint) -> Problem | None:
     begin = complaint.context
     line = complaint.text[begin : _line(complaint.text, begin)[1]]
     if len(line) >= _LONGEST_KEY:
-        return _problem(begin, 1, f"this is longer than the {_LONGEST_KEY:,} characters that a key may have")
+        return _problem(begin, 1, f"a key can have at most {_LONGEST_KEY:,} characters")
     glued = re.match(r"""["']?([\w.-]+)["']?:(?=\S)""", line)
     if glued:
         colon = begin + glued.end() - 1
-        return _problem(colon, 1, f"no space follows the colon of {quote(glued.group(1))}", "write 'key: value'")
+        return _problem(
+            colon, 1, f"the space after the colon of {quote(glued.group(1))} is missing", "write 'key: value'"
+        )
     shown = line.split(" #")[0].rstrip()
     return _no_pair(begin, shown)
 
 
 def _no_pair(start: int, shown: str) -> Problem:
-    return _problem(start, len(shown), f"{quote(shown)} is no 'key: value'", "is a colon missing?")
+    return _problem(start, len(shown), f"{quote(shown)} is not 'key: value'", "add the missing colon")
 
 
 def _two_colons(complaint: Complaint) -> Problem | None:
@@ -219,9 +225,9 @@ def _two_colons(complaint: Complaint) -> Problem | None:
 
 def _misplaced(complaint: Complaint) -> Problem | None:
     if "sequence entries are not allowed" in complaint.words:
-        return _problem(complaint.at, 1, "a list item cannot begin here", "begin each '- ' on a line of its own")
+        return _problem(complaint.at, 1, "a list item cannot begin here", "begin each '- ' on a separate line")
     if "document start" in complaint.words:
-        return _problem(complaint.at, 1, "the manifest is over before this", "take the line '...' away")
+        return _problem(complaint.at, 1, "the manifest ends before this line", "remove the line '...'")
     if "node content" in complaint.words:
         return _problem(complaint.at, 1, f"a value cannot begin with {quote(complaint.char)}", "put it in quotes")
     return None
@@ -240,11 +246,11 @@ def _indentation(complaint: Complaint) -> Problem | None:
     above = _number(text, context)
     shown = text[at:end].split(" #")[0].rstrip()
     if width == column and re.compile(r"-(?=\s)").match(text, at):
-        return _problem(at, 1, f"a list item stands among the keys that begin on line {above}")
+        return _problem(at, 1, f"a list item is among the keys that begin on line {above}")
     if width == column and re.compile(r"-(?=\s)").match(text, context):
-        return _problem(at, len(shown), f"a key stands among the list items that begin on line {above}")
+        return _problem(at, len(shown), f"a key is among the list items that begin on line {above}")
     message = f"nothing above is indented by {_spaces(width)}"
-    return _problem(at, len(shown), message, f"what begins on line {above} is indented by {_spaces(column)}")
+    return _problem(at, len(shown), message, f"indent it by {_spaces(column)}, as line {above}")
 
 
 def _expected(complaint: Complaint) -> bool:

@@ -32,18 +32,18 @@ def explain(text: str, pos: int) -> HostlistError:
             if end == len(text):
                 return HostlistError("this bracket is never closed", pos)
             if text[end] == "[":
-                return HostlistError("a bracket inside a bracket", end, 1, "close the first one before the next opens")
+                return HostlistError("nested brackets", end, 1, "close the first bracket before you open the next")
             if error := _explain_ranges(text[pos + 1 : end], pos + 1):
                 return error
             pos = end
         elif text[pos] == "]":
             return HostlistError("this bracket was never opened", pos)
         elif not re.match(NAME, text[pos]):
-            hint = "a host list knows no wildcards; write the range, n[01-08]" if text[pos] in "*?" else None
-            return HostlistError(f"{text[pos]!r} cannot stand in a host name", pos, 1, hint)
+            hint = "write the range, as n[01-08]: a host list has no wildcards" if text[pos] in "*?" else None
+            return HostlistError(f"{text[pos]!r} is not allowed in a host name", pos, 1, hint)
         pos += 1
     if pos == start:
-        return HostlistError("no host name stands before this comma", pos)
+        return HostlistError("there is no host name before this comma", pos)
     return HostlistError("this is not a host list", start, pos - start)
 
 
@@ -64,10 +64,12 @@ def _explain_range(part: str, offset: int) -> HostlistError:
     if part.strip() != part:
         return HostlistError("a blank inside brackets", offset, length, f"write {part.strip()!r} without it")
     if re.fullmatch("[0-9]+-[0-9]+[/:%][0-9]+", part):
-        return HostlistError("a host list has no steps", offset, length, "write the numbers one by one: [1,3,5]")
+        return HostlistError(
+            "a host list does not support steps", offset, length, "write the numbers one by one: [1,3,5]"
+        )
     if re.fullmatch(r"[0-9]+(:|\.\.|\.\.\.|–|to)[0-9]+", part):
         low, high = re.findall("[0-9]+", part)
-        return HostlistError("a range is written with '-'", offset, length, f"write [{low}-{high}]")
+        return HostlistError("'-' separates the ends of a range", offset, length, f"write [{low}-{high}]")
     if re.fullmatch("[0-9]+-", part):
         return HostlistError("this range has no end", offset, length)
     if re.fullmatch("[0-9-]+", part) and max(map(len, part.split("-"))) > MAX_DIGITS:

@@ -84,7 +84,7 @@ def items(text: str) -> Iterator[Item]:
         yield item.group(), pos
         pos = separator.end()
         if pos == len(text) and "," in separator.group():
-            raise HostlistError("no host name stands behind this comma", text.rindex(","))
+            raise HostlistError("there is no host name after this comma", text.rindex(","))
 
 
 def _parsed(text: str) -> list[Parsed]:
@@ -93,7 +93,7 @@ def _parsed(text: str) -> list[Parsed]:
     for item, offset in items(text):
         parsed.append(_parse(item, offset))
         if len(parsed) > MAX_HOSTS:  # the rest may be megabytes
-            raise HostlistError(f"more than {MAX_HOSTS:,} hosts, which is the most that Slurm takes", 0, len(text))
+            raise HostlistError(f"more than {MAX_HOSTS:,} hosts, the maximum of Slurm", 0, len(text))
     refuse_too_many(sum(map(_size, parsed)), 0, len(text))
     return parsed
 
@@ -112,7 +112,7 @@ def _size(parsed: Parsed) -> int:
 
 def refuse_too_many(size: int, offset: int, length: int) -> None:
     if size > MAX_HOSTS:
-        raise HostlistError(f"{size:,} hosts; Slurm takes at most {MAX_HOSTS:,}", offset, length)
+        raise HostlistError(f"{size:,} hosts; Slurm manages at most {MAX_HOSTS:,}", offset, length)
 
 
 def ranges_of(body: str, offset: int) -> Ranges:
@@ -124,9 +124,9 @@ def ranges_of(body: str, offset: int) -> Ranges:
         if dash:
             last = int(high)
             if first > last:
-                raise HostlistError(f"{low} is more than {high}", offset, len(part), f"write [{high}-{low}]")
+                raise HostlistError(f"{low} is greater than {high}", offset, len(part), f"write [{high}-{low}]")
             if high[0] == "0" and len(high) != len(low):
-                hint = f"the low bound sets the width; write [{low.zfill(len(high))}-{high}]"
+                hint = f"write [{low.zfill(len(high))}-{high}]: the lower bound sets the width"
                 raise HostlistError(f"{low} and {high} have different widths", offset, len(part), hint)
             refuse_too_many(last - first + 1, offset, len(part))
         ranges.append((first, last, len(low)))

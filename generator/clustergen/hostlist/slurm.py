@@ -21,7 +21,7 @@ def validate_for_slurm(text: str, release: str, suffixes_since: str) -> None:
         suffix = item.rpartition("]")[2] if "]" in item else ""
         if suffix and not suffixes:
             names = ",".join(expand(item)[:2])
-            hint = f"Slurm reads it from {suffixes_since} on; before, write the names one by one: {names},…"
+            hint = f"write the names one by one, as {names},…: Slurm reads such lists from {suffixes_since} on"
             raise HostlistError(
                 f"text after the last bracket: Slurm {release} cannot read it",
                 offset + len(item) - len(suffix),
@@ -46,6 +46,6 @@ def _refuse_mixed_padding(item: str, offset: int, seen: dict[str, tuple[int, int
         if width > 1 and low < 10 ** (width - 1):
             padded = max(padded, width)
     if padded > narrow:
-        message = f"numbers behind '{before}' are padded to {padded} digits in one place and not in another"
-        raise HostlistError(message, offset, len(item), "n1 and n01 are different hosts; write one width throughout")
+        message = f"numbers after '{before}' are padded to {padded} digits in some names only"
+        raise HostlistError(message, offset, len(item), "use one width throughout: n1 and n01 are different hosts")
     seen[before] = narrow, padded

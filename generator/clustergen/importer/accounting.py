@@ -30,7 +30,10 @@ def import_slurmdbd(draft: Draft, originals: Originals) -> None:
     password = conf.value("StoragePass")
     draft.set((*_SECTION, "password"), password is not None, [originals.origin(password)] if password else [])
     if password is not None:
-        where = f"put the line StoragePass=… into {SECRET} on the node of slurmdbd, owner as slurmdbd.conf, mode 0600"
+        where = (
+            f"add the line StoragePass=… to {SECRET} on the slurmdbd node, with the owner of slurmdbd.conf and mode"
+            " 0600"
+        )
         draft.note(
             "secret", f"StoragePass is not in the manifest: {where}", originals.origin(password).place, "StoragePass"
         )

@@ -53,16 +53,16 @@ def import_accounts(draft: Draft, originals: Originals, paths: Iterable[Path]) -
     dump = read_dump(paths, COLUMNS)
     _same_cluster(dump, originals)
     for place in dump.latin[:1]:
-        draft.note("choice", "bytes that are not UTF-8 are taken for Latin-1 letters", place)
+        draft.note("choice", "bytes that are not UTF-8 are read as Latin-1", place)
     for place, words in dump.unread:
         draft.note("left-out", words, place)
     kind = originals.conf.text("AccountingStorageType") or ""
     if "slurmdbd.conf" not in originals.configs:
         if not kind.lower().endswith("slurmdbd"):
-            words = "slurm.conf has no accounting by slurmdbd, so nothing of its accounts is in the manifest"
+            words = "slurm.conf does not use slurmdbd for accounting, so the manifest contains no accounts"
             draft.note("left-out", words, "slurm.conf")
             return
-        words = "there is no slurmdbd.conf: slurmdbd stays what it is, and of QOS and accounts nothing is rendered"
+        words = "there is no slurmdbd.conf: slurmdbd keeps its configuration, and clustergen renders no QOS or accounts"
         draft.note("choice", words)
     unsupported = Unsupported(draft)
     qos_names = import_qos(draft, dump, unsupported)
@@ -70,7 +70,7 @@ def import_accounts(draft: Draft, originals: Originals, paths: Iterable[Path]) -
         _Accounts(draft, dump, qos_names, unsupported).take(dump.cluster)
     draft.note("choice", _counted(draft))
     if unsupported.report():
-        words = "what no field has stays in slurmdbd's database as it is, and a new database would not have it"
+        words = "settings without a field stay in slurmdbd's database; a new database would not have them"
         draft.note("choice", words)
 
 
@@ -79,7 +79,7 @@ def _counted(draft: Draft) -> str:
     members = (item.value for item in draft.below(_SECTION) if item.path[3:] == ("users",))
     users = {name for names in members if isinstance(names, tuple) for name in names}
     words = f"{len(qos)} QOS, {count(len(accounts), 'account')} and {count(len(users), 'user')} are in the manifest"
-    return f"{words}, and are not part of the comparison below"
+    return f"{words}; the comparison below does not include them"
 
 
 def _same_cluster(dump: AccountingDump, originals: Originals) -> None:
@@ -87,7 +87,9 @@ def _same_cluster(dump: AccountingDump, originals: Originals) -> None:
     cluster = dump.cluster
     if cluster is not None and named is not None and cluster.name.lower() != named.lower():
         hint = f"sacctmgr dump {named.lower()} file=FILE"
-        raise ClustergenError(f"{cluster.place}: accounts of '{cluster.name}', and slurm.conf is of '{named}'", hint)
+        raise ClustergenError(
+            f"{cluster.place}: this dump is of cluster '{cluster.name}', but slurm.conf is of '{named}'", hint
+        )
 
 
 class _Accounts:
@@ -108,11 +110,11 @@ class _Accounts:
         self._take(top, (*_SECTION, ROOT), _LIMITS, self._rights[ROOT], {})
         self._rights[ROOT] = self._below(top, self._rights[ROOT])
         if not self._dump.qos and any(_names_qos(entry) for entry in self._dump.accounts):
-            words = "QOS of accounts are not in the manifest, as this dump does not say what they are"
-            how = "--accounts a second time, with what sacctmgr -P show qos prints"
+            words = "the manifest contains no QOS of accounts, because this dump does not define them"
+            how = "pass --accounts a second time with the output of sacctmgr -P show qos"
             self._draft.note("left-out", f"{words}: {how}", cluster.place)
         for entry in self._dump.accounts:
-            why = "" if fits(entry.name, AnyName) else "no name that the manifest takes"
+            why = "" if fits(entry.name, AnyName) else "the name is not valid in a manifest"
             if not why and entry.account not in self._rights:
                 why = f"the account above it, {entry.account}, is not in the manifest"
             if why:
@@ -139,7 +141,7 @@ class _Accounts:
         text = entry.options.get("Fairshare", "1")
         share = _AS_PARENT if text.lower() == "parent" else number(text)
         if not isinstance(share, int) or not takes(Account, "fairshare", share):
-            self._unsupported.add(entry, "Fairshare", text, "no number of shares; 1 is written")
+            self._unsupported.add(entry, "Fairshare", text, "not a number of shares; clustergen writes 1")
             return 1
         return share
 
@@ -162,11 +164,11 @@ class _Accounts:
         listed = _list_of(entry, above.qos)
         for name in listed:
             if name not in self._qos_names:
-                self._unsupported.add(entry, "QOS", name, f"the manifest has no such QOS; {REMOVED_BY_SCRIPT}")
+                self._unsupported.add(entry, "QOS", name, f"the manifest does not define this QOS; {REMOVED_BY_SCRIPT}")
         usable = tuple(name for name in listed if name in self._qos_names)
         if entry.options.get("QOS") and not usable:
             self._unsupported.add(
-                entry, "QOS", "", "a list without a QOS cannot be said: it has those of the account above"
+                entry, "QOS", "", "the manifest cannot express an empty list: it inherits the QOS of the parent account"
             )
         if usable and set(usable) != set(above.qos):
             self._draft.set((*path, "qos"), usable, [origin(entry, "QOS", ",".join(usable))], claim=False)
@@ -177,7 +179,7 @@ class _Accounts:
         if stated in rights.qos:
             self._draft.set((*path, "default_qos"), stated, [origin(entry, "DefaultQOS", stated)], claim=False)
         else:
-            self._unsupported.add(entry, "DefaultQOS", stated, f"jobs that name none will have {rights.default}")
+            self._unsupported.add(entry, "DefaultQOS", stated, f"jobs submitted without --qos get {rights.default}")
 
     def _users(self) -> None:
         """By account, in the order in which a new database would get them: the first is a user's default account."""
@@ -186,12 +188,15 @@ class _Accounts:
             if (entry.account, entry.name) == (ROOT, ROOT):
                 self._tell(entry, _OF_ROOT)
             elif entry.account == ROOT:
-                self._unsupported.add(entry, "Account", ROOT, "the manifest has no users of root")
+                self._unsupported.add(entry, "Account", ROOT, "a manifest has no users of root")
             elif not fits(entry.name, UserName):
-                self._unsupported.add(entry, "User", entry.name, "no name that the manifest takes")
+                self._unsupported.add(entry, "User", entry.name, "the name is not valid in a manifest")
             elif entry.options.get("Partition"):
                 self._unsupported.add(
-                    entry, "Partition", entry.options["Partition"], "no field has users of one partition"
+                    entry,
+                    "Partition",
+                    entry.options["Partition"],
+                    "the manifest has no field for users of one partition",
                 )
             elif entry.account in self._rights:
                 members.setdefault(entry.account, []).append(entry)

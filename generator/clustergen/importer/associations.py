@@ -19,7 +19,7 @@ from clustergen.units.digits import whole
 _SHOWN = 3
 _NUMBER = re.compile(r"([0-9]{1,18})([KMGTP]?)")
 _MIB = {"": 1, "M": 1, "G": 1 << 10, "T": 1 << 20, "P": 1 << 30}
-REMOVED_BY_SCRIPT = "clustergen-accounts takes it from the database"
+REMOVED_BY_SCRIPT = "clustergen-accounts removes it from the database"
 """Of what the manifest has a field for, and cannot say."""
 
 Fields = dict[str, tuple[ManifestPath, Callable[[str], Value | None] | None]]
@@ -74,7 +74,7 @@ class Unsupported:
         self._draft = draft
         self._entries: dict[tuple[str, str, str], list[tuple[Entry, str]]] = {}
 
-    def add(self, entry: Entry, key: str, text: str, why: str = "no field has it") -> None:
+    def add(self, entry: Entry, key: str, text: str, why: str = "the manifest has no field for it") -> None:
         self._entries.setdefault((entry.kind, key, why), []).append((entry, text))
 
     def report(self) -> bool:
@@ -119,9 +119,11 @@ def import_fields(
         elif (value := convert(text)) is not None:
             draft.set((*parent, *path), value, [origin(entry, key, text)], claim=False)
         elif convert is phrase:
-            unsupported.add(entry, key, text, "has characters that the manifest refuses; the database keeps it")
+            unsupported.add(
+                entry, key, text, "contains characters that a manifest does not allow; the database keeps it"
+            )
         else:
-            unsupported.add(entry, key, text, f"no field says it; {REMOVED_BY_SCRIPT}")
+            unsupported.add(entry, key, text, f"the manifest has no field for it; {REMOVED_BY_SCRIPT}")
 
 
 def origin(entry: Entry, key: str, text: str) -> Origin:
@@ -136,7 +138,7 @@ def _limits(draft: Draft, parent: ManifestPath, entry: Entry, key: str, text: st
         in_mib = name == "mem" or name.startswith("bb/")
         unit = _MIB.get(counted[2]) if counted and (in_mib or not counted[2]) else None
         if counted is None or unit is None or not fits(name, Tres):
-            unsupported.add(entry, key, word, f"no resource with a whole number; {REMOVED_BY_SCRIPT}")
+            unsupported.add(entry, key, word, f"not a resource with a whole number; {REMOVED_BY_SCRIPT}")
         else:
             draft.set((*parent, name), whole(counted[1]) * unit, [origin(entry, key, word)], claim=False)
 

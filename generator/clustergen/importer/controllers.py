@@ -21,7 +21,7 @@ def import_controllers(draft: Draft, originals: Originals, machines: Machines) -
     declared = _controllers(originals)
     for host, address, origin in declared:
         if not NAME.fullmatch(host) or host.replace(".", "").isdigit():
-            draft.note("left-out", f"'{host}' cannot be the name of a machine", origin.place, "SlurmctldHost")
+            draft.note("left-out", f"'{host}' is not a valid host name", origin.place, "SlurmctldHost")
             continue
         _give(machines, host, "slurm-controller", address, origin)
     texts = [f"{host}({address})" if address and address != host else host for host, address, _ in declared]
@@ -30,21 +30,19 @@ def import_controllers(draft: Draft, originals: Originals, machines: Machines) -
     if not originals.conf.settings("SlurmctldHost"):
         for key in ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr"):
             if (old := originals.conf.value(key)) is not None:
-                words = f"{key}={old.text} is said by SlurmctldHost, which has taken its place"
+                words = f"{key}={old.text} is written as SlurmctldHost, which replaces it"
                 draft.note("meant", words, originals.origin(old).place, key)
                 draft.note("meant", words, originals.origin(old).place, "SlurmctldHost")
     else:
         for key in ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr"):
             if (old := originals.conf.value(key)) is not None:
-                words = f"{key}={old.text} counts for nothing beside SlurmctldHost"
+                words = f"{key}={old.text} is omitted: Slurm ignores it because SlurmctldHost is set"
                 draft.note("meant", words, originals.origin(old).place, key)
     if len(declared) > 1:
         draft.set(
             ("slurm", "state_shared"),
             True,
-            comments=[
-                "Two controllers share StateSaveLocation; name its file system under storage to have it mounted."
-            ],
+            comments=["Two controllers share StateSaveLocation; define its file system under storage to mount it."],
         )
 
 
@@ -144,7 +142,9 @@ def import_accounting(draft: Draft, originals: Originals, machines: Machines) ->
             draft.set(("slurm", "options", key), setting_of_key.text, [originals.origin(setting_of_key)])
         elif setting_of_key is None and key in derived:
             draft.set(
-                ("slurm", "options", key), defaults.get(key, ""), comments=["What it is where slurm.conf is silent."]
+                ("slurm", "options", key),
+                defaults.get(key, ""),
+                comments=["Slurm's default, as slurm.conf does not set it."],
             )
     _ports(draft, originals)
 

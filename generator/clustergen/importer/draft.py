@@ -115,7 +115,7 @@ class Draft:
             item.comments = [*self.items.pop(path).comments, *all_comments]
         self.items[path] = item
         if len(self.items) > _MOST_VALUES:
-            hint = "make one line of nodes, partitions or switches that are alike, or leave --accounts out"
+            hint = "write one line for identical nodes, partitions or switches, or omit --accounts"
             raise ClustergenError(f"the manifest would have more than {_MOST_VALUES:,} values", hint)
         return item
 

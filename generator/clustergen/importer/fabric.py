@@ -32,7 +32,7 @@ def import_topology(draft: Draft, originals: Originals, machines: Machines) -> N
     if file is None:
         return
     if file == YAML and CONF in originals.configs:
-        draft.note("meant", f"{CONF} counts for nothing beside {YAML}: left out", CONF)
+        draft.note("meant", f"{CONF} is omitted: Slurm ignores it because {YAML} exists", CONF)
     try:
         topology = read_topology(originals, file)
         _check(topology, originals, machines)
@@ -65,7 +65,7 @@ def as_file(draft: Draft, originals: Originals, reason: str) -> bool:
     for place in _SECTIONS:
         for item in list(draft.below(place)):
             draft.remove(item)
-    words = f"{file} stays as it is: {reason}"
+    words = f"{file} is kept unchanged: {reason}"
     if file == YAML:
         draft.note("choice", words)
         draft.whole.add(YAML)
@@ -86,8 +86,8 @@ def without_plugin(draft: Draft, originals: Originals) -> bool:
     item, setting = draft.items.pop((*_TOPOLOGY, "plugin"), None), originals.conf.value("TopologyPlugin")
     if item is None or setting is None:
         return False
-    empty = f"{CONF} is empty, so Slurm has nothing to plan with"
-    absent = f"{CONF} is not beside slurm.conf, and slurmctld does not start without it"
+    empty = f"{CONF} is empty"
+    absent = f"{CONF} is not next to slurm.conf, and slurmctld does not start without it"
     words = empty if CONF in originals.configs else absent
     draft.note("left-out", f"TopologyPlugin={setting.text}: {words}", originals.origin(setting).place, "TopologyPlugin")
     return True
@@ -101,20 +101,20 @@ def _check(topology: Topology, originals: Originals, machines: Machines) -> None
     """Raises MisfitError where clustergen would make another topology of it."""
     plugin = (originals.conf.text("TopologyPlugin") or "").lower().rpartition("/")[2]
     if topology.file == CONF and plugin not in ("tree", "block", "3d_torus"):
-        raise MisfitError("without TopologyPlugin Slurm does not read it")
+        raise MisfitError("Slurm does not read it, because TopologyPlugin is not set")
     if topology.file == CONF and plugin != topology.kind:
-        raise MisfitError(f"it is no file of topology/{plugin}")
+        raise MisfitError(f"it is not a file of topology/{plugin}")
     if topology.kind == "flat":
         return
     names = [group.name for group in topology.groups]
     if wrong := next((name for name in names if not _NAME.fullmatch(name) or names.count(name) > 1), None):
-        raise MisfitError(f"{wrong!r} names several, or is no name")
+        raise MisfitError(f"{wrong!r} is not a single valid name")
     compute = dict.fromkeys(host for machine in machines.nodes for host in machine.hosts)
     on: dict[str, str] = {}
     for group in topology.groups:
         for host in group.nodes:
             if host not in compute:
-                raise MisfitError(f"{host} of {group.name} is no node of slurm.conf")
+                raise MisfitError(f"{host} of {group.name} is not a node of slurm.conf")
             if host in on:
                 raise MisfitError(f"{host} is in {on[host]} and in {group.name}")
             on[host] = group.name
@@ -131,28 +131,30 @@ def _check_use(topology: Topology, originals: Originals) -> None:
     for block in ("PartitionName", "NodeName") if topology.file == YAML else ():
         for entry in originals.conf.entries(block):
             if entry.text("Topology"):
-                raise MisfitError(f"{entry.names} names the topology {entry.text('Topology')}")
+                raise MisfitError(f"{entry.names} uses the topology {entry.text('Topology')}")
 
 
 def _check_tree(switches: tuple[Group, ...]) -> None:
     names = {switch.name for switch in switches}
     if len(names) < len(switches):
-        raise MisfitError("one of its switches is in it twice")
+        raise MisfitError("one of its switches is listed twice")
     above: dict[str, str] = {}
     for switch in switches:
         if bool(switch.nodes) == bool(switch.children):
             raise MisfitError(f"{switch.name} has {'nodes and switches' if switch.nodes else 'nothing'} below it")
         for child in switch.children:
             if child not in names:
-                raise MisfitError(f"{child}, below {switch.name}, is no switch")
+                raise MisfitError(f"{child}, below {switch.name}, is not a switch")
             if child in above:
-                raise MisfitError(f"{child} is below {above[child]} and {switch.name}, where Slurm has a tree")
+                raise MisfitError(
+                    f"{child} is below both {above[child]} and {switch.name}, so the switches form no tree"
+                )
             above[child] = switch.name
     tops = [name for name in names if name not in above]
     if len(tops) > 1:
-        raise MisfitError(f"nothing joins its {len(tops)} parts, and clustergen would put a switch above them")
+        raise MisfitError(f"its {len(tops)} parts are not connected, and clustergen would add a switch above them")
     if len(_depths(tops, switches)) < len(names):
-        raise MisfitError("its switches go round in a circle")
+        raise MisfitError("its switches form a cycle")
 
 
 def _switches(draft: Draft, topology: Topology, machines: Machines) -> None:
@@ -160,7 +162,7 @@ def _switches(draft: Draft, topology: Topology, machines: Machines) -> None:
     text = " ".join([*above, *above.values(), *_features(machines)])
     named = _INFINIBAND.search(text) or any(map(_has_infiniband, _systems(draft)))
     kind = "infiniband" if named else "ethernet"
-    words = f"{topology.file} does not say what the fabric is: infiniband, roce, or ethernet, which means TCP alone"
+    words = f"{topology.file} does not contain the fabric type: infiniband, roce, or ethernet for TCP only"
     draft.set((*FABRIC, "type"), kind, comments=[f"CHECK: {words}."], needed=True)
     draft.note("choice", f"networks.fabric: {kind} is a guess; {words}")
     for index, alike in enumerate(_entries(draft, topology.groups, above)):
@@ -221,12 +223,12 @@ def _as_yaml(draft: Draft, originals: Originals, topology: Topology) -> None:
     if topology.kind != "flat":
         draft.set((*_TOPOLOGY, "plugin"), topology.kind)
     if topology.name != TOP:
-        draft.note("meant", f"the topology {topology.name!r} is called {TOP!r}; no partition names it", YAML)
+        draft.note("meant", f"topology {topology.name!r} is renamed to {TOP!r}; no partition uses it", YAML)
     _note_plugin(draft, originals)
 
 
 def _note_plugin(draft: Draft, originals: Originals) -> None:
     plugin = originals.conf.value("TopologyPlugin")
     if plugin is not None:
-        words = f"TopologyPlugin={plugin.text} counts for nothing beside {YAML}"
+        words = f"Slurm ignores TopologyPlugin={plugin.text} because {YAML} exists"
         draft.note("meant", words, originals.origin(plugin).place, "TopologyPlugin")

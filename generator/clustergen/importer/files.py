@@ -56,13 +56,13 @@ def import_files(draft: Draft, originals: Originals, machines: Machines, account
             key = row.key if (row := slurm.key(file, setting.key)) else setting.key
             origin = originals.origin(setting)
             if is_secret(key, setting.text):
-                words = f"{key} of {file} is a secret, and nothing of it is in the manifest"
+                words = f"{key} of {file} is a secret and is not in the manifest"
                 draft.note("secret", words, origin.place, key)
                 continue
             draft.set((*path, key), option_value(setting.text), [origin])
     import_topology(draft, originals, machines)
     if "gres.conf" not in originals.configs and draft.gpu_types:
-        words = "There was no gres.conf; without this line one is made of the GPUs."
+        words = "There was no gres.conf; without this line clustergen renders one for the GPUs."
         draft.set(PLACES["gres.conf"], (), comments=[words])
     elif "gres.conf" in originals.configs and draft.gpu_types:
         import_gpus(draft, machines)
@@ -80,7 +80,7 @@ def _gres_types(draft: Draft) -> None:
     derived = {"gpu", *({"shards": "shard", "mps": "mps"}[str(field)] for field in fields & {"shards", "mps"})}
     words = {word.strip().lower() for word in str(stated.value).split(",")} if stated else set()
     if draft.gpu_types and stated is None:
-        draft.set(path, "", comments=["slurm.conf has none, so Slurm knows no GPUs."])
+        draft.set(path, "", comments=["slurm.conf has none, so Slurm has no GPUs."])
     elif draft.gpu_types and stated is not None and words == derived:
         draft.remove(stated)
         draft.tail += stated.comments
@@ -106,7 +106,9 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
     left = sorted(item.name for item in others if is_there(item))
     if left:
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        draft.note("choice", f"not looked at, as no file of Slurm's by name: {', '.join(left[:_SHOWN])}{more}")
+        draft.note(
+            "choice", f"not read, because the names are not those of Slurm files: {', '.join(left[:_SHOWN])}{more}"
+        )
 
 
 def _programs(originals: Originals, folder: Path) -> Iterator[tuple[str, str]]:
@@ -131,7 +133,7 @@ def _one(draft: Draft, folder: Folder, name: str, group: str) -> None:
         return
     text = readable(content.decode("utf-8", "surrogateescape"))
     if secret_spans(text):
-        draft.note("secret", f"{name} seems to hold a secret: put it on the nodes yourself", str(place), name)
+        draft.note("secret", f"{name} seems to contain a secret: copy it to the nodes yourself", str(place), name)
     else:
         draft.files[f"site/{group}/etc/slurm/{name}"] = content
         if os.access(place, os.X_OK):

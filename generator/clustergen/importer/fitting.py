@@ -112,8 +112,8 @@ def _errors(data: dict[str, Any]) -> list[Finding]:
 def _message(item: Mapping[str, Any]) -> str:
     """Pydantic's words, but where they are about Python."""
     if item["type"] == "string_too_long":
-        return f"longer than {item['ctx']['max_length']:,} characters, the most that the manifest takes here"
-    return "bytes that are not UTF-8, as a manifest is" if item["type"] == "string_unicode" else str(item["msg"])
+        return f"longer than {item['ctx']['max_length']:,} characters, the maximum of this field"
+    return "it contains bytes that are not UTF-8" if item["type"] == "string_unicode" else str(item["msg"])
 
 
 def _within(data: Any, loc: Iterable[str | int]) -> ManifestPath:

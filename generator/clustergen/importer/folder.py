@@ -62,8 +62,8 @@ def _not_too_many(originals: Originals, path: Path) -> None:
     """Raises ClustergenError where there are more nodes than any slurmctld starts with."""
     total = sum(entry.size() for entry in originals.conf.entries("NodeName"))
     if total > MAX_HOSTS:
-        hint = f"clustergen lint {path} names the line"
-        raise ClustergenError(f"{path}: {total:,} nodes, and Slurm takes at most {MAX_HOSTS:,}", hint, 2)
+        hint = f"run clustergen lint {path} to find the line"
+        raise ClustergenError(f"{path}: {total:,} nodes; Slurm manages at most {MAX_HOSTS:,}", hint, 2)
 
 
 def import_folder(
@@ -91,7 +91,7 @@ def import_folder(
             words = f"{lines_of_file.switched_off} commented-out {several}, with the comments above, not imported"
             draft.note("choice", words, file)
         for line in lines_of_file.secrets:
-            draft.note("secret", "a comment that looks like a secret is left behind", f"{file}:{line}")
+            draft.note("secret", "a comment that looks like a secret is not imported", f"{file}:{line}")
     for place, problem in originals.unread():
         if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
             draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)
@@ -135,36 +135,41 @@ def _begin(draft: Draft, originals: Originals, path: Path, os: str | None, accou
     files = ", ".join([*originals.configs, *map(str, accounts)])
     head = [
         "yaml-language-server: $schema=./clustergen.schema.json",
-        f"Made by `clustergen import {path}` from {files}: it renders to Slurm files of the same meaning.",
-        f"Lines with {CHECK} are guesses, or choices to look at.",
+        f"Created by `clustergen import {path}` from {files}: it renders to Slurm files with the same meaning.",
+        f"Lines with {CHECK} are assumptions or choices to check.",
     ]
     draft.head = [*head, *dict.fromkeys(draft.head)]
     draft.set(("name",), name, origins, needed=True)
     draft.set(
-        ("os",), os or _os(release), needed=True, comments=[] if os else [f"{CHECK}: Slurm's files do not say it."]
+        ("os",), os or _os(release), needed=True, comments=[] if os else [f"{CHECK}: Slurm's files do not contain it."]
     )
     if os is None:
-        draft.note("choice", f"os: {_os(release)} is a guess; --os says another")
+        draft.note("choice", f"os: {_os(release)} is an assumption; pass --os to change it")
     draft.set(("networks", "management"), {}, needed=True)
-    guess = [f"{CHECK}: guessed, {originals.release_why}."] if originals.guessed else []
+    guess = [f"{CHECK}: assumed, {originals.release_why}."] if originals.guessed else []
     if originals.guessed:
-        draft.note("choice", f"Slurm {release} is a guess: {originals.release_why}; --slurm-version says another")
+        draft.note(
+            "choice", f"Slurm {release} is an assumption: {originals.release_why}; pass --slurm-version to change it"
+        )
     draft.set(("slurm", "version"), str(release), comments=guess, needed=True)
-    words = "What this section leaves out is as Slurm has it; without this line, as we recommend it."
+    words = (
+        "Keys that this section does not set keep Slurm's defaults; without this line, clustergen's recommendations"
+        " apply."
+    )
     draft.set(("slurm", "defaults"), "slurm", needed=True, comments=[words])
     if cluster != name and fits(cluster, AnyName):
         draft.set(("slurm", "cluster_name"), cluster, origins, needed=True)
     elif named is None:
-        words = f"slurm.conf has no ClusterName, without which slurmctld does not start: {name} is written"
+        words = f"slurm.conf has no ClusterName, which slurmctld requires: clustergen writes {name}"
         draft.note("choice", words, key="ClusterName")
     elif cluster != name:
-        draft.note("left-out", f"ClusterName={cluster} is no name that the manifest takes", key="ClusterName")
+        draft.note("left-out", f"ClusterName={cluster} is not valid in a manifest", key="ClusterName")
     if originals.conf.value("SlurmUser") is None:
         draft.set(("slurm", "user"), "root", comments=["Slurm's default, as slurm.conf has no SlurmUser."])
     controller = (originals.conf.text("SlurmctldParameters") or "").lower().split(",")
     if "enable_configless" in controller:
         draft.set(("slurm", "configless"), True)
-    off = ["Slurm's scripts, health check and ssh stay what they are; take a line away to have ours."]
+    off = ["Slurm's scripts, health check and ssh stay unchanged; remove a line to use clustergen's."]
     for index, field in enumerate(("prolog", "epilog", "task_prolog")):
         draft.set(("slurm", "scripts", field), False, comments=off if index == 0 else ())
     draft.set(("health", "enabled"), False)

@@ -38,8 +38,8 @@ def report_needless(draft: Draft, items: list[Item]) -> None:
     for origin in (origin for item in items for origin in item.origins):
         by_file.setdefault(origin.file, {})[f"{origin.key}={origin.text}"] = None
     for file, words in by_file.items():
-        verb = "say what Slurm has anyway, and are" if len(words) > 1 else "says what Slurm has anyway, and is"
-        draft.note("meant", f"{', '.join(words)} {verb} left out", file)
+        verb = "equal Slurm's defaults and are" if len(words) > 1 else "equals Slurm's default and is"
+        draft.note("meant", f"{', '.join(words)} {verb} omitted", file)
 
 
 def _says_default(origin: Origin, originals: Originals) -> bool:

@@ -78,7 +78,7 @@ class Machines:
             wrong = next((host for host in hosts if not NAME.fullmatch(host)), None)
             if wrong is not None:
                 place = self.originals.origin(entry.name, entry).place
-                self.draft.note("left-out", f"NodeName={entry.names}: {wrong!r} is no name of a machine", place)
+                self.draft.note("left-out", f"NodeName={entry.names}: {wrong!r} is not a valid host name", place)
                 continue
             self._line(entry, hosts)
         self._types.expect((machine.hosts, hardware) for machine, hardware, _ in self._read)
@@ -128,12 +128,12 @@ class Machines:
             for key, text in {**machine.options, **by_node}.items():
                 self.draft.set((*path, "slurm_options", key), option_value(text), origins)
         if missing:
-            words = "slurm.conf gives no address for some machines: names are looked up, as today"
+            words = "slurm.conf has no address for some hosts: their names are resolved, as today"
             self.draft.set(
-                ("host", "hosts_file"), False, comments=[f"{words}; with an address for all, take this away."]
+                ("host", "hosts_file"), False, comments=[f"{words}; remove this line once every node has an address."]
             )
-            how = "with --hosts /etc/hosts they come from there"
-            self.draft.note("choice", f"{words} ({how}); clustergen writes no /etc/hosts")
+            how = "pass --hosts /etc/hosts to read them from there"
+            self.draft.note("choice", f"{words} ({how}); clustergen does not write /etc/hosts")
 
     def _line(self, entry: Entry, hosts: list[str]) -> None:
         hardware: dict[str, str] = {}
@@ -165,7 +165,7 @@ class Machines:
                 machine.by_node[key] = values
         elif text:
             machine.options[key] = text  # Slurm refuses it, and so will the check of the manifest
-            self.draft.note("choice", f"{key}={text} does not fit {origin.name}", origin.place)
+            self.draft.note("choice", f"{key}={text} does not match {origin.name}", origin.place)
 
     def _by_entry(self, machine: Machine, hardware: dict[str, str]) -> None:
         for key in _BY_ENTRY:

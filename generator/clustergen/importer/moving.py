@@ -86,7 +86,7 @@ def _move(draft: Draft, originals: Originals, item: Item, error: Finding, names:
             return True
     draft.remove(item)
     if item.path[0] == "nodes" and item.path[-1] == "address":
-        draft.note("choice", f"{error.message}: it is not in the manifest as the address of a machine", place)
+        draft.note("choice", f"{error.message}: the manifest does not contain it as a host address", place)
         as_written(draft, originals)
     else:
         draft.note(kind, f"{item.path[-1]}={text}: {_error_text(error, item)}", place, key)
@@ -149,7 +149,7 @@ def _without_strangers(draft: Draft, item: Item, node_sets: frozenset[str]) -> b
         return False
     strange = [name for name in names if name not in node_sets]
     origin = item.origins[0]
-    words = f"{compress(strange)} of {origin.name}: no NodeName line has it"
+    words = f"{compress(strange)} of {origin.name}: no NodeName line defines it"
     draft.note("left-out", words, origin.place, f"Nodes {origin.name}")
     item.value = compress(name for name in names if name in node_sets) or "none"
     return bool(strange)

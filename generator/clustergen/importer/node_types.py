@@ -75,9 +75,9 @@ class Types:
             self._put((*path, "system"), whole.id, origins, comments=[words])
             if whole.cpu.numa_per_socket > 1:
                 self._put((*path, "numa_as_socket"), self._numa_as_socket, origins)
-        unsaid = [] if number["RealMemory"] else ["CHECK: slurm.conf has no RealMemory: to Slurm it is 1 MiB."]
+        unsaid = [] if number["RealMemory"] else ["CHECK: slurm.conf has no RealMemory, so Slurm assumes 1 MiB."]
         if meant:
-            words = f"slurm.conf has RealMemory={stated}, which Slurm does not read: it takes MiB without a unit"
+            words = f"slurm.conf has RealMemory={stated}, which Slurm cannot read: it requires MiB without a unit"
             unsaid = [f"CHECK: {words}."]
             line = next((one for one in origins if one.key.lower() == "realmemory"), origins[0])
             self._draft.note("meant", f"{words}; real_memory: {meant}", line.place, f"RealMemory {line.name}")
@@ -145,17 +145,19 @@ class Types:
     def _model(self, name: str, gpus: Gpus, origins: list[Origin]) -> None:
         path = ("node_types", name, "gpus", "model")
         if gpus.model is None:
-            comments = ["CHECK: Slurm's files do not say which GPU it is; name one of the catalogue, or your own."]
+            comments = [
+                "CHECK: Slurm's files do not contain the GPU model; use one of the catalogue, or define your own."
+            ]
             self._put(path, "unknown", origins, comments=comments)
-            self._draft.note("choice", f"node type {name}: which GPU it has stands in no file of Slurm's")
+            self._draft.note("choice", f"node type {name}: Slurm's files do not contain its GPU model")
             return
         comments = []
         if not gpus.certain:
             likely = gpus.instances.models if gpus.instances else parts.gpus().values()
             called = gpus.type_text or "by these types"
             family = ", ".join(other.id for other in likely if gpus.instances or other.gres_type == gpus.type_text)
-            comments.append(f"CHECK: several GPUs are called {called} ({family}).")
-            words = f"node type {name}: {called} is taken for {gpus.model.id}; it may be any of {family}"
+            comments.append(f"CHECK: {called} matches several GPUs ({family}).")
+            words = f"node type {name}: clustergen assumes {gpus.model.id} for {called}; it can be any of {family}"
             self._draft.note("choice", words)
         self._put(path, gpus.model.id, origins, comments=comments)
 
@@ -176,7 +178,7 @@ class Types:
             self._put(path, gpus.instances.prefix or False, origins, passthrough=raw)
         same = len(set(plans)) == 1 and not gpus.count
         first = gpus.count if gpus.whole_first else 0
-        words = "Slurm's files do not say which GPU is split how, and the nodes will be split as it stands here"
+        words = "Slurm's files do not contain the MIG layout of each GPU; the nodes will be split as written here"
         self._put(
             ("node_types", name, "gpus", "mig"),
             plans[0] if same else dict(enumerate(plans, first)),

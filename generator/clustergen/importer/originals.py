@@ -73,13 +73,13 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
     if path.is_symlink():  # named by the user, so it may lead anywhere
         path = Path(os.path.realpath(path))
         if path.is_symlink():
-            raise ClustergenError(f"{path}: its links lead in a circle", exit_code=3)
+            raise ClustergenError(f"{path}: its symbolic links form a loop", exit_code=3)
     folder, main = (path, "slurm.conf") if path.is_dir() else (path.parent, path.name)
     if not path.exists():
         raise ClustergenError(f"{path}: no such file or directory", exit_code=3)
     if not is_there(folder / main):
         names = ", ".join(sorted(item.name for item in folder.glob("*slurm*.conf*"))) if folder.is_dir() else ""
-        hint = f"name the file: {names}" if names else "name the directory that slurmctld reads, usually /etc/slurm"
+        hint = f"name the file: {names}" if names else "pass the directory that slurmctld reads, usually /etc/slurm"
         raise ClustergenError(f"{path}: no {main} in this directory", hint=hint, exit_code=3)
     try:
         hosts = _hosts(hosts_file) if hosts_file else {}
@@ -93,7 +93,7 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
             opened = open_folder(folder, slurm.key_tables, main=main, beside_includer=True)
             configs = _configs(opened)
     except OSError as err:
-        advice = "slurmdbd.conf is for Slurm's user alone: read the folder as root" if err.errno == EACCES else None
+        advice = "run clustergen as root: only the Slurm user can read slurmdbd.conf" if err.errno == EACCES else None
         raise ClustergenError(f"{err.filename or path}: {err.strerror or err}", hint=advice, exit_code=3) from None
     return Originals(opened, chosen, why, guessed, configs, hosts)
 
@@ -124,7 +124,7 @@ def _release(version: str | None, configs: dict[str, Config], folder: Folder) ->
             stated = None
         if stated not in releases:
             names = ", ".join(map(str, releases))
-            raise ClustergenError(f"Slurm {version} is not among the releases known here", f"one of {names}", 2)
+            raise ClustergenError(f"Slurm {version} is not in the catalogue", f"use one of {names}", 2)
         assert stated is not None
         return stated, "given", False
     refused = {release: sum(_refused(configs, release)) for release in releases if release in slurm.read_releases()}
@@ -138,7 +138,7 @@ def _release(version: str | None, configs: dict[str, Config], folder: Folder) ->
             return SlurmRelease(match[1]), "a comment names it", True
     span = f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else str(fitting[0])
     words = (
-        f"the newest of those that read these keys, {span}" if least == 0 else f"of all releases, {span} refuse least"
+        f"the newest release that reads these keys, {span}" if least == 0 else f"{span} reject the fewest of these keys"
     )
     return fitting[-1], words, True
 

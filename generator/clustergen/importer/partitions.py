@@ -37,13 +37,16 @@ def import_partitions(draft: Draft, originals: Originals, machines: Machines) ->
         for one in several:
             if not fits(one, AnyName):
                 origin = originals.origin(entry.name, entry)
-                draft.note("left-out", f"'{one}' is no name of a partition", origin.place, f"PartitionName {one}")
+                draft.note("left-out", f"'{one}' is not a valid partition name", origin.place, f"PartitionName {one}")
                 continue
             _partition(draft, originals, entry, one)
             if entry in default[:-1]:
                 draft.items.pop(("slurm", "partitions", one, "default"), None)
                 last = default[-1].names
-                words = f"partition {one} is not the default: two are called so, and Slurm takes the last, {last}"
+                words = (
+                    f"partition {one} is not the default: two partitions set Default=YES, and Slurm uses the last,"
+                    f" {last}"
+                )
                 draft.note("meant", words, originals.origin(entry.name, entry).place, f"Default {one}")
     inside = _inside(draft, machines)
     for index, machine in enumerate(item for item in draft.data().get("nodes", []) if "name" in item):
@@ -131,14 +134,14 @@ def _node_sets(draft: Draft, originals: Originals, machines: Machines) -> None:
             draft.note("left-out", f"NodeSet={entry.names} has no nodes", origin.place, f"NodeSet {entry.names}")
             continue
         comments = (
-            [f"Feature={','.join(sorted(feature_names))} in {origin.file}: the hosts that have it today."]
+            [f"Feature={','.join(sorted(feature_names))} in {origin.file}: the nodes that have it now."]
             if feature_names
             else []
         )
         listed = machines.folded(dict.fromkeys(hosts))
         draft.set(("slurm", "node_sets", entry.names), listed, [origin], comments=comments)
         if feature_names:
-            words = f"node set {entry.names} is the hosts that have the feature today"
+            words = f"node set {entry.names} lists the nodes that have the feature now"
             draft.note("meant", words, origin.place, f"NodeSet {entry.names}")
             for key in ("Feature", "Nodes"):
                 draft.note("meant", words, origin.place, f"{key} {entry.names}")

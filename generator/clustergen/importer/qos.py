@@ -30,7 +30,7 @@ def import_qos(draft: Draft, dump: AccountingDump, unsupported: Unsupported) -> 
     names = []
     for entry in dump.qos:
         if not fits(entry.name, AnyName):
-            draft.note("left-out", f"QOS {entry.name}: no name that the manifest takes", entry.place)
+            draft.note("left-out", f"QOS {entry.name}: the name is not valid in a manifest", entry.place)
             continue
         silent = {**_SILENT, "Description": _DESCRIPTION.get(entry.name, entry.name)}
         names.append(entry.name)

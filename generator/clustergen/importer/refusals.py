@@ -50,7 +50,7 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
         errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
         shown = dict.fromkeys(_refusal(originals, report.folder, error) for error in errors[:_MOST])
         if more := len(errors) - _MOST:
-            shown |= dict.fromkeys([Refusal("rendered files", "", f"{more:,} errors more", None)] if more > 0 else ())
+            shown |= dict.fromkeys([Refusal("rendered files", "", f"{more:,} more errors", None)] if more > 0 else ())
         return tuple(shown)
 
 

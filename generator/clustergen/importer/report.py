@@ -39,13 +39,16 @@ def as_text(result: ImportResult) -> str:
 
 def _verdict(result: ImportResult) -> Iterator[str]:
     if result.errors:
-        yield "The manifest is not valid yet, so nothing could be rendered and compared:"
+        yield "The manifest is not valid yet, so clustergen could not render and compare it:"
         for error in result.errors:
             where = f"line {error.place.line}: " if error.place and error.place.line else ""
             yield f"  {where}{error.message} [{error.code}]"
         return
     if result.unread:
-        yield f"Slurm refuses the files as they are ({', '.join(result.unread[:5])}); compared is what it could read."
+        yield (
+            f"Slurm rejects the original files ({', '.join(result.unread[:5])}); clustergen compares what Slurm can"
+            " read."
+        )
     open_ones = [item for item in result.compared if not item.meant]
     if not open_ones:
         yield f"Rendered and compared, as Slurm {result.release} reads them: the same meaning."
@@ -54,7 +57,7 @@ def _verdict(result: ImportResult) -> Iterator[str]:
     yield f"Rendered and compared, as Slurm {result.release} reads them: {count} difference{'s' if count > 1 else ''}."
     for item in open_ones:
         yield f"  {_what(item)}"
-        yield f"    {item.why or 'no reason is known: please tell us'}"
+        yield f"    {item.why or 'the reason is unknown: please report this'}"
 
 
 def _what(item: Comparison) -> str:

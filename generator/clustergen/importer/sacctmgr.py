@@ -78,15 +78,15 @@ def read_dump(paths: Iterable[Path], needed: Iterable[str]) -> AccountingDump:
         latin += [f"{path}:{number}" for number, line in enumerate(lines, 1) if readable(line) is not line]
         entries = list(_entries(str(path), map(readable, lines), set(needed), unread))
         if not entries:
-            raise ClustergenError(f"{path}:1: neither a dump of sacctmgr nor a table of its QOS", _HINT)
+            raise ClustergenError(f"{path}:1: neither a sacctmgr dump nor a table of QOS", _HINT)
         collected += entries
     clusters = [entry for entry in collected if entry.kind == "Cluster"]
     if len({entry.name for entry in clusters}) > 1:
         first, other = clusters[0], next(entry for entry in clusters if entry.name != clusters[0].name)
-        raise ClustergenError(f"{other.place}: a second cluster, '{other.name}' beside '{first.name}'", _HINT)
+        raise ClustergenError(f"{other.place}: a second cluster, '{other.name}', after '{first.name}'", _HINT)
     if not clusters and (lost := next((entry for entry in collected if entry.kind != "QOS"), None)):
-        words = "accounts of no cluster: the line that starts with Cluster is missing"
-        raise ClustergenError(f"{lost.place}: {words}", "take the whole dump")
+        words = "accounts without a cluster: the line that starts with Cluster is missing"
+        raise ClustergenError(f"{lost.place}: {words}", "pass the whole dump")
     return AccountingDump(
         clusters[0] if clusters else None,
         tuple(_of("QOS", collected, unread)),
@@ -111,7 +111,7 @@ def _of(kind: Kind, entries: list[Entry], unread: list[tuple[str, str]]) -> Iter
     by_name: dict[str, Entry] = {}
     for entry in entries:
         if entry.kind == kind and by_name.setdefault(entry.name, entry) is not entry and kind == "Account":
-            unread.append((entry.place, f"account {entry.name} is there already, at {by_name[entry.name].place}"))
+            unread.append((entry.place, f"account {entry.name} is already defined at {by_name[entry.name].place}"))
     yield from by_name.values()
 
 
@@ -124,7 +124,7 @@ def _entries(file: str, lines: Iterable[str], needed: set[str], unread: list[tup
         if not line.strip() or line.startswith("#"):
             continue
         if "\0" in line:
-            unread.append((place, "a line with a NUL, which no text has"))
+            unread.append((place, "a line contains a NUL byte"))
         elif dumped:
             kind, name, rest = dumped.groups()
             options = _options(rest)
@@ -138,15 +138,15 @@ def _entries(file: str, lines: Iterable[str], needed: set[str], unread: list[tup
         elif "|" in line and (header := _header(line, place)):
             columns = header
             if lacking := sorted(needed.difference(columns)):
-                words = f"a table of QOS without {', '.join(lacking)}, which the database would lose"
-                raise ClustergenError(f"{place}: {words}", "sacctmgr -P show qos, without format")
+                words = f"the table of QOS has no column {', '.join(lacking)}, so the database would lose these values"
+                raise ClustergenError(f"{place}: {words}", "run sacctmgr -P show qos without format")
         elif "|" in line and columns:
             yield from _row(line, columns, place, unread)
         elif "|" in line:
-            words = "a table whose first line does not name its columns"
-            raise ClustergenError(f"{place}: {words}", "sacctmgr -P show qos, without -n")
+            words = "the first line of the table does not contain the column names"
+            raise ClustergenError(f"{place}: {words}", "run sacctmgr -P show qos without -n")
         else:
-            unread.append((place, f"neither of a dump nor of a table: {line}"))
+            unread.append((place, f"this line belongs neither to a dump nor to a table: {line}"))
 
 
 def _options(text: str) -> dict[str, str] | None:
@@ -165,7 +165,7 @@ def _header(line: str, place: str) -> list[str]:
     if not all(_COLUMN.fullmatch(word) for word in words):
         return []
     if "Account" in words:
-        raise ClustergenError(f"{place}: a table of accounts, which does not say how they hang together", _HINT)
+        raise ClustergenError(f"{place}: a table of accounts does not contain their parents", _HINT)
     return [_COLUMNS.get(word.lower(), word) for word in words] if "Name" in words else []
 
 
@@ -176,6 +176,6 @@ def _row(line: str, columns: list[str], place: str, unread: list[tuple[str, str]
     row = dict(zip(columns, cells, strict=False))
     name = row.pop("Name", "")
     if len(cells) != len(columns) or not name:
-        unread.append((place, f"{len(cells)} cells, and the table has {len(columns)} columns: {line}"))
+        unread.append((place, f"{len(cells)} cells in a table of {len(columns)} columns: {line}"))
     else:
         yield Entry("QOS", name, "", row, place)

@@ -36,8 +36,8 @@ def import_settings(draft: Draft, originals: Originals) -> None:
         if key.lower() in ELSEWHERE or key == "ClusterName":
             continue
         if is_secret(key, settings[-1].text):
-            where = "nothing of it is in the manifest"
-            draft.note("secret", f"{key} is a secret, and slurm.conf can be read by everybody: {where}", "", key)
+            where = "it is not in the manifest"
+            draft.note("secret", f"{key} is a secret, and every user can read slurm.conf: {where}", "", key)
             continue
         origins = [originals.origin(setting) for setting in settings]
         if key == "CredType" and _plugin(settings[-1].text) == _plugin(conf.text("AuthType") or ""):
@@ -52,7 +52,7 @@ def import_settings(draft: Draft, originals: Originals) -> None:
             continue
         for lost in origins[:-1]:
             if lost.text != origins[-1].text:
-                draft.note("meant", f"{key}={lost.text}: a later line says it again, and that one counts", lost.place)
+                draft.note("meant", f"{key}={lost.text} is omitted: a later line sets it again", lost.place)
         single(draft, key, _without_moved_words(draft, originals, key, origins[-1]))
     if any(path[:2] == _YOUNGEST[:2] and path != _YOUNGEST for path in draft.items) and _YOUNGEST not in draft.items:
         listed = (conf.text("PreemptParameters") or "").lower().split(",")
@@ -119,9 +119,9 @@ def _idle(key: str, text: str, originals: Originals) -> str:
     """Why a setting does nothing but put an error into the log."""
     known_key = slurm.key("slurm.conf", key)
     if known_key is not None and known_key.state(originals.release) == "defunct":
-        return f"has had no effect since Slurm {known_key.defunct}, and slurmctld logs an error for it: left out"
+        return f"is omitted: it has had no effect since Slurm {known_key.defunct}, and slurmctld logs an error for it"
     if (key, text) in _ONLY_LOGGED:
-        return "has no effect any more, and slurmctld logs an error for it: left out"
+        return "is omitted: it no longer has an effect, and slurmctld logs an error for it"
     return ""
 
 

@@ -67,12 +67,12 @@ def _of_conf(originals: Originals) -> Topology:
     if more:
         raise MisfitError(f"{conf.settings(more[0])[0].key} has no field")
     if len({entry.block for entry in entries}) != 1:
-        raise MisfitError("it has both switches and blocks" if entries else "it names no switch and no block")
+        raise MisfitError("it has both switches and blocks" if entries else "it has neither switches nor blocks")
     groups = []
     for entry in entries:
         keys = {setting.key.lower() for setting in entry.settings()}
         if strange := keys - {"nodes", "switches", "linkspeed"}:
-            raise MisfitError(f"{strange.pop()} of {entry.names} has no field")
+            raise MisfitError(f"the manifest has no field for {strange.pop()} of {entry.names}")
         nodes, children = (_names(entry.text(key) or "") for key in ("Nodes", "Switches"))
         groups.append(Group(entry.names, nodes, children, originals.origin(entry.name, entry)))
     sizes = conf.value("BlockSizes")
@@ -91,9 +91,9 @@ def _of_yaml(text: str) -> Topology:
     except YamlNodesError as err:
         raise MisfitError(f"Slurm cannot read line {err.line}: {err.message}") from None
     if not isinstance(root, list) or not all(isinstance(item, dict) for item in root):
-        raise MisfitError("it is no list of topologies")
+        raise MisfitError("it is not a list of topologies")
     if len(root) != 1:
-        raise MisfitError(f"it has {len(root)} topologies, and a cluster of the manifest has one")
+        raise MisfitError(f"it has {len(root)} topologies, but a manifest supports one")
     spec = {**root[0]}
     name, kinds = str(spec.pop("topology", "")), sorted(spec.keys() - {"cluster_default", _LINE})
     if len(kinds) != 1 or kinds[0] not in ("tree", "block", "flat"):
@@ -103,7 +103,7 @@ def _of_yaml(text: str) -> Topology:
     listed = body.get({"switch": "switches", "block": "blocks"}.get(member, ""), [])
     groups = tuple(_members(listed, member)) if member else ()
     if member and not groups:
-        raise MisfitError("it names no switch and no block")
+        raise MisfitError("it has neither switches nor blocks")
     sizes = body.get("block_sizes", ())
     at = Origin(YAML, int(spec.get(_LINE, 1)), "", name, "block_sizes", "")
     return Topology(YAML, kinds[0], groups, _sizes(sizes), at if sizes else None, name)
@@ -148,4 +148,4 @@ def _sizes(words: Any) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in words)
     except (TypeError, ValueError):
-        raise MisfitError("the sizes of its blocks are no numbers") from None
+        raise MisfitError("its block sizes are not numbers") from None

@@ -27,7 +27,7 @@ def manifest_text(draft: Draft) -> str:
             lines.append("")
         lines += _entry((key,), value, comments, 0)
     tail = [*draft.tail, *draft.unclaimed()]
-    lines += [*(["", "# Also said in the files:"] if tail else []), *(_comment(words, 0) for words in tail)]
+    lines += [*(["", "# Other comments of the files:"] if tail else []), *(_comment(words, 0) for words in tail)]
     return "\n".join(lines) + "\n"
 
 

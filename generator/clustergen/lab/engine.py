@@ -86,9 +86,11 @@ def _reason(answer: subprocess.CompletedProcess[str], seconds: float) -> str:
 def find(choice: str | None, store: Path) -> Engine:
     """The engine to use: podman where it can be used, else docker. Raises ClustergenError with what to install."""
     if os.geteuid() != 0:
-        raise ClustergenError("a lab needs root: its nodes have addresses and device files", "sudo -E clustergen lab …")
+        raise ClustergenError(
+            "a lab requires root to create addresses and device files for its nodes", "run sudo -E clustergen lab …"
+        )
     if not shutil.which("ssh"):
-        raise ClustergenError("ssh is not on this machine", "apt-get install openssh-client")
+        raise ClustergenError("ssh is not installed", "run apt-get install openssh-client as root")
     answers: list[tuple[bool, str, str]] = []
     for name in [choice] if choice else ["podman", "docker"]:
         program = shutil.which(name, path=_PATH)
@@ -101,9 +103,7 @@ def find(choice: str | None, store: Path) -> Engine:
                 _settings(store)
             return Engine(name, program, store, hybrid(), name == "podman" or _docker_api(program) >= (1, 44))
     if len(answers) > 1 and all(absent for absent, *_ in answers):
-        raise ClustergenError(
-            "neither podman nor docker is installed", "run clustergen setup lab to install podman"
-        )
+        raise ClustergenError("neither podman nor docker is installed", "run clustergen setup lab to install podman")
     raise ClustergenError(*min(answers)[1:])  # what is there, and cannot be used, before what is not there
 
 
@@ -113,7 +113,7 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
         version = _answer(program, "--version").stdout.strip().rpartition(" ")[2]
         if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < _PODMAN_OLDEST:
             return (
-                f"podman {version} is too old: {_PODMAN_OLDEST}.0 is needed",
+                f"podman {version} is too old: the lab requires {_PODMAN_OLDEST}.0 or newer",
                 "run clustergen setup lab, which installs docker instead",
             )
     want = [] if program else ["podman"]
@@ -122,17 +122,20 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
         want += ["netavark"]
     if not want:
         return None
-    what = f"podman lacks {', '.join(want)}" if program else "podman is not on this machine"
+    what = f"podman lacks {', '.join(want)}" if program else "podman is not installed"
     return what, f"run clustergen setup lab, or as root: apt-get install --no-install-recommends {' '.join(want)}"
 
 
 def _docker_lacks(program: str | None) -> tuple[str, str] | None:
     """Why docker cannot be used here, and what to do."""
     if not program:
-        return "docker is not on this machine", "as root: apt-get install --no-install-recommends docker.io"
+        return "docker is not installed", "run apt-get install --no-install-recommends docker.io as root"
     done = _answer(program, "version", "--format", "{{.Server.APIVersion}}")
     if done.returncode:
-        return f"docker's daemon cannot be used: {_reason(done, 20)}", "as root: systemctl start docker"
+        return (
+            f"cannot use the docker daemon: {_reason(done, 20)}",
+            "run systemctl start docker as root, or install podman",
+        )
     return None
 
 

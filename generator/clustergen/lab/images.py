@@ -77,8 +77,8 @@ def _room(places: Sequence[Path]) -> None:
         free = shutil.disk_usage(place).free >> 20
         if free < _MIB:
             raise ClustergenError(
-                f"{place} has {free} MiB free, and making an image takes some {_MIB}",
-                "CLUSTERGEN_LAB and TMPDIR name other places",
+                f"{place} has {free} MiB free, but building an image requires about {_MIB}",
+                "set CLUSTERGEN_LAB or TMPDIR to a directory on another file system",
             )
 
 
@@ -134,8 +134,9 @@ def _make(
     program = shutil.which("mmdebstrap")
     if not program:
         raise ClustergenError(
-            "mmdebstrap, which makes images, is not on this machine",
-            "as root: apt-get install --no-install-recommends mmdebstrap debian-archive-keyring arch-test; or --image",
+            "mmdebstrap, which builds images, is not installed",
+            "run apt-get install --no-install-recommends mmdebstrap debian-archive-keyring arch-test as root, or pass"
+            " --image",
         )
     _room([engine.store, Path(tempfile.gettempdir())])
     place = engine.store / f"image-{os.getpid()}-{system.id}.tar"
@@ -164,8 +165,8 @@ def _make(
                     report(line.removeprefix("I: ").strip())
         if builder.returncode:
             raise ClustergenError(
-                f"the image of {system.id} could not be made: {_reason(words, builder.returncode)}",
-                f"packages come from {mirror() or 'the mirror of mmdebstrap'}; CLUSTERGEN_MIRROR names another",
+                f"cannot build the image of {system.id}: {_reason(words, builder.returncode)}",
+                f"set CLUSTERGEN_MIRROR to another mirror than {mirror() or 'that of mmdebstrap'}",
             )
         report(f"{engine.name} import")
         engine.run("import", str(place), name, timeout=300)

@@ -48,7 +48,7 @@ def _hold(place: Path) -> int:
         if process := _anchor_of(place):
             return process
         time.sleep(0.05)
-    raise ClustergenError("a mount namespace with cgroup2 could not be made", "the lab needs CAP_SYS_ADMIN")
+    raise ClustergenError("cannot create a mount namespace with cgroup2", "run the lab with CAP_SYS_ADMIN")
 
 
 def _anchor_of(place: Path) -> int | None:

@@ -63,7 +63,7 @@ def make_network(engine: Engine, work: Work, cluster: Cluster, document: Documen
         if other.version == subnet.version and other.overlaps(subnet):
             raise ClustergenError(
                 f"the management network {subnet} is in use on this machine ({other})",
-                "clustergen lab up --subnet 10.99.0.0/24 moves the lab's addresses there",
+                "run clustergen lab up --subnet 10.99.0.0/24 to use another network",
             )
     bridge = gateway(document, {address for group in cluster.groups for address in group.addresses})
     label = f"{LABEL}={work.name}"
@@ -95,8 +95,8 @@ def _room(count: int) -> None:
         os.close(made)
     if len(got) < needed:
         raise ClustergenError(
-            f"{count} more nodes need some {needed} inotify instances, and {len(got)} are left on this machine",
-            "as root: sysctl fs.inotify.max_user_instances=1024, or start fewer nodes: --scale 1",
+            f"{count} more nodes require about {needed} inotify instances; this machine has {len(got)} left",
+            "run sysctl fs.inotify.max_user_instances=1024 as root, or start fewer nodes with --scale 1",
         )
 
 
@@ -200,7 +200,7 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
         output = (done.stderr if alive else logs.stdout + logs.stderr or "its first process ended").strip()
         raise ClustergenError(
             f"{node.host} did not come up: {output.splitlines()[-1] if output else done.returncode}",
-            f"{node.image} has to have systemd, an ssh server and Python",
+            f"use an image with systemd, an ssh server and Python: {node.image}",
         )
     return " ".join(keys[-1].split()[:2])
 

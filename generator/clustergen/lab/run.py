@@ -66,7 +66,7 @@ class Wish:
             asked, has = getattr(self, name), getattr(earlier, name)
             if asked and asked != has and earlier.engine:
                 advice = f"with --{option} {has}" if has and name != "images" else f"without that --{option}"
-                raise ClustergenError(f"the lab is up {advice}", "clustergen lab down first", 2)
+                raise ClustergenError(f"the lab is already up {advice}", "clustergen lab down first", 2)
         return Wish(**{name: getattr(self, name) or getattr(earlier, name) for name in fields(Wish)})
 
     @classmethod
@@ -152,7 +152,7 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
     strangers = sorted(set(current) - set(addresses))
     if strangers:
         raise ClustergenError(
-            f"the lab {work.name} runs with other nodes: {compress(strangers)}", "clustergen lab down first"
+            f"lab {work.name} runs with other nodes: {compress(strangers)}", "clustergen lab down first"
         )
     try:
         with namespace.in_use(engine.store):
@@ -210,22 +210,24 @@ def possible(lab: Lab, wish: Wish) -> None:
     systems = sorted({kind.os.id for kind in cluster.node_types})
     for name, image in wish.images.items():
         if not image or (name and name not in systems):
-            raise ClustergenError(f"--image {name}={image}: no image of {' or '.join(systems)}", "[OS=]IMAGE", 2)
+            raise ClustergenError(
+                f"--image {name}={image}: not an image of {' or '.join(systems)}", "write [OS=]IMAGE", 2
+            )
     for kind in cluster.node_types:
         system = kind.os
         if not (images.can_make(system) or wish.images.get(system.id) or wish.images.get("")):
             raise ClustergenError(
-                f"an image of {system.id} cannot be made here",
-                f"--os debian-13, on all nodes; or --image {system.id}=REF, an image with systemd, ssh and Python",
+                f"the lab cannot build an image of {system.id}",
+                f"pass --os debian-13 for all nodes, or --image {system.id}=REF, an image with systemd, ssh and Python",
                 2,
             )
         minor = system.fact("slurm").rpartition(".")[0]
         if not from_distribution(cluster, system) and "repositories_slurm_url" not in wish.variables:
             built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
-            offer = f"--slurm {minor} for a lab with those; or " if SlurmRelease(minor) >= OLDEST else ""
+            offer = f"pass --slurm {minor} to use those, or " if SlurmRelease(minor) >= OLDEST else ""
             raise ClustergenError(
-                f"the manifest wants Slurm {cluster.release}{built}; {system.id} has packages of {minor}",
-                f"{offer}--set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",
+                f"the manifest requires Slurm {cluster.release}{built}; {system.id} has packages of {minor}",
+                f"{offer}pass --set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",
                 2,
             )
 
@@ -253,8 +255,8 @@ def _cgroup_view(engine: Engine) -> Path | None:
         compiler_ = shutil.which("cc") or shutil.which("gcc")
         if not compiler_:
             raise ClustergenError(
-                "this machine's control groups are of version 1, and a C compiler is missing",
-                "apt-get install gcc libc6-dev",
+                "this machine uses cgroup v1, for which the lab requires a C compiler",
+                "run apt-get install gcc libc6-dev as root",
             )
         source = Path(__file__).parent / "files/cgroup2-view.c"
         command = [compiler_, "-shared", "-fPIC", "-O2", "-o", str(place), str(source), "-ldl"]
@@ -272,10 +274,11 @@ def apply(lab: Lab, arguments: Sequence[str]) -> int:
     stopped = [host for host in hosts if states.get(host, "running") != "running"]
     absent = [host for host in hosts if host not in states]
     if stopped or absent:
-        down = (("stopped", stopped), ("not there", absent))
+        down = (("stopped", stopped), ("missing", absent))
         parts = [f"{state}: {compress(names)}" for state, names in down if names]
         raise ClustergenError(
-            f"nodes of the lab {lab.work.name} are {'; '.join(parts)}", f"clustergen lab up {lab.origin} starts them"
+            f"nodes of the lab {lab.work.name} are {'; '.join(parts)}",
+            f"run clustergen lab up {lab.origin} to start them",
         )
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]

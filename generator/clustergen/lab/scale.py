@@ -19,7 +19,9 @@ def parse(words: Iterable[str]) -> dict[str | None, int]:
     for word in words:
         group, equals, number = word.rpartition("=")
         if not number.isascii() or not number.isdigit() or (equals and not group) or (not equals and int(number) == 0):
-            raise ClustergenError(f"--scale {word}: a number, or GROUP=NUMBER", "for example --scale h100=3", 2)
+            raise ClustergenError(
+                f"--scale {word}: not a number or GROUP=NUMBER", "write, for example, --scale h100=3", 2
+            )
         counts[group if equals else None] = int(number)
     return counts
 
@@ -37,12 +39,12 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
     leaving: set[str] = set()
     for group, size in sizes.items():
         if group is not None and group not in groups:
-            hint = did_you_mean(group, groups) or f"there are: {', '.join(groups)}"
-            raise ClustergenError(f"--scale {group}={size}: no node type, role or name is called '{group}'", hint, 2)
+            hint = did_you_mean(group, groups) or f"use one of {', '.join(groups)}"
+            raise ClustergenError(f"--scale {group}={size}: '{group}' is not a node type, role or node name", hint, 2)
         for indices in [groups[group]] if group is not None else _compute_types(entries):
             names = [name for index in indices for name in hosts[index]]
             if group is not None and size > len(names):
-                raise ClustergenError(f"--scale {group}={size}: there are only {len(names)}", None, 2)
+                raise ClustergenError(f"--scale {group}={size}: the manifest has only {len(names)}", None, 2)
             leaving |= set(names[size:])
     if not leaving:
         return document
@@ -50,7 +52,7 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
         smaller for entry, names in zip(entries, hosts, strict=True) if (smaller := _entry(entry, names, leaving))
     ]
     if not document["nodes"]:
-        raise ClustergenError("--scale leaves no node", None, 2)
+        raise ClustergenError("--scale selects no node", None, 2)
     for key, value in list(document.items()):
         if key not in ("nodes", "node_types", "catalogue"):
             left = _without(value, leaving)

@@ -18,14 +18,14 @@ def network(text: str, what: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as err:
-        raise ClustergenError(f"{what}: {err}", "for example 10.89.7.0/24", 2) from None
+        raise ClustergenError(f"{what}: {err}", "write a network as 10.89.7.0/24", 2) from None
 
 
 def management(document: Document) -> Network:
     """The management network of a manifest. Raises ClustergenError with exit code 2 where it has none."""
     cidr = document["networks"]["management"].get("cidr")
     if not cidr:
-        hint = "a lab needs an address for every node: networks.management.cidr, and nodes[].address"
+        hint = "set networks.management.cidr, and address of every node"
         raise ClustergenError("the manifest has no management network", hint, 2)
     return network(cidr, "networks.management.cidr")
 
@@ -52,7 +52,7 @@ def gateway(document: Document, taken: set[str]) -> str:
     for number in range(last, int(inside.network_address), -1):
         if (text := str(type(inside.network_address)(number))) not in taken:
             return text
-    raise ClustergenError(f"{inside} has no free address for the bridge", "take a larger network with --subnet", 2)
+    raise ClustergenError(f"{inside} has no free address for the bridge", "pass a larger network with --subnet", 2)
 
 
 def _moved(value: Any, old: Network, new: Network) -> Any:
@@ -102,5 +102,5 @@ def _shifted(address: Address, old: Network, new: Network) -> Address:
         number -= old.num_addresses - new.num_addresses
     moved_address = type(new.network_address)(int(new.network_address) + number) if number > 0 else None
     if moved_address is None or moved_address not in new:
-        raise ClustergenError(f"{address} has no place in {new}", f"take a network as large as {old}", 2)
+        raise ClustergenError(f"{address} does not fit into {new}", f"pass a network as large as {old}", 2)
     return moved_address

@@ -132,25 +132,25 @@ def _always(_: Cluster, __: Machine) -> bool:
 LIST: tuple[Substitution, ...] = (
     Substitution(
         f"arch: {this_architecture()} on all nodes",
-        "containers run programs of this machine's architecture; packages and paths are those of it",
+        "containers run programs of this machine's architecture, with its packages and paths",
         _is_foreign,
         edit=_this_architecture,
     ),
     Substitution(
         "SlurmdParameters=config_overrides",
-        "a container has this machine's CPUs and memory, and counts as the node that the manifest describes",
+        "a container has this machine's CPUs and memory; Slurm sees the hardware of the manifest",
         _always,
         edit=_any_hardware,
     ),
     Substitution(
-        "jobs are not confined to cores and memory; slurmd sees version 2 of the control groups alone",
-        "this machine's control groups are of version 1, which Slurm's cgroup/v2 does not read; devices are confined",
+        "jobs are not confined to cores and memory; slurmd sees cgroup v2 only",
+        "this machine uses cgroup v1, which Slurm's cgroup/v2 does not read; devices are confined",
         lambda cluster, machine: machine.hybrid,
         edit=_devices_only,
     ),
     Substitution(
         "device files /dev/nvidia* without a driver, and an nvidia-smi that lists them",
-        "there are no GPUs here; Slurm's bookkeeping, job constraints and scripts are real, computing on them is not",
+        "this machine has no GPUs; GRES allocation, device constraints and scripts are real, computation is not",
         _has_gpus,
         variables=lambda cluster: {
             "cluster_without_units": ["nvidia-*", "dcgm*"],
@@ -159,22 +159,22 @@ LIST: tuple[Substitution, ...] = (
         },
     ),
     Substitution(
-        "MIG instances by device files /dev/nvidia-caps/*, named in gres.conf in the place of AutoDetect=nvml",
-        "NVML asks the GPUs themselves; types, counts and constraints are real, and jobs are told no MIG-… names",
+        "MIG instances as device files /dev/nvidia-caps/*, listed in gres.conf in place of AutoDetect=nvml",
+        "NVML requires GPUs; types, counts and constraints are real, but jobs see no MIG-… names",
         _has_mig,
         edit=mig.by_device_file,
         # slurmd would wait for the program that divides the GPUs.
         variables=lambda _: {"cluster_without_files": ["/etc/systemd/system/slurmd.service.d/60-clustergen-gpu.conf"]},
     ),
     Substitution(
-        "a folder that the containers share, in the place of every file system; one of its own for a local disk",
-        "file systems take kernel modules that a container cannot load; mount points, checks and scripts are real",
+        "a directory that the containers share in place of each file system; a private one for a local disk",
+        "file systems require kernel modules that a container cannot load; mount points, checks and scripts are real",
         lambda cluster, machine: bool(file_systems(cluster)),
         variables=_volumes,
     ),
     Substitution(
-        "no fabric: its interfaces, subnet manager and health check are left out",
-        "there is no RDMA hardware here; NCCL's and UCX's settings reach the jobs all the same",
+        "no fabric: its interfaces, subnet manager and health check are omitted",
+        "this machine has no RDMA hardware; jobs still get the NCCL and UCX settings",
         lambda cluster, machine: cluster.manifest.networks.fabric is not None,
         variables=lambda cluster: {
             "cluster_without_units": ["clustergen-fabric-*", "clustergen-roce*", "opensm*", "openibd*", "rdma-*"],
@@ -184,18 +184,18 @@ LIST: tuple[Substitution, ...] = (
     ),
     Substitution(
         "no pyxis and enroot",
-        "they are built from their makers' own files, and enroot nests containers, which this one may not",
+        "they come from their vendors' packages, and enroot requires nested containers",
         lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
         edit=_no_pyxis,
     ),
     Substitution(
         "the users of slurm.accounts, numbered from 2001",
-        "who they are is told by the site's directory, which is not here",
+        "in production they come from the site's directory service",
         lambda cluster, _: bool(people(cluster)),
     ),
     Substitution(
-        "no reboots, kernel settings of this machine",
-        "containers share the kernel of this machine, which stays as it is",
+        "no reboots, and this machine's kernel settings",
+        "containers share the kernel of this machine, which stays unchanged",
         _always,
         variables=lambda cluster: {
             "cluster_reboots": False,

@@ -54,7 +54,7 @@ class Work:
                 raise ClustergenError(f"ssh-keygen failed: {done.stderr.strip()}")
 
     def write_manifest(self, document: Mapping[str, Any], origin: Path) -> None:
-        head = f"# The lab's manifest, made from {origin}. `clustergen lab` prints how they differ.\n"
+        head = f"# The lab's manifest, created from {origin}. `clustergen lab up` prints the differences.\n"
         body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
         self.manifest.write_text(head + body, encoding="utf-8")
         site = origin.absolute().parent / "site"

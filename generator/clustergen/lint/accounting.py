@@ -23,9 +23,9 @@ def storage(site: Site) -> Iterator[LintFinding]:
             yield site.note(
                 "slurm-key-lacking",
                 site.setting("AccountingStorageType") or site.folder.main,
-                "no AccountingStorageHost: slurmctld looks for slurmdbd on its own machine, and so do commands"
+                "AccountingStorageHost is not set, so slurmctld looks for slurmdbd on its own host, and so do commands"
                 " on login nodes",
-                "AccountingStorageHost=…",
+                "write AccountingStorageHost=…",
             )
         return
     if stored in ("", "none"):
@@ -38,16 +38,16 @@ def _without_storage(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "accounting-missing",
             gather,
-            "what jobs use is measured and stored nowhere; Slurm logs an error",
-            "AccountingStorageType=accounting_storage/slurmdbd, or jobacct_gather/none",
+            "job usage is gathered but not stored; Slurm logs an error",
+            "write AccountingStorageType=accounting_storage/slurmdbd, or jobacct_gather/none",
         )
     enforce = site.setting("AccountingStorageEnforce")
     if enforce and enforce.text.lower() not in ("", "0", "none"):
         yield site.warning(
             "accounting-missing",
             enforce,
-            "without slurmdbd there are no limits to enforce; Slurm logs an error",
-            "AccountingStorageType=accounting_storage/slurmdbd",
+            "limits cannot be enforced without slurmdbd; Slurm logs an error",
+            "write AccountingStorageType=accounting_storage/slurmdbd",
         )
     tres = site.setting("AccountingStorageTRES")
     extra = [word for word in site.words("AccountingStorageTRES") if word not in BASIC] if tres else []
@@ -55,15 +55,15 @@ def _without_storage(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "accounting-missing",
             tres,
-            f"counting {extra[0]} needs slurmdbd, and slurmctld does not start without",
-            "AccountingStorageType=accounting_storage/slurmdbd",
+            f"tracking {extra[0]} requires slurmdbd; slurmctld does not start without it",
+            "write AccountingStorageType=accounting_storage/slurmdbd",
         )
     if site.plugin("PreemptType") == "qos":
         yield site.warning(
             "accounting-missing",
             site.setting("PreemptType") or site.folder.main,
-            "preemption by QOS needs QOS, which live in the database of slurmdbd",
-            "AccountingStorageType=accounting_storage/slurmdbd",
+            "preemption by QOS requires slurmdbd, which stores the QOS",
+            "write AccountingStorageType=accounting_storage/slurmdbd",
         )
     yield from _qos_without_storage(site)
 
@@ -78,11 +78,13 @@ def _qos_without_storage(site: Site) -> Iterator[LintFinding]:
                 yield site.error(
                     "accounting-missing",
                     setting,
-                    f"{key} names QOS, which live in slurmdbd, and slurmctld does not start",
+                    f"{key} requires slurmdbd, which stores the QOS; slurmctld does not start without it",
                 )
             else:
                 yield site.warning(
-                    "accounting-missing", setting, f"{key} names QOS, which live in slurmdbd, and there is none"
+                    "accounting-missing",
+                    setting,
+                    f"{key} requires slurmdbd, which stores the QOS and is not configured",
                 )
 
 
@@ -95,8 +97,8 @@ def limits(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "limits-not-enforced",
             site.setting("PreemptType") or site.folder.main,
-            "preemption by QOS counts only where AccountingStorageEnforce has the word qos",
-            "AccountingStorageEnforce=associations,limits,qos",
+            "preemption by QOS has no effect unless AccountingStorageEnforce contains qos",
+            "write AccountingStorageEnforce=associations,limits,qos",
         )
     for partition in site.partitions:
         setting = partition.own_value("QOS")
@@ -104,8 +106,8 @@ def limits(site: Site) -> Iterator[LintFinding]:
             yield site.note(
                 "limits-not-enforced",
                 setting,
-                "the limits of a partition's QOS count only where AccountingStorageEnforce has limits and qos",
-                "AccountingStorageEnforce=associations,limits,qos",
+                "the limits of a partition QOS have no effect unless AccountingStorageEnforce contains limits and qos",
+                "write AccountingStorageEnforce=associations,limits,qos",
             )
             return
 
@@ -120,9 +122,9 @@ def priority(site: Site) -> Iterator[LintFinding]:
     kind = site.setting("PriorityType")
     if not multifactor and any(number for _, number in weights):
         first = next(setting for setting, number in weights if number)
-        hint = "PriorityType=priority/multifactor" + ("" if kind else ", the default from 23.11 on")
+        hint = "PriorityType=priority/multifactor" + ("" if kind else ", the default since 23.11")
         yield site.warning(
-            "slurm-key-ignored", first, "priority weights count only with priority/multifactor", hint, key=True
+            "slurm-key-ignored", first, "priority weights have no effect without priority/multifactor", hint, key=True
         )
         return
     if not multifactor:
@@ -132,14 +134,17 @@ def priority(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "priority-weights",
             setting,
-            "the weights sum to more than a priority's 32 bits hold",
-            "only their proportions count; thousands to a million do",
+            "the sum of the priority weights exceeds 32 bits",
+            "lower them: only their proportions matter, and thousands to a million are enough",
         )
     if site.plugin("AccountingStorageType") in ("", "none") and site.complete:
         for setting, number in weights:
             if number and setting.key.lower().endswith(("fairshare", "qos", "assoc", "age")):
                 yield site.warning(
-                    "accounting-missing", setting, f"{setting.key} needs slurmdbd; without one it is ignored", key=True
+                    "accounting-missing",
+                    setting,
+                    f"{setting.key} requires slurmdbd; Slurm ignores it without one",
+                    key=True,
                 )
 
 
@@ -152,27 +157,28 @@ def times(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "priority-never-decays",
             half,
-            "past use would count for ever, and no daemon starts",
-            "a half-life of days, or PriorityUsageResetPeriod=MONTHLY",
+            "past usage would count forever, and no daemon starts",
+            "write a half-life of some days, or PriorityUsageResetPeriod=MONTHLY",
         )
     fades = seconds_of(half.text) if half and half.text.isdigit() else None
     if half and fades is not None and 0 < fades < _DAY:
-        message = f"a bare number counts minutes: past use counts half after {half.text} minutes"
+        message = f"a bare number is in minutes: past usage counts half after {half.text} minutes"
         yield site.warning("priority-period", half, message, f"write {half.text}-0 for {half.text} days")
     period = site.setting("PriorityCalcPeriod")
     every = seconds_of(period.text) if period else None
     if period and every is not None and not 60 <= every <= _DAY:
         often = f"every {every // 60} minutes" if every > _DAY else "never"
-        message = f"a bare number counts minutes: use would decay {often}"
-        yield site.warning("priority-period", period, message, "5 is usual")
+        message = f"a bare number is in minutes: usage would decay {often}"
+        yield site.warning("priority-period", period, message, "write 5, the default")
     age = site.setting("PriorityMaxAge")
     longest = seconds_of(age.text) if age else None
     if age and longest is not None and 0 <= longest < 3600:
         yield site.warning(
             "priority-period",
             age,
-            f"a bare number counts minutes: after {longest // 60} minutes in the queue all jobs are equally old",
-            f"{age.text}-0 is {age.text} days" if age.text.isdigit() else "days are written 7-0",
+            f"a bare number is in minutes: after {longest // 60} minutes in the queue all jobs have the same age"
+            " factor",
+            f"write {age.text}-0 for {age.text} days" if age.text.isdigit() else "write days as 7-0",
         )
 
 
@@ -193,22 +199,22 @@ def preemption(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             place,
-            "SUSPEND needs GANG, which wakes the jobs again; no daemon starts without",
-            "PreemptMode=SUSPEND,GANG",
+            "SUSPEND requires GANG, which resumes the jobs; no daemon starts without it",
+            "write PreemptMode=SUSPEND,GANG",
         )
     if by in ("", "none") and what - {"off"}:
         yield site.error(
             "slurm-value-wrong",
             place,
-            "PreemptMode without a PreemptType stops the daemons",
-            "PreemptType=preempt/partition_prio, or preempt/qos",
+            "PreemptMode requires PreemptType; no daemon starts without it",
+            "write PreemptType=preempt/partition_prio or PreemptType=preempt/qos",
         )
     if by not in ("", "none") and (not what or what == {"off"}):
         yield site.error(
             "slurm-value-wrong",
             kind or place,
-            "PreemptType without a PreemptMode stops the daemons",
-            "PreemptMode=REQUEUE, or CANCEL",
+            "PreemptType requires PreemptMode; no daemon starts without it",
+            "write PreemptMode=REQUEUE or PreemptMode=CANCEL",
         )
 
 
@@ -217,12 +223,12 @@ def preempted(site: Site) -> Iterator[LintFinding]:
     place = site.setting("PreemptMode") or site.setting("PreemptType")
     modes, requeue = _modes(site), site.setting("JobRequeue")
     if place and "requeue" in modes and requeue and requeue.text.strip() == "0":
-        message = "preempted jobs are to go back to the queue, but no job may: they are cancelled"
-        yield site.warning("preemption-without-requeue", requeue, message, "JobRequeue=1, or PreemptMode=CANCEL")
+        message = "PreemptMode is REQUEUE, but JobRequeue=0, so preempted jobs are cancelled"
+        yield site.warning("preemption-without-requeue", requeue, message, "write JobRequeue=1 or PreemptMode=CANCEL")
     gpus = any("gpu" in (node.text("Gres") or "").lower() for node in site.nodes)
     if place and "suspend" in modes and gpus:
-        message = "a suspended job keeps its GPUs and their memory, so the other job cannot have them"
-        yield site.warning("preemption-keeps-gpus", place, message, "REQUEUE, or CANCEL")
+        message = "a suspended job keeps its GPUs and their memory, so the preempting job cannot use them"
+        yield site.warning("preemption-keeps-gpus", place, message, "write REQUEUE or CANCEL")
 
 
 def by_partition(site: Site) -> Iterator[LintFinding]:
@@ -231,16 +237,16 @@ def by_partition(site: Site) -> Iterator[LintFinding]:
     if by == "partition_prio" and kind and site.partitions and site.complete:
         tiers = {partition.text("Priority", "PriorityTier") or "1" for partition in site.partitions}
         if len(tiers) < 2:
-            message = "all partitions have one PriorityTier, so no job is ever preempted"
-            hint = "a partition preempts those with a lower PriorityTier"
+            message = "all partitions have the same PriorityTier, so no job is ever preempted"
+            hint = "raise PriorityTier of the partition whose jobs should preempt others"
             yield site.warning("preemption-without-tiers", kind, message, hint)
     if by not in ("", "none") or (kind or site.setting("PreemptMode")) is None:
         return
     for partition in site.partitions:
         mode = partition.own_value("PreemptMode")
         if mode and mode.text.lower() not in ("off", "none"):
-            message = "preemption is off for the cluster, so this has no effect"
-            yield site.warning("preemption-unused", mode, message, "PreemptType=preempt/partition_prio", key=True)
+            message = "no effect: preemption is off for the cluster"
+            yield site.warning("preemption-unused", mode, message, "write PreemptType=preempt/partition_prio", key=True)
 
 
 CHECKS = (storage, limits, priority, times, preemption, preempted, by_partition)

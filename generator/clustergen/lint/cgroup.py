@@ -10,8 +10,8 @@ from clustergen.slurmconf.scalars import TRUE
 
 _WHY = {
     "ConstrainDevices": "every job can open all devices of its node",
-    "ConstrainRAMSpace": "a job that takes more memory than it asked for brings its neighbours down",
-    "ConstrainCores": "jobs run on each other's cores",
+    "ConstrainRAMSpace": "a job can use more memory than it requested and crash other jobs",
+    "ConstrainCores": "jobs can run on each other's cores",
 }
 
 
@@ -28,8 +28,8 @@ def constraints(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-key-ignored",
                 setting,
-                f"{key} counts only with task/cgroup in TaskPlugin of slurm.conf",
-                "TaskPlugin=task/cgroup,task/affinity",
+                f"{key} has no effect without task/cgroup in TaskPlugin of slurm.conf",
+                "write TaskPlugin=task/cgroup,task/affinity",
                 key=True,
             )
             return
@@ -41,8 +41,8 @@ def constraints(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "slurm-value-harmful",
             site.setting("SelectTypeParameters") or memory,
-            "memory is not handed out, so no job has a limit that ConstrainRAMSpace could hold it to",
-            "SelectTypeParameters=CR_Core_Memory",
+            "memory is not a consumable resource, so no job has a memory limit that ConstrainRAMSpace could enforce",
+            "write SelectTypeParameters=CR_Core_Memory",
         )
 
 
@@ -57,7 +57,7 @@ def disabled(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             plugin,
-            "slurm.conf asks for cgroups, and slurmd does not start without them",
+            "slurm.conf requires cgroups; slurmd does not start without them",
             "autodetect",
         )
 

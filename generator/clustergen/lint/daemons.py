@@ -27,11 +27,11 @@ def names(site: Site) -> Iterator[LintFinding]:
     if site.slurm is None or not site.complete:
         return
     if site.setting("ClusterName") is None:
-        message = "no ClusterName: no daemon or command of Slurm starts"
-        yield site.error("slurm-key-lacking", site.folder.main, message, "ClusterName=…")
+        message = "ClusterName is not set; no daemon or command of Slurm starts"
+        yield site.error("slurm-key-lacking", site.folder.main, message, "write ClusterName=…")
     if site.setting("SlurmctldHost", "ControlMachine") is None:
-        message = "no SlurmctldHost: no daemon or command of Slurm starts"
-        yield site.error("slurm-key-lacking", site.folder.main, message, "SlurmctldHost=name(address)")
+        message = "SlurmctldHost is not set; no daemon or command of Slurm starts"
+        yield site.error("slurm-key-lacking", site.folder.main, message, "write SlurmctldHost=name(address)")
 
 
 def controllers(site: Site) -> Iterator[LintFinding]:
@@ -40,11 +40,11 @@ def controllers(site: Site) -> Iterator[LintFinding]:
     for setting in site.slurm.settings("SlurmctldHost") if site.slurm else ():
         name = setting.text.partition("(")[0].strip()
         if "," in name:
-            message = "one controller for each SlurmctldHost; no machine is called so"
-            hint = "a SlurmctldHost line for each, the first one is the primary"
+            message = "SlurmctldHost lists several controllers, which Slurm reads as one host name"
+            hint = "write one SlurmctldHost line per controller, the primary first"
             yield site.error("slurm-value-wrong", setting, message, hint)
         elif name in seen:
-            message = f"'{name}' is a controller already, by line {seen[name].key_at.line}; no daemon starts"
+            message = f"controller '{name}' is already defined on line {seen[name].key_at.line}; no daemon starts"
             yield site.error("host-duplicate", setting, message)
         seen[name] = setting
 
@@ -55,7 +55,7 @@ def old_names(site: Site) -> Iterator[LintFinding]:
     if site.setting("SlurmctldHost") is not None:
         for key, setting in old.items():
             if setting is not None:
-                message = f"'{key}' is ignored, since SlurmctldHost is there; Slurm logs an error"
+                message = f"'{key}' is ignored because SlurmctldHost is set; Slurm logs an error"
                 fix = delete_line(setting)
                 yield site.finding(
                     "slurm-key-ignored", Severity.WARNING, setting, message, "delete it", key=True, fix=fix
@@ -63,12 +63,12 @@ def old_names(site: Site) -> Iterator[LintFinding]:
         return
     machine, backup = old["ControlMachine"], old["BackupAddr"]
     if machine and "," in machine.text and old["ControlAddr"] is None:
-        message = "several hosts need ControlAddr, and no daemon starts without it"
-        hint = "one SlurmctldHost=name(address) line for each controller"
+        message = "several hosts require ControlAddr; no daemon starts without it"
+        hint = "write one SlurmctldHost=name(address) line per controller"
         yield site.error("slurm-value-wrong", machine, message, hint)
     if backup is not None and old["BackupController"] is None:
-        message = "BackupAddr without BackupController stops the daemons"
-        hint = "a second SlurmctldHost=name(address) line"
+        message = "BackupAddr requires BackupController; no daemon starts without it"
+        hint = "add a second SlurmctldHost=name(address) line"
         yield site.error("slurm-value-wrong", backup, message, hint, key=True)
 
 
@@ -81,7 +81,7 @@ def old_hosts(site: Site) -> Iterator[LintFinding]:
         if host is None:
             continue
         line = f"SlurmctldHost={host.text}" + (f"({at.text})" if at and at.text != host.text else "")
-        message = f"'{name}' is an old name, undocumented from 25.05 on"
+        message = f"'{name}' is an old name, undocumented since 25.05"
         first = site.setting("ControlMachine")
         in_order = first is not None and (host.file, host.key_at) >= (first.file, first.key_at)
         plain = "," not in host.text and host.value_at.line == host.key_at.line and in_order
@@ -89,9 +89,9 @@ def old_hosts(site: Site) -> Iterator[LintFinding]:
         fix = Fix(host.file, host.key_at.line, *span, line) if plain else None
         yield site.finding("slurm-key-old-name", Severity.INFO, host, message, f"write {line}", key=True, fix=fix)
         if at is not None:
-            what = f"the address goes behind the name: {line}"
+            what = f"write {line}"
             deletion = delete_line(at) if plain else None
-            message = f"'{address}' is an old name, undocumented from 25.05 on"
+            message = f"'{address}' is an old name, undocumented since 25.05"
             yield site.finding("slurm-key-old-name", Severity.INFO, at, message, what, key=True, fix=deletion)
 
 
@@ -102,17 +102,17 @@ def users(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "slurm-user-root",
             site.folder.main,
-            "no SlurmUser: slurmctld runs as root",
-            "SlurmUser=slurm; from 23.11 on the unit of slurmctld runs as slurm, and refuses to start so",
+            "SlurmUser is not set, so slurmctld runs as root",
+            "add SlurmUser=slurm; since 23.11 the systemd unit runs slurmctld as slurm, which does not start otherwise",
         )
     if site.setting("StateSaveLocation") is None:
         owner = site.setting("SlurmUser")
         refused = owner is not None and owner.text.lower() not in ("root", "0")
-        message = "no StateSaveLocation: the state of all jobs goes to /var/spool itself"
+        message = "StateSaveLocation is not set, so slurmctld writes the state of all jobs to /var/spool"
         if refused and owner:
             message += f", which {owner.text} cannot write: slurmctld does not start"
         severity = Severity.ERROR if refused else Severity.WARNING
-        hint = "StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
+        hint = "add StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
         yield site.finding("slurm-folder-unsafe", severity, site.folder.main, message, hint)
     user = site.setting("SlurmdUser")
     if (
@@ -120,9 +120,7 @@ def users(site: Site) -> Iterator[LintFinding]:
         and user.text.lower() not in ("root", "0")
         and {"cgroup"} & {site.plugin("ProctrackType"), *map(bare, site.words("TaskPlugin"))}
     ):
-        yield site.warning(
-            "slurm-value-harmful", user, "cgroups work only where slurmd runs as root", "leave SlurmdUser out"
-        )
+        yield site.warning("slurm-value-harmful", user, "cgroups require slurmd to run as root", "remove SlurmdUser")
 
 
 def folders(site: Site) -> Iterator[LintFinding]:
@@ -134,19 +132,20 @@ def folders(site: Site) -> Iterator[LintFinding]:
             yield site.warning("slurm-folder-unsafe", setting, reason.message, reason.hint)
     if spool is None:
         return
-    folder, hint = spool.text.rstrip("/"), "SlurmdSpoolDir=/var/spool/slurmd"
+    folder, hint = spool.text.rstrip("/"), "write SlurmdSpoolDir=/var/spool/slurmd"
     if state and folder == state.text.rstrip("/"):
         message = (
-            "slurmd's files go to the folder with slurmctld's state; where both run, or the folder is shared, one"
-            " deletes the other's"
+            "SlurmdSpoolDir is the directory with slurmctld's state; if both run on one host, or the directory is"
+            " shared, one"
+            " deletes the other's files"
         )
         yield site.warning("slurm-folder-unsafe", spool, message, hint)
     elif state and folder.startswith(state.text.rstrip("/") + "/"):
-        message = "slurmd's files go inside the folder of slurmctld's state"
+        message = "SlurmdSpoolDir is inside StateSaveLocation"
         yield site.warning("slurm-folder-unsafe", spool, message, hint)
     if spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
-        message = "this looks like a folder that nodes share, and every node needs its own"
-        yield site.warning("slurm-folder-unsafe", spool, message, "a local folder, or one with %n in its name")
+        message = "this looks like a shared directory, but every node requires its own"
+        yield site.warning("slurm-folder-unsafe", spool, message, "use a local directory, or add %n to its name")
 
 
 def shared_state(site: Site) -> Iterator[LintFinding]:
@@ -154,8 +153,8 @@ def shared_state(site: Site) -> Iterator[LintFinding]:
     state = site.setting("StateSaveLocation")
     several = site.slurm is not None and len(site.slurm.settings("SlurmctldHost")) > 1
     if state and several and state.text.startswith(_LOCAL_FOLDERS):
-        message = "two controllers need one state folder that both see, and this one looks local"
-        yield site.warning("state-not-shared", state, message, "a folder on a file system that both mount")
+        message = "two controllers require a shared state directory, but this one looks local"
+        yield site.warning("state-not-shared", state, message, "use a directory on a file system that both mount")
 
 
 def passwords(site: Site) -> Iterator[LintFinding]:
@@ -163,18 +162,18 @@ def passwords(site: Site) -> Iterator[LintFinding]:
     for key in ("AccountingStoragePass", "JobCompPass"):
         setting = site.setting(key)
         if setting and setting.text and not setting.text.startswith("/"):  # the socket of a munge daemon
-            message = f"{setting.key} is a password in slurm.conf, which all users read"
-            hint = "delete it: StoragePass of slurmdbd.conf is the password of the database"
+            message = f"{setting.key} is a password in slurm.conf, which all users can read"
+            hint = "delete it: the database password is StoragePass in slurmdbd.conf"
             if key == "JobCompPass":
-                hint = "use a database user who may only insert into the table of jobs"
+                hint = "use a database user who may only insert into the job table"
             yield site.warning("slurm-secret-readable", setting, message, hint, key=True)
 
 
 def process_files(site: Site) -> Iterator[LintFinding]:
     ctld, slurmd = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
     if ctld and slurmd and ctld.text == slurmd.text:
-        message = "slurmctld and slurmd write their process id to one file"
-        yield site.warning("slurm-value-harmful", slurmd, message, "one file for each")
+        message = "slurmctld and slurmd write their process id to the same file"
+        yield site.warning("slurm-value-harmful", slurmd, message, "use a separate file for each")
 
 
 def ports(site: Site) -> Iterator[LintFinding]:
@@ -184,11 +183,13 @@ def ports(site: Site) -> Iterator[LintFinding]:
     first, last = integer(low), integer(high or low)
     user = site.text("SlurmUser").lower() or "root"
     if ctld and first is not None and 0 < first < 1024 and user not in ("root", "0"):
-        yield site.error("slurm-value-wrong", ctld, f"only root may listen on port {first}; slurmctld runs as {user}")
+        yield site.error(
+            "slurm-value-wrong", ctld, f"only root can listen on port {first}, but slurmctld runs as {user}"
+        )
     place = slurmd or ctld
     if place and mine is not None and first is not None and last is not None and first <= mine <= last:
         yield site.warning(
-            "port-twice", place, f"slurmctld and slurmd listen on port {mine}; on one machine only one of them starts"
+            "port-twice", place, f"slurmctld and slurmd both listen on port {mine}; on one host only one of them starts"
         )
     spread = site.setting("SrunPortRange")
     if spread and spread.text.count("-") == 1:
@@ -196,7 +197,7 @@ def ports(site: Site) -> Iterator[LintFinding]:
         first, last = integer(low.strip()), integer(high.strip())
         for daemon, port in (("slurmctld", integer(site.text("SlurmctldPort").partition("-")[0])), ("slurmd", mine)):
             if first is not None and last is not None and port is not None and first <= port <= last:
-                yield site.warning("port-twice", spread, f"the range holds port {port} of {daemon}")
+                yield site.warning("port-twice", spread, f"the range contains port {port} of {daemon}")
 
 
 CHECKS = (

@@ -100,7 +100,7 @@ def write(path: Path, text: str) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as err:
         raise ClustergenError(
-            f"{path}: it cannot be written: {err.strerror or err}", "nothing in it was changed"
+            f"{path}: cannot write this file: {err.strerror or err}", "the file is unchanged"
         ) from err
 
 

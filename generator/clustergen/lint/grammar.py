@@ -40,7 +40,7 @@ def problems(site: Site, name: str) -> Iterator[LintFinding]:
 def _doubled(site: Site, line: Line, pair: Pair) -> LintFinding:
     """`Key==Value`: the second one is part of the value."""
     at = pair.value_at._replace(end_column=pair.value_at.column + 1)
-    message = f"two = here: Slurm takes the second one as part of the value of {pair.key}"
+    message = f"two = signs: Slurm reads the second one as part of the value of {pair.key}"
     fix = Fix(line.file, *at, "")
     return site.finding("conf-misread", Severity.WARNING, Spot(line.file, at), message, "delete it", fix=fix)
 
@@ -51,15 +51,15 @@ def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding
     message, hint, fix = problem.message, problem.hint, None
     if SECRET.match(_physical(site, line.file, line.number)):
         message, hint = (
-            "Slurm cannot read this line, or reads another password",
-            r"a # is written \#, blanks need quotes",
+            "Slurm cannot read this line, or reads a different password",
+            r"write # as \#, and put blanks in quotes",
         )
         return site.finding(code, severity, spot, message, hint)
     if problem.kind is ProblemKind.NOT_A_PAIR:
         text = _physical(site, line.file, problem.at.line)
         if match := _OTHER_COMMENT.match(text):
-            message = f"'{match[1]}' begins no comment: Slurm reads this line, and stops on it"
-            hint = "a comment begins with #"
+            message = f"'{match[1]}' does not start a comment: Slurm reads this line and stops"
+            hint = "start the comment with #"
             fix = Fix(line.file, problem.at.line, match.start(1) + 1, match.end(1) + 1, "#")
         elif text.startswith("\ufeff"):
             fix = Fix(line.file, problem.at.line, 1, 2, "")

@@ -20,7 +20,7 @@ _ITEM = re.compile(
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
 _MOST_COMPARED = 1_000_000
-_SAME = "the same number in both files"
+_SAME = "write the same number in both files"
 _FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 
 
@@ -68,15 +68,15 @@ def declared(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-value-wrong",
                 setting,
-                "Slurm drops what it cannot read here: name, type and count with colons between",
-                "Gres=gpu:a100:4",
+                "Slurm silently drops this entry, which is not name[:type]:count",
+                "write Gres=gpu:a100:4",
             )
         readable = [item for item in read if item is not None]
         for item in readable:
             if item.name not in types and item.name not in reported:
                 reported.add(item.name)
                 where = site.part(setting, item.offset, item.length)
-                message = f"'{item.name}' is not among GresTypes, so Slurm ignores it"
+                message = f"'{item.name}' is not in GresTypes, so Slurm ignores it"
                 yield site.warning("gres-undeclared", where, message, undeclared_hint(site, item.name))
         kinds: dict[str, set[bool]] = {}
         for item in readable:
@@ -86,13 +86,13 @@ def declared(site: Site) -> Iterator[LintFinding]:
             yield site.error(
                 "gres-mismatch",
                 setting,
-                f"some {mixed} have a type and others none: slurmd does not start",
-                "a type for all of them, or for none",
+                f"some {mixed} have a type and others do not; slurmd does not start",
+                "give all of them a type, or none",
             )
         names = {item.name for item in readable}
         if names & set(SHARED) and "gpu" not in names:
-            message = "there is no gpu here that could be shared; slurmd does not start"
-            yield site.error("gres-mismatch", setting, message, "Gres=gpu:1,shard:8")
+            message = "this node has no gpu to share; slurmd does not start"
+            yield site.error("gres-mismatch", setting, message, "write Gres=gpu:1,shard:8")
 
 
 def agreement(site: Site) -> Iterator[LintFinding]:
@@ -105,8 +105,8 @@ def agreement(site: Site) -> Iterator[LintFinding]:
     kinds = _kinds_of_nodes(site, records)
     compared = sum(len(general) + len(specific) + len(site.gres_types) for _, specific in kinds)
     if compared > _MOST_COMPARED:
-        message = f"not compared with slurm.conf: {len(kinds):,} nodes with lines of their own, {len(records):,} lines"
-        yield site.warning("gres-mismatch", "gres.conf", message, "one line for all nodes that are alike")
+        message = f"not compared with slurm.conf: {len(kinds):,} nodes with separate lines, {len(records):,} lines"
+        yield site.warning("gres-mismatch", "gres.conf", message, "write one line for all identical nodes")
         return
     reported: set[tuple[int, str]] = set()
     for host, specific in kinds:
@@ -177,7 +177,7 @@ def _differences(
                 others = [other for other in listed if other != kind]
                 yield name, _too_few(site, setting, host, (what, want, has), others, stops=loose)
             elif want < has and has_line:
-                message = f"'{host}' has {has} {what} in gres.conf and {want} here; jobs get no more"
+                message = f"'{host}' has {has} {what} in gres.conf but {want} here; jobs can use only {want}"
                 yield name, site.warning("gres-mismatch", setting or node.name, message, _SAME)
 
 
@@ -185,10 +185,10 @@ def _type_on_one_side(
     site: Site, setting: Setting, host: str, name: str, declared: dict[str, int], listed: dict[str, int]
 ) -> LintFinding:
     if any(declared):
-        message = f"'{host}' has {name} with a type here, and without one in gres.conf; it registers as invalid"
-        return site.warning("gres-mismatch", setting, message, f"Type={max(declared)} in gres.conf")
-    message = f"'{host}' has {name} without a type here: slurmd drops the one of gres.conf, and warns"
-    return site.warning("gres-mismatch", setting, message, f"Gres={name}:{max(listed)}:{sum(listed.values())}")
+        message = f"'{host}' has {name} with a type here but without one in gres.conf; the node registers as invalid"
+        return site.warning("gres-mismatch", setting, message, f"add Type={max(declared)} in gres.conf")
+    message = f"'{host}' has {name} without a type here, so slurmd drops the type of gres.conf and logs a warning"
+    return site.warning("gres-mismatch", setting, message, f"write Gres={name}:{max(listed)}:{sum(listed.values())}")
 
 
 def _kinds(declared: dict[str, int], listed: dict[str, int]) -> list[str]:
@@ -202,18 +202,18 @@ def _too_few(
 ) -> LintFinding:
     """`which`: what there is too little of, how many slurm.conf wants, and how many gres.conf has."""
     what, want, has = which
-    unless = "" if has else ", unless it has a gres.conf of its own"
-    does = "slurmd does not start" if stops and has else "it registers as invalid"
-    message = f"'{host}' has {want} {what} here and {has} in gres.conf; {does}{unless}"
+    unless = "" if has else ", unless it has a separate gres.conf"
+    does = "slurmd does not start" if stops and has else "the node registers as invalid"
+    message = f"'{host}' has {want} {what} here but {has} in gres.conf; {does}{unless}"
     if stops and has:
         return site.error("gres-mismatch", setting, message, _SAME)
     hint = _SAME
     kind = what.partition(":")[2]
     same = next((other for other in others if other.lower() == kind.lower()), None)
     if same:
-        hint = f"write '{same}' in both files: the case of a type counts"
+        hint = f"write '{same}' in both files: types are case-sensitive"
     elif others and not has:
-        hint = f"one type in both files; gres.conf has '{others[0]}'"
+        hint = f"write the same type in both files; gres.conf has '{others[0]}'"
     return site.warning("gres-mismatch", setting, message, hint)
 
 
@@ -232,13 +232,15 @@ def _no_file(site: Site) -> Iterator[LintFinding]:
             {item.name for item in items(setting.text) if item and item.name in site.gres_types} if setting else set()
         )
         if setting and names & set(SHARED):
-            message = "no gres.conf beside slurm.conf: where it is missing on a node too, slurmd does not start"
-            hint = "a gres.conf that names the files of the GPUs that are shared"
+            message = "gres.conf is not next to slurm.conf; slurmd does not start if it is missing on the node too"
+            hint = "add a gres.conf that lists the device files of the shared GPUs"
             yield site.warning("gres-mismatch", setting, message, hint)
             return
         if setting and "gpu" in names:
-            message = "no gres.conf beside slurm.conf: nodes without one register with no GPUs, and are set invalid"
-            yield site.note("gres-mismatch", setting, message, "a gres.conf with the line AutoDetect=nvml")
+            message = (
+                "gres.conf is not next to slurm.conf; a node without one registers with no GPUs and becomes invalid"
+            )
+            yield site.note("gres-mismatch", setting, message, "add a gres.conf with the line AutoDetect=nvml")
             return
 
 
@@ -254,16 +256,16 @@ def constraint(site: Site) -> Iterator[LintFinding]:
         return
     cgroup = site.folder.config("cgroup.conf")
     devices = cgroup.value("ConstrainDevices") if cgroup else None
-    why = "every job can open all GPUs of its node, also those of others"
+    why = "every job can open all GPUs of its node, including those of other jobs"
     if "cgroup" not in map(bare, site.words("TaskPlugin")):
         spot, message = site.setting("TaskPlugin") or gpus, f"without task/cgroup {why}"
-        yield site.warning("gres-without-constraint", spot, message, "TaskPlugin=task/cgroup,task/affinity")
+        yield site.warning("gres-without-constraint", spot, message, "write TaskPlugin=task/cgroup,task/affinity")
     elif cgroup is None:
-        message = f"no cgroup.conf beside slurm.conf: unless the nodes have one with ConstrainDevices, {why}"
-        yield site.note("gres-without-constraint", gpus, message, "ConstrainDevices=yes in cgroup.conf")
+        message = f"cgroup.conf is not next to slurm.conf; unless the nodes have one with ConstrainDevices=yes, {why}"
+        yield site.note("gres-without-constraint", gpus, message, "add ConstrainDevices=yes to cgroup.conf")
     elif devices is None or devices.text.lower() not in TRUE:
         message = f"without ConstrainDevices {why}"
-        yield site.warning("gres-without-constraint", devices or cgroup.name, message, "ConstrainDevices=yes")
+        yield site.warning("gres-without-constraint", devices or cgroup.name, message, "write ConstrainDevices=yes")
 
 
 def known_types(site: Site) -> Iterator[LintFinding]:
@@ -272,14 +274,14 @@ def known_types(site: Site) -> Iterator[LintFinding]:
     if gpus is None:
         return
     if site.plugin("SelectType") == "linear":
-        message = "select/linear hands out whole nodes, and knows no GPUs"
+        message = "select/linear allocates whole nodes and does not support GPUs"
         place = site.setting("SelectType") or gpus
-        yield site.warning("slurm-value-harmful", place, message, "SelectType=select/cons_tres")
+        yield site.warning("slurm-value-harmful", place, message, "write SelectType=select/cons_tres")
     tracked = site.words("AccountingStorageTRES")
     if site.plugin("AccountingStorageType") == "slurmdbd" and not any(word.startswith("gres/gpu") for word in tracked):
-        message = "GPUs are not counted: no limits and no usage of them"
+        message = "GPUs are not tracked, so Slurm records no GPU usage and enforces no GPU limits"
         place = site.setting("AccountingStorageTRES") or gpus
-        yield site.note("tres-unknown", place, message, "AccountingStorageTRES=gres/gpu")
+        yield site.note("tres-unknown", place, message, "write AccountingStorageTRES=gres/gpu")
 
 
 CHECKS = (declared, agreement, constraint, known_types)

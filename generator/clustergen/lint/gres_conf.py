@@ -28,10 +28,10 @@ def _file_names(site: Site, setting: Setting) -> Iterator[LintFinding]:
         count_listed(setting.text)
     except HostlistError as err:
         if "never opened" in err.message:
-            message = f"{err.message}; slurmd takes it as part of a name"
+            message = f"{err.message}; slurmd reads it as part of a name"
             yield site.warning("hostlist-syntax", setting, message, err.hint)
         else:
-            message = f"slurmd cannot read these names, and does not start: {err.message}"
+            message = f"slurmd cannot read these names and does not start: {err.message}"
             yield site.error("hostlist-syntax", setting, message, err.hint)
 
 
@@ -39,8 +39,8 @@ def undeclared_hint(site: Site, name: str) -> str:
     """What to write for a GRES that GresTypes does not name."""
     types = site.gres_types
     if name.lower() in types:
-        return f"write {name.lower()}: the case counts"
-    return f"GresTypes={','.join([*islice(types, 100), name])}"
+        return f"write {name.lower()}: names are case-sensitive"
+    return f"write GresTypes={','.join([*islice(types, 100), name])}"
 
 
 def lines(site: Site) -> Iterator[LintFinding]:
@@ -53,12 +53,12 @@ def lines(site: Site) -> Iterator[LintFinding]:
         entry = record.entry
         if not record.name:
             if entry.own_value("AutoDetect") is None:
-                message = "a line without Name names no GRES; slurmd ignores it"
-                yield site.warning("slurm-key-ignored", entry, message, "Name=gpu", key=True)
+                message = "this line has no Name; slurmd ignores it"
+                yield site.warning("slurm-key-ignored", entry, message, "write Name=gpu", key=True)
             continue
         if site.slurm is not None and record.name not in site.gres_types and record.name not in reported:
             reported.add(record.name)
-            message = f"'{record.name}' is not among GresTypes of slurm.conf, so slurmd ignores it"
+            message = f"'{record.name}' is not in GresTypes of slurm.conf, so slurmd ignores it"
             place = entry.own_value("Name") or entry.name
             yield site.warning("gres-undeclared", place, message, undeclared_hint(site, record.name))
         yield from _line(site, record)
@@ -80,12 +80,12 @@ def detection(site: Site) -> Iterator[LintFinding]:
             continue
         yield from _autodetect(site, auto)
         if record.is_general:
-            message = "AutoDetect behind Name counts only with NodeName; slurmd logs an error"
+            message = "AutoDetect after Name has an effect only with NodeName; slurmd logs an error"
             yield site.warning("slurm-key-ignored", auto, message, key=True)
         way = auto.text.lower()
         other = next((host for host in record.hosts() if first.setdefault(host, way) != way), None)
         if other is not None:
-            message = f"'{other}' has AutoDetect={first[other]} already, and slurmd does not start with two"
+            message = f"'{other}' already has AutoDetect={first[other]}; slurmd does not start with two"
             yield site.error("slurm-value-wrong", auto, message)
 
 
@@ -95,7 +95,7 @@ def _unknown_nodes(site: Site, record: Record) -> Iterator[LintFinding]:
     try:
         yield from unknown_nodes(site, record.entry.name, expand(record.entry.names), "node-unknown", does="")
     except HostlistError:
-        message = "the nodes of this line are no host list; slurmd takes the line for another node's"
+        message = "NodeName of this line is not a host list; slurmd treats the line as another node's"
         yield unreadable(site, record.entry.name, message, Severity.WARNING)
 
 
@@ -121,26 +121,26 @@ def _line(site: Site, record: Record) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             several,
-            "File and MultipleFiles exclude each other, and slurmd does not start",
+            "File and MultipleFiles exclude each other; slurmd does not start with both",
             key=True,
         )
     if several and count_files(several.text) == 1:
         yield site.error(
-            "slurm-value-wrong", several, "MultipleFiles names one file only, and slurmd does not start", "write File"
+            "slurm-value-wrong", several, "MultipleFiles lists only one file; slurmd does not start", "write File"
         )
     stated, listed = integer(number.text) if number else None, count_files(file.text) if file else None
     if number and stated is not None and listed is not None and stated != listed and record.name not in SHARED:
         yield site.error(
             "slurm-value-wrong",
             number,
-            f"Count is {stated}, and File names {listed}; slurmd does not start",
-            "leave Count out",
+            f"Count is {stated}, but File lists {listed}; slurmd does not start",
+            "remove Count",
         )
     flags = entry.own_value("Flags")
     words = [word.strip().lower() for word in flags.text.split(",")] if flags else []
     if flags and "no_gpu_env" in words and any(word.endswith("_gpu_env") and word != "no_gpu_env" for word in words):
         yield site.error(
-            "slurm-value-wrong", flags, "no_gpu_env excludes the other flags of its kind, and slurmd does not start"
+            "slurm-value-wrong", flags, "no_gpu_env excludes the other *_gpu_env flags; slurmd does not start with both"
         )
 
 
@@ -148,8 +148,8 @@ def _links(site: Site, record: Record) -> Iterator[LintFinding]:
     """A number for each GPU of the node, -1 for the line's own."""
     links = record.entry.own_value("Links")
     if links and (links.text.split(",").count("-1") != 1 or not _LINKS.fullmatch(links.text)):
-        message = "slurmd ignores these Links, and logs an error: numbers, with one -1 for this GPU itself"
-        yield site.warning("slurm-value-wrong", links, message, "Links=-1,16,0,0")
+        message = "Links must be numbers with one -1 for this GPU itself; slurmd ignores these and logs an error"
+        yield site.warning("slurm-value-wrong", links, message, "write Links=-1,16,0,0")
 
 
 def _cores_of(site: Site, record: Record) -> Iterator[LintFinding]:
@@ -166,16 +166,19 @@ def _cores_of(site: Site, record: Record) -> Iterator[LintFinding]:
         yield site.warning(
             "gres-mismatch",
             cores,
-            f"there is no core {highest} among the {total} of '{host}'; {cores.key} counts cores, not threads",
-            "the numbers of cores, from 0, as lstopo -l shows them",
+            f"core {highest} does not exist: '{host}' has {total} cores; {cores.key} counts cores, not threads",
+            "write core numbers from 0, as lstopo -l shows them",
         )
     elif total and socket and site.has("gres-whole-sockets"):
         named = {core for low, high in bounds for core in range(low, high + 1)}
         first = next((core - core % socket for core in sorted(named) if not _whole(named, core, socket)), None)
         if first is not None:
             last = first + socket - 1
-            message = f"only some of the cores {first}-{last}, one socket of '{host}': slurmctld sets the node invalid"
-            yield site.warning("gres-mismatch", cores, message, f"all of a socket's cores: {first}-{last}")
+            message = (
+                f"{cores.key} lists only some of the cores {first}-{last} of a socket of '{host}'; slurmctld sets"
+                " the node invalid"
+            )
+            yield site.warning("gres-mismatch", cores, message, f"write all cores of the socket: {first}-{last}")
 
 
 def _whole(named: set[int], core: int, socket: int) -> bool:
@@ -208,7 +211,7 @@ def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]
             cell = (host, record.name, f"{folder}/{name}")
             if cell in seen and seen[cell] is not record.entry:
                 where = f"line {seen[cell].line.number}"
-                message = f"{folder}/{name} of '{host}' stands on {where} already"
+                message = f"{folder}/{name} of '{host}' is already listed on {where}"
                 if record.name in SHARED:
                     yield site.warning("gres-mismatch", file, f"{message}; slurmd logs an error")
                 else:
@@ -226,17 +229,17 @@ def _half(site: Site, records: list[Record]) -> Iterator[LintFinding]:
         for host in ("",) if record.is_general else sorted({*record.hosts()}):
             first = seen.setdefault((host, record.name), record)
             if _has(first, "Cores") and not _has(record, "Cores") and record.name not in SHARED:
-                message = (
-                    f"{record.name} has Cores on line {first.entry.line.number} and none here; Slurm logs an error"
+                message = f"{record.name} has Cores on line {first.entry.line.number} but not here; Slurm logs an error"
+                yield site.warning(
+                    "gres-mismatch", record.entry, message, "set Cores on all of these lines, or on none"
                 )
-                yield site.warning("gres-mismatch", record.entry, message, "Cores on all of these lines, or on none")
             what = next((key for key in ("Type", "File") if bool(_has(first, key)) != bool(_has(record, key))), None)
             if what is not None:
                 where = f"line {first.entry.line.number}"
-                message = (
-                    f"{record.name} has a {what} here and none on {where}, or the other way; slurmd does not start"
+                message = f"only one of this {record.name} line and {where} has a {what}; slurmd does not start"
+                yield site.error(
+                    "gres-mismatch", record.entry, message, f"set {what} on all of these lines, or on none"
                 )
-                yield site.error("gres-mismatch", record.entry, message, f"a {what} on all of these lines, or on none")
                 break
 
 

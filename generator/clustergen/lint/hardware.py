@@ -60,8 +60,8 @@ def hardware(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "node-memory-missing",
                 node,
-                "no RealMemory: Slurm takes 1 MiB, and no job that asks for more memory starts here",
-                "RealMemory=… in MiB; slurmd -C on the node prints it",
+                "RealMemory is not set: Slurm assumes 1 MiB, and no job that requests more memory starts here",
+                "run slurmd -C on the node and add its RealMemory=… (MiB)",
                 key=True,
             )
 
@@ -70,28 +70,28 @@ def _zeros(site: Site, node: Entry) -> Iterator[LintFinding]:
     for key in _COUNTS:
         setting = node.own_value(key)
         if setting is not None and integer(setting.text) == 0:
-            yield site.warning("node-cpus-mismatch", setting, f"{key}=0: Slurm takes 1, and logs an error")
+            yield site.warning("node-cpus-mismatch", setting, f"{key}=0 is not valid: Slurm uses 1 and logs an error")
     memory = node.own_value("RealMemory")
     mib = integer(memory.text) if memory else None
     if memory and mib and mib % _DIMMS == 0 and "config_overrides" not in site.words("SlurmdParameters"):
         message = f"{mib} MiB is {mib >> 10} GiB, the installed memory; Linux reports less, and the node drains"
         yield site.warning(
-            "node-memory-installed", memory, message, "run slurmd -C on the node, and round its value down"
+            "node-memory-installed", memory, message, "run slurmd -C on the node and round its value down"
         )
     if memory is not None and integer(memory.text) == 0:
-        message = "RealMemory=0: no job that asks for memory starts here, and Slurm logs an error"
-        yield site.warning("node-memory-missing", memory, message, "slurmd -C on the node prints it")
+        message = "RealMemory=0: no job that requests memory starts here, and Slurm logs an error"
+        yield site.warning("node-memory-missing", memory, message, "run slurmd -C on the node and use its RealMemory")
 
 
 def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
     sockets, boards = node.value("Sockets"), node.value("Boards")
     if sockets and node.value("SocketsPerBoard"):
-        message = "Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard"
-        yield site.warning("node-cpus-mismatch", sockets, message, "one of them", key=True)
+        message = "Sockets and SocketsPerBoard exclude each other; Slurm uses SocketsPerBoard"
+        yield site.warning("node-cpus-mismatch", sockets, message, "remove one of them", key=True)
     if boards and it.boards > it.sockets:
         plural = "s" if it.sockets > 1 else ""
-        message = f"{it.boards} boards and {it.sockets} socket{plural}: Slurm takes one board"
-        yield site.warning("node-cpus-mismatch", boards, message, "leave Boards out")
+        message = f"{it.boards} boards but {it.sockets} socket{plural}: Slurm uses one board"
+        yield site.warning("node-cpus-mismatch", boards, message, "remove Boards")
 
 
 def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
@@ -101,21 +101,23 @@ def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
         return
     cores = it.sockets * it.cores
     if it.cpus not in (it.sockets, cores, it.all):
-        message = f"{it.cpus} CPUs, but {it.sockets} × {it.cores} × {it.threads} is {it.all}; Slurm takes that"
+        message = f"CPUs is {it.cpus}, but {it.sockets} × {it.cores} × {it.threads} is {it.all}, which Slurm uses"
         yield site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
     elif it.cpus == it.sockets and cores > it.cpus:
         yield _one_for_each_socket(site, setting, it)
     elif it.cpus > 4 and all(node.value(key) is None for key in _LAYOUT):
-        message = f"only CPUs is given: Slurm takes {it.cpus} sockets of one core, and binds jobs to the wrong cores"
-        hint = "Sockets, CoresPerSocket and ThreadsPerCore as slurmd -C prints them"
+        message = (
+            f"only CPUs is set: Slurm assumes {it.cpus} sockets with one core each and binds jobs to the wrong cores"
+        )
+        hint = "run slurmd -C on the node and add its Sockets, CoresPerSocket and ThreadsPerCore"
         yield site.note("node-cpus-mismatch", setting, message, hint)
 
 
 def _one_for_each_socket(site: Site, setting: Setting, it: Hardware) -> LintFinding:
     message = f"{it.cpus} CPUs on {it.sockets * it.cores} cores"
     if not site.has("cpus-of-sockets"):
-        return site.error("node-cpus-mismatch", setting, f"{message}: slurmctld does not start", f"CPUs={it.all}")
-    message = f"{message}: jobs get sockets, and the other cores stay idle"
+        return site.error("node-cpus-mismatch", setting, f"{message}: slurmctld does not start", f"write CPUs={it.all}")
+    message = f"{message}: jobs get whole sockets, and the other cores stay idle"
     return site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
 
 
@@ -126,11 +128,15 @@ def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
         yield site.warning(
             "nothing-left-for-jobs",
             cores,
-            f"CoreSpecCount is {number} of {it.sockets * it.cores} cores; Slurm takes 1, and logs an error",
+            f"CoreSpecCount is {number} of {it.sockets * it.cores} cores; Slurm uses 1 and logs an error",
         )
     if cores and listed and number:
         yield site.warning(
-            "slurm-key-ignored", cores, "CoreSpecCount is ignored, since CPUSpecList is there", "one of them", key=True
+            "slurm-key-ignored",
+            cores,
+            "CoreSpecCount is ignored because CPUSpecList is set",
+            "remove one of them",
+            key=True,
         )
     if listed:
         highest = max((integer(part.rpartition("-")[2]) or 0 for part in listed.text.split(",")), default=0)
@@ -139,13 +145,13 @@ def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-value-wrong",
                 listed,
-                f"there is no CPU {highest} among {total}; Slurm ignores the list, and logs an error",
+                f"CPU {highest} does not exist: the node has {total}; Slurm ignores the list and logs an error",
             )
     memory = integer(node.text("RealMemory")) or 1
     limit = integer(kept.text) if kept else None
     if kept and limit is not None and limit >= memory:
         yield site.warning(
-            "nothing-left-for-jobs", kept, f"MemSpecLimit is {limit} of {memory} MiB; Slurm takes 0, and logs an error"
+            "nothing-left-for-jobs", kept, f"MemSpecLimit is {limit} of {memory} MiB; Slurm uses 0 and logs an error"
         )
 
 

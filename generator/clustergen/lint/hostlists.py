@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from clustergen.catalogue.versions import since
-from clustergen.diagnostics import Severity, did_you_mean
-from clustergen.hostlist import HostlistError, expand, span_of, validate_for_slurm
+from clustergen.diagnostics import Severity, did_you_mean, quote
+from clustergen.hostlist import HostlistError, compress, expand, span_of, validate_for_slurm
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot, expanded
 from clustergen.slurmconf.config import Setting
@@ -20,8 +20,8 @@ def node_names(site: Site, names: Setting) -> LintFinding | None:
     except HostlistError as err:
         spot = site.part(names, err.offset, err.length)
         if "different widths" in err.message:
-            hint = "the same number of digits on both sides of the dash"
-            return site.warning("hostlist-syntax", spot, f"{err.message}; Slurm takes the width of the first", hint)
+            hint = "write the same number of digits on both sides of the dash"
+            return site.warning("hostlist-syntax", spot, f"{err.message}; Slurm uses the width of the first", hint)
         if "padded" in err.message:
             return site.note("hostlist-not-for-slurm", spot, err.message, err.hint)
         if "comma" in err.message:
@@ -40,9 +40,9 @@ def unreadable(site: Site, setting: Setting, message: str, severity: Severity = 
     except HostlistError as err:
         spot = site.part(setting, err.offset, err.length)
         if "different widths" in err.message:
-            message, severity = f"{err.message}; Slurm takes the width of the first", Severity.WARNING
+            message, severity = f"{err.message}; Slurm uses the width of the first", Severity.WARNING
         elif severity is Severity.ERROR:
-            message = f"{message}, and slurmctld does not start"
+            message = f"{message}; slurmctld does not start"
         return site.finding("hostlist-syntax", severity, spot, message, err.hint)
     return site.finding("hostlist-syntax", severity, setting, message)
 
@@ -61,6 +61,14 @@ def near_node(site: Site, name: str) -> str | None:
     return did_you_mean(name, islice(site.hosts, 2000))
 
 
+def not_defined(what: str, names: Sequence[str]) -> str:
+    """`node 'n1' is not defined`, or `nodes n[1-8] are not defined`; long lists are cut."""
+    if len(names) == 1:
+        return f"{what} {quote(names[0])} is not defined"
+    plural = f"{what}es" if what.endswith("ch") else f"{what}s"
+    return f"{plural} {compress(names[:2000], suffixes=True)} are not defined"
+
+
 def unknown_nodes(
     site: Site, setting: Setting, hosts: Iterable[str], code: str, does: str = "; Slurm logs an error"
 ) -> Iterator[LintFinding]:
@@ -70,10 +78,9 @@ def unknown_nodes(
     missing = [host for host in hosts if host not in site.hosts]
     if not missing:
         return
-    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     everyone = missing[0].upper() == "ALL"
-    hint = "write the nodes; ALL means nothing here" if everyone else near_node(site, missing[0])
-    message = f"slurm.conf has no node '{missing[0]}'{more}{does}"
+    hint = "write the nodes: ALL is not supported here" if everyone else near_node(site, missing[0])
+    message = f"{not_defined('node', missing)} in slurm.conf{does}"
     yield site.warning(code, spot_of(site, setting, missing[0]), message, hint)
 
 
@@ -87,7 +94,7 @@ def members(
     """
     hosts = expanded(nodes.text)
     if hosts is None:
-        yield unreadable(site, nodes, f"the nodes of '{name}' are no host list")
+        yield unreadable(site, nodes, f"the nodes of '{name}' are not a host list")
         return
     yield from unknown_nodes(site, nodes, hosts, unknown)
     again = [host for host in hosts if owner.setdefault(host, name) != name]

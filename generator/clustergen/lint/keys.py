@@ -53,7 +53,7 @@ def keys(site: Site, name: str) -> Iterator[LintFinding]:
                 judged[cell] = remarks
             newer = next((last[key] for key in _RENAMED.get(lower, ()) if index and key in last), None)
             if newer is not None:
-                message = f"{pair.key}={pair.value} is ignored, since {newer.key}={newer.value} is on the same line"
+                message = f"{pair.key}={pair.value} is ignored because {newer.key}={newer.value} is on the same line"
                 hint = f"delete it: {pair.key} is the old name of {newer.key}"
                 yield site.warning("slurm-key-ignored", Setting(line.file, pair), message, hint, key=True)
                 remarks = tuple(one for one in remarks if one.code != "slurm-key-old-name")
@@ -66,7 +66,7 @@ def keys(site: Site, name: str) -> Iterator[LintFinding]:
                 head = slurm.key(name, lower)
                 block = head.key if head else pair.key
             elif lower in seen:
-                message = f"{pair.key} stands twice in this line; Slurm takes the last one, and logs an error"
+                message = f"{pair.key} is listed twice on this line; Slurm uses the last one and logs an error"
                 yield site.warning("slurm-key-twice", Setting(line.file, pair), message, key=True)
             seen[lower] = Setting(line.file, pair)
 
@@ -139,7 +139,7 @@ def _value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Re
             traps.append(remark)
     yield from traps
     if not traps and row.type == "boolean" and text.lower() in ("up", "down"):
-        message = f"'{row.key}={text}' reads as yes or no"
+        message = f"'{row.key}={text}' is ambiguous: yes or no"
         yield Remark("slurm-value-harmful", message, "write YES or NO", Outcome.ADVICE)
 
 
@@ -206,7 +206,7 @@ def _hint(file: str, block: str, name: str) -> str | None:
         return similar
     for other, home in _homes().get(name.lower(), ()):
         if (other, home) != (file, block):
-            return f"it is a key of {f'a {home} line of ' if home else ''}{other}"
+            return f"move it to {f'a {home} line of ' if home else ''}{other}"
     return None
 
 
@@ -243,8 +243,8 @@ def _repeated(site: Site, name: str, line: Line, first: dict[str, Setting]) -> I
         return
     where = f"line {before.key_at.line}" + (f" of {before.file}" if before.file != setting.file else "")
     same = before.text == setting.text and not line.problems
-    message = f"'{row.key}' stands on {where} already; the last one counts, and Slurm logs an error"
+    message = f"'{row.key}' is already set on {where}; Slurm uses the last one and logs an error"
     value_text = "something else" if lower.endswith("pass") else f"'{before.text}'"
-    hint = "it says the same: delete one of them" if same else f"that line says {value_text}; keep the right one"
+    hint = "delete one of them: the values are the same" if same else f"keep the right one; that line sets {value_text}"
     fix: Fix | None = delete_line(setting) if same and line.number == setting.value_at.line else None
     yield site.finding("slurm-key-twice", Severity.WARNING, setting, message, hint, key=True, fix=fix)

@@ -25,8 +25,8 @@ def too_many(site: Site) -> LintFinding | None:
             passing = node
     if passing is None:
         return None
-    hint = "make several clusters; nothing else is checked"
-    return site.error("too-many-nodes", passing, f"{total:,} nodes; Slurm takes at most {MAX_HOSTS:,}", hint)
+    hint = "split them into several clusters; clustergen checks nothing else here"
+    return site.error("too-many-nodes", passing, f"{total:,} nodes; Slurm manages at most {MAX_HOSTS:,}", hint)
 
 
 def exist(site: Site) -> Iterator[LintFinding]:
@@ -34,13 +34,13 @@ def exist(site: Site) -> Iterator[LintFinding]:
     if site.slurm is None or site.nodes or not site.complete:
         return
     message = (
-        "no NodeName: slurmctld does not start without a node"
+        "no NodeName line: slurmctld does not start without a node"
         if not site.has("starts-without-nodes")
-        else "no NodeName: no node runs jobs"
+        else "no NodeName line, so no node runs jobs"
     )
     if site.setting("MaxNodeCount") is None:
         severity = Severity.WARNING if site.has("starts-without-nodes") else Severity.ERROR
-        hint = "slurmd -C on a node prints its line"
+        hint = "run slurmd -C on a node and add the line that it prints"
         yield site.finding("compute-missing", severity, site.folder.main, message, hint)
 
 
@@ -49,7 +49,7 @@ def default_lines(site: Site) -> Iterator[LintFinding]:
         for key in _NOT_ON_DEFAULT:
             pair = line.pair(key)
             if pair is not None:
-                message = f"{pair.key} cannot stand on NodeName=DEFAULT, and no daemon starts"
+                message = f"{pair.key} is not allowed on NodeName=DEFAULT; no daemon starts"
                 yield site.error("slurm-value-wrong", Setting(line.file, pair), message, key=True)
 
 
@@ -69,11 +69,11 @@ def names(site: Site) -> Iterator[LintFinding]:
             if first is not node and not is_reported:
                 is_reported = True
                 where = _where(first.line, node.line)
-                message = f"'{host}' is a node already, by {where}; no daemon starts"
-                yield site.error("host-duplicate", node, message, "every node stands on one line")
+                message = f"node '{host}' is already defined on {where}; no daemon starts"
+                yield site.error("host-duplicate", node, message, "list each node on one line")
         if len(set(hosts)) < len(hosts) and not is_reported:
             twice = next(host for index, host in enumerate(hosts) if host in hosts[:index])
-            yield site.error("host-duplicate", node, f"'{twice}' stands twice in this list; no daemon starts")
+            yield site.error("host-duplicate", node, f"node '{twice}' is listed twice; no daemon starts")
 
 
 def _where(line: Line, other: Line) -> str:
@@ -102,7 +102,7 @@ def counts(site: Site) -> Iterator[LintFinding]:
                 stops = key != "NodeHostname" or site.has("address-lists-of-host-names")
                 severity = Severity.ERROR if stops else Severity.WARNING
                 message = f"{number} in {key} for {len(hosts)} nodes; slurmctld does not start"
-                yield site.finding("address-count", severity, setting, message, "one for each node, in the same order")
+                yield site.finding("address-count", severity, setting, message, "list one per node, in the same order")
 
 
 def addresses(site: Site) -> Iterator[LintFinding]:
@@ -118,7 +118,9 @@ def addresses(site: Site) -> Iterator[LintFinding]:
         except HostlistError:
             continue
         if len(listed) == 1 and len(hosts) > 1 and node.value("Port") is None:
-            message = f"one address for {len(hosts)} nodes; without a Port for each only one of them is reached"
+            message = (
+                f"one address for {len(hosts)} nodes; slurmctld reaches only one of them unless each has its own Port"
+            )
             yield site.warning("address-duplicate", setting, message)
             continue
         if node.value("Port") is not None or len(listed) != len(hosts):
@@ -129,8 +131,8 @@ def addresses(site: Site) -> Iterator[LintFinding]:
                 yield site.warning(
                     "address-duplicate",
                     setting,
-                    f"{address} is the address of '{first}' already",
-                    f"'{host}' needs its own",
+                    f"{address} is already the address of '{first}'",
+                    f"use another address for '{host}'",
                 )
                 break
 

@@ -10,7 +10,7 @@ from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import compress
 from clustergen.lint.accounting import BASIC
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.hostlists import near_node, spot_of, unreadable
+from clustergen.lint.hostlists import near_node, not_defined, spot_of, unreadable
 from clustergen.lint.site import Site, expanded, hosts_of, integer
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import TRUE, seconds_of
@@ -29,8 +29,8 @@ def exist(site: Site) -> Iterator[LintFinding]:
                 "default-partition-missing",
                 severity,
                 site.folder.main,
-                "no PartitionName, so no job has a place to run",
-                "PartitionName=batch Nodes=ALL Default=YES",
+                "no PartitionName line, so no job can run",
+                "add PartitionName=batch Nodes=ALL Default=YES",
             )
         return
     defaults = [value for part in site.partitions if (value := part.value("Default")) and value.text.lower() in TRUE]
@@ -39,17 +39,17 @@ def exist(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "default-partition-twice",
             value,
-            f"'{owners[0].names}' is the default partition already; Slurm takes the last one, '{owners[-1].names}'",
-            f"Default=YES on one line only; now '{part.names}' has it too"
+            f"partition '{owners[0].names}' is already the default; Slurm uses the last one, '{owners[-1].names}'",
+            f"keep Default=YES on one line; '{part.names}' sets it too"
             if part is not owners[-1]
-            else "Default=YES on one line only",
+            else "keep Default=YES on one line",
         )
     if not owners:
         yield site.warning(
             "default-partition-missing",
             site.partitions[0],
-            "no partition is the default: jobs that name none are refused, and Slurm logs an error",
-            "Default=YES on one of them",
+            "no partition is the default: jobs submitted without --partition are rejected, and Slurm logs an error",
+            "add Default=YES to one of them",
             key=True,
         )
 
@@ -61,15 +61,16 @@ def names(site: Site) -> Iterator[LintFinding]:
             yield site.error(
                 "partition-twice",
                 part,
-                f"'{part.names}' is a partition by line {first[part.names].line.number} already; slurmctld stops",
+                f"partition '{part.names}' is already defined on line {first[part.names].line.number}; slurmctld does"
+                " not start",
             )
         first.setdefault(part.names, part)
         if "," in part.names or " " in part.names:
             yield site.warning(
                 "slurm-value-harmful",
                 part,
-                "this is one partition with a strange name, that no job can ask for",
-                "a PartitionName line for each",
+                "this is one partition whose name contains a comma, so no job can request it",
+                "write one PartitionName line per partition",
             )
     for part in site.partitions:
         for name in (part.text("Alternate") or "").split(","):
@@ -78,7 +79,7 @@ def names(site: Site) -> Iterator[LintFinding]:
                 yield site.warning(
                     "partition-unknown",
                     setting,
-                    f"no partition is called '{name.strip()}'",
+                    f"partition '{name.strip()}' is not defined",
                     did_you_mean(name, islice(first, 2000)),
                 )
 
@@ -99,8 +100,8 @@ def _node_set(site: Site, entry: Entry, used: Collection[str]) -> Iterator[LintF
     """`used`: the node sets that partitions name, as Slurm looks at the nodes of these alone."""
     if entry.names in site.hosts:
         severity = Severity.ERROR if site.has("node-set-is-node-stops") else Severity.WARNING
-        message = f"'{entry.names}' is a node too, and Slurm cannot tell them apart"
-        yield site.finding("node-set-is-node", severity, entry, message, "another name")
+        message = f"'{entry.names}' is also the name of a node, so its meaning is ambiguous"
+        yield site.finding("node-set-is-node", severity, entry, message, "rename the node set")
     listed = entry.own_value("Nodes")
     if listed is not None:
         severity = Severity.ERROR if entry.names in used else Severity.WARNING
@@ -125,8 +126,8 @@ def outside(site: Site) -> Iterator[LintFinding]:
             # a line without hardware is often that of a login node, which runs no jobs
             no_hardware = all(node.own_value(key) is None for key in _HARDWARE)
             severity = Severity.INFO if no_hardware else Severity.WARNING
-            message += ", so no job gets there"
-            yield site.finding("node-in-no-partition", severity, node, message, "name it in Nodes of a partition")
+            message += ", so no job runs there"
+            yield site.finding("node-in-no-partition", severity, node, message, "add it to Nodes of a partition")
 
 
 def _has_feature(node: Entry, features: Collection[str | None]) -> bool:
@@ -148,14 +149,13 @@ def _list(site: Site, setting: Setting, of: str, severity: Severity) -> Iterator
         return
     names = expanded(text)
     if names is None:
-        yield unreadable(site, setting, f"the nodes of {of} are no host list", severity)
+        yield unreadable(site, setting, f"Nodes of {of} is not a host list", severity)
         return
     missing = [name for name in names if name not in site.hosts and name not in site.node_sets]
     if missing and site.complete:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         does = "; slurmctld does not start" if severity is Severity.ERROR else ""
-        message = f"{of}: no node is called '{missing[0]}'{more}{does}"
-        hint = "ALL stands alone, or not at all" if missing[0].upper() == "ALL" else near_node(site, missing[0])
+        message = f"{of}: {not_defined('node', missing)}{does}"
+        hint = "write ALL alone, or remove it" if missing[0].upper() == "ALL" else near_node(site, missing[0])
         yield site.finding("node-unknown", severity, spot_of(site, setting, missing[0]), message, hint)
 
 
@@ -169,15 +169,17 @@ def values(site: Site) -> Iterator[LintFinding]:
         least = {"yes": 2, "force": 1}.get(word.lower(), 0)
         if shared and ":" in shared.text and least and (integer(number) or 0) < least:
             yield site.warning(
-                "slurm-value-wrong", shared, f"{shared.key}={shared.text}: Slurm takes NO, and logs an error"
+                "slurm-value-wrong",
+                shared,
+                f"{shared.key}={shared.text} is not a valid value: Slurm uses NO and logs an error",
             )
         mode = part.own_value("PreemptMode")
         if mode and "gang" in mode.text.lower() and site.has("preempt-mode-of-partition-logged"):
             yield site.warning(
                 "slurm-value-wrong",
                 mode,
-                "GANG is for the whole cluster; Slurm ignores it here, and logs an error",
-                "GANG in the cluster's PreemptMode",
+                "GANG applies to the whole cluster; Slurm ignores it here and logs an error",
+                "move GANG to the cluster's PreemptMode",
             )
 
 
@@ -189,7 +191,7 @@ def _times(site: Site, part: Entry) -> Iterator[LintFinding]:
         yield site.warning(
             "partition-times",
             usual,
-            f"a job that asks for no time gets {usual.text}, more than MaxTime, and never starts",
+            f"a job without --time gets DefaultTime {usual.text}, which exceeds MaxTime, and never starts",
         )
 
 
@@ -198,7 +200,7 @@ def _sizes(site: Site, part: Entry) -> Iterator[LintFinding]:
     low, high = integer(least.text if least else None), integer(most.text if most else None)
     if least and low is not None and high is not None and low > high:
         yield site.warning(
-            "partition-sizes", least, f"MinNodes is {low} and MaxNodes {high}, so no job has a right size"
+            "partition-sizes", least, f"MinNodes {low} is larger than MaxNodes {high}, so no job size is allowed"
         )
         return
     nodes = part.value("Nodes")
@@ -212,7 +214,7 @@ def _sizes(site: Site, part: Entry) -> Iterator[LintFinding]:
         yield site.warning(
             "partition-sizes",
             least,
-            f"a job must ask for {low} nodes, but '{part.names}' has {available}, so none ever starts",
+            f"MinNodes is {low}, but partition '{part.names}' has {available} nodes, so no job ever starts",
         )
 
 
@@ -230,14 +232,18 @@ def _exclusions(site: Site, part: Entry) -> Iterator[LintFinding]:
             yield site.warning(
                 code,
                 other,
-                f"{ignored} is ignored, since {kept} is there; Slurm logs an error",
-                "one of them",
+                f"{ignored} is ignored because {kept} is set; Slurm logs an error",
+                "remove one of them",
                 key=True,
             )
     topo, user = part.own_value("ExclusiveTopo"), part.own_value("ExclusiveUser")
     if topo and user and topo.text.lower() in TRUE and user.text.lower() in TRUE and site.has("exclusive-topo-first"):
         yield site.warning(
-            "slurm-key-ignored", user, "ExclusiveUser is ignored, since ExclusiveTopo is there", "one of them", key=True
+            "slurm-key-ignored",
+            user,
+            "ExclusiveUser is ignored because ExclusiveTopo is set",
+            "remove one of them",
+            key=True,
         )
 
 
@@ -261,11 +267,11 @@ def weights(site: Site) -> Iterator[LintFinding]:
         for item in setting.text.split(","):
             name = item.partition("=")[0].strip()
             if name and "=" in item and name.lower() not in counted and not name.lower().startswith("license/"):
-                hint = f"AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BASIC)
+                hint = f"write AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BASIC)
                 yield site.error(
                     "tres-unknown",
                     site.part(setting, start + item.find(name), len(name)),
-                    f"'{name}' is counted nowhere, and slurmctld does not start with its weight",
+                    f"'{name}' is not a tracked resource (TRES), and slurmctld does not start with a weight for it",
                     hint,
                 )
             start += len(item) + 1

@@ -10,8 +10,8 @@ from clustergen.lint.site import Site, bare
 from clustergen.slurmconf.scalars import TRUE
 from clustergen.slurmrules.combinations import UNITS
 
-_CONTAIN = "PrologFlags=Contain"
-_BOTH_TASKS = "TaskPlugin=task/cgroup,task/affinity"
+_CONTAIN = "write PrologFlags=Contain"
+_BOTH_TASKS = "write TaskPlugin=task/cgroup,task/affinity"
 _PROFILES = {"hdf5": "ProfileHDF5Dir", "influxdb": "ProfileInfluxDBHost"}
 """What keeps profiles of jobs → the key of acct_gather.conf without which it stops."""
 
@@ -25,19 +25,19 @@ def select(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             parameters,
-            "select/linear hands out whole nodes, and slurmctld does not start with CPUs, cores or sockets",
-            "SelectType=select/cons_tres" + ("" if plugin else ", the default from 23.11 on"),
+            "select/linear allocates whole nodes; slurmctld does not start with CPUs, cores or sockets",
+            "write SelectType=select/cons_tres" + ("" if plugin else ", the default since 23.11"),
         )
     words = [word for word in parameters.text.split(",") if word] if parameters else []
     readable = words or site.has("empty-select-parameters")
     if parameters and kind.startswith("cons") and not parts and readable and all(map(_is_parameter, words)):
-        message = f"select/{kind} hands out CPUs, cores or sockets, and slurmctld does not start without one"
+        message = f"select/{kind} allocates CPUs, cores or sockets; slurmctld does not start without one of them"
         yield site.error("slurm-value-wrong", parameters, message, "CR_Core_Memory")
     if plugin and kind == "linear" and site.plugin("TopologyPlugin") == "tree" and site.has("linear-without-tree"):
-        message = "select/linear does not go with topology/tree, and no daemon starts"
+        message = "select/linear and topology/tree exclude each other; no daemon starts with both"
         yield site.error("slurm-value-wrong", plugin, message, "select/cons_tres")
     if kind != "cons_tres" and (most := site.setting("MaxNodeCount")) and site.has("max-node-count-with-cons-tres"):
-        message = "MaxNodeCount goes with select/cons_tres only, and no daemon starts"
+        message = "MaxNodeCount requires select/cons_tres; no daemon starts without it"
         yield site.error("slurm-value-wrong", most, message, key=True)
 
 
@@ -50,7 +50,7 @@ def route(site: Site) -> Iterator[LintFinding]:
     setting = site.setting("RoutePlugin")
     by_tree = site.plugin("RoutePlugin") == "topology" and site.has("route-topology")
     if setting and by_tree and site.plugin("TopologyPlugin") != "tree":
-        message = "route/topology requires TopologyPlugin=topology/tree, and slurmctld does not start without it"
+        message = "route/topology requires TopologyPlugin=topology/tree; slurmctld does not start without it"
         yield site.error("slurm-value-wrong", setting, message, "delete it, or write topology.conf")
 
 
@@ -63,12 +63,12 @@ def shared_gpus(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             setting,
-            "what shares GPUs needs gpu among the types, and slurmctld does not start without",
-            f"GresTypes=gpu,{','.join(types)}",
+            "mps and shard require gpu in GresTypes; slurmctld does not start without it",
+            f"write GresTypes=gpu,{','.join(types)}",
         )
     elif site.plugin("SelectType") != "cons_tres":
-        message = "mps and shard need select/cons_tres, and slurmctld does not start without"
-        yield site.error("slurm-value-wrong", setting, message, "SelectType=select/cons_tres")
+        message = "mps and shard require select/cons_tres; slurmctld does not start without it"
+        yield site.error("slurm-value-wrong", setting, message, "write SelectType=select/cons_tres")
 
 
 def containment(site: Site) -> Iterator[LintFinding]:
@@ -77,11 +77,11 @@ def containment(site: Site) -> Iterator[LintFinding]:
     contains = bool({"contain", "x11"} & set(flags))
     track = site.plugin("ProctrackType")
     if setting and "x11" in flags and track == "linuxproc":
-        message = "X11 does not go with proctrack/linuxproc, and no daemon starts"
+        message = "X11 and proctrack/linuxproc exclude each other; no daemon starts with both"
         yield site.error("slurm-value-wrong", setting, message, "proctrack/cgroup")
     elif setting and contains and track != "cgroup":
-        message = "pam_slurm_adopt needs proctrack/cgroup for what Contain does; Slurm logs an error"
-        yield site.warning("slurm-value-harmful", setting, message, "ProctrackType=proctrack/cgroup")
+        message = "PrologFlags=Contain requires proctrack/cgroup for pam_slurm_adopt; Slurm logs an error"
+        yield site.warning("slurm-value-harmful", setting, message, "write ProctrackType=proctrack/cgroup")
     if contains:
         return
     for key in ("JobContainerType", "NamespaceType"):
@@ -91,11 +91,11 @@ def containment(site: Site) -> Iterator[LintFinding]:
             and bare(spaces.text).lower() != "none"
             and (spaces.text or site.has("empty-namespace-needs-contain"))
         ):
-            message = f"{key} needs PrologFlags=Contain, and no daemon starts without"
+            message = f"{key} requires PrologFlags=Contain; no daemon starts without it"
             yield site.error("slurm-value-wrong", spaces, message, _CONTAIN)
     manager = site.setting("SlurmctldParameters")
     if manager and "enable_stepmgr" in site.words("SlurmctldParameters") and site.has("stepmgr-needs-contain"):
-        message = "enable_stepmgr needs PrologFlags=Contain, and slurmctld does not start without"
+        message = "enable_stepmgr requires PrologFlags=Contain; slurmctld does not start without it"
         yield site.error("slurm-value-wrong", manager, message, _CONTAIN)
 
 
@@ -105,7 +105,7 @@ def memory_twice(site: Site) -> Iterator[LintFinding]:
     held = cgroup.value("ConstrainRAMSpace", "ConstrainSwapSpace") if cgroup else None
     constrained = held is not None and held.text.lower() in TRUE and "cgroup" in map(bare, site.words("TaskPlugin"))
     if gather and constrained and "overmemorykill" in site.words("JobAcctGatherParams"):
-        message = "cgroup.conf constrains memory already, and no daemon starts with OverMemoryKill besides"
+        message = "cgroup.conf already constrains memory; no daemon starts with OverMemoryKill as well"
         yield site.error("slurm-value-wrong", gather, message, "delete OverMemoryKill")
 
 
@@ -113,57 +113,62 @@ def gathering(site: Site) -> Iterator[LintFinding]:
     """What measures jobs."""
     gather = site.setting("JobAcctGatherType")
     if gather and site.plugin("JobAcctGatherType") == "linux" and site.plugin("ProctrackType") == "pgid":
-        message = "with proctrack/pgid the use of jobs is measured by a much slower way; Slurm warns of it"
-        yield site.warning("slurm-value-harmful", gather, message, "ProctrackType=proctrack/cgroup")
+        message = "with proctrack/pgid Slurm gathers job usage by a much slower method; it logs a warning"
+        yield site.warning("slurm-value-harmful", gather, message, "write ProctrackType=proctrack/cgroup")
     profile = site.setting("AcctGatherProfileType")
     key = _PROFILES.get(site.plugin("AcctGatherProfileType"))
     config = site.folder.config("acct_gather.conf")
     if profile and key and (config is None or config.value(key) is None):
-        message = f"'{profile.text}' needs {key} in acct_gather.conf, and no daemon starts without"
-        yield site.error("slurm-key-lacking", profile, message, f"{key}=… in acct_gather.conf")
+        message = f"'{profile.text}' requires {key} in acct_gather.conf; no daemon starts without it"
+        yield site.error("slurm-key-lacking", profile, message, f"add {key}=… to acct_gather.conf")
 
 
 def parameters(site: Site) -> Iterator[LintFinding]:
     """Plugins and words that stop without what they need."""
     groups = site.setting("MCSPlugin")
     if groups and site.plugin("MCSPlugin") == "group" and site.setting("MCSParameters") is None:
-        message = "mcs/group needs MCSParameters, and no daemon starts without"
-        yield site.error("slurm-value-wrong", groups, message, "MCSParameters=enforced:group1|group2")
+        message = "mcs/group requires MCSParameters; no daemon starts without it"
+        yield site.error("slurm-value-wrong", groups, message, "write MCSParameters=enforced:group1|group2")
     params = site.setting("TaskPluginParam")
     for word in ("oomkillstep", "slurmdspecoverride"):
         without = "cgroup" not in map(bare, site.words("TaskPlugin")) and site.has("task-words-need-cgroup")
         if params and without and word in site.words("TaskPluginParam"):
-            message = f"{word} needs task/cgroup, and no daemon starts without"
+            message = f"{word} requires task/cgroup; no daemon starts without it"
             yield site.error("slurm-value-wrong", params, message, _BOTH_TASKS)
     certificates = site.setting("CertmgrType")
     script = site.plugin("CertmgrType") == "script" and site.has("certmgr-script-checked")
     if certificates and script and "sign_csr_script" not in site.words("CertmgrParameters"):
-        message = "certmgr/script needs sign_csr_script in CertmgrParameters, and slurmctld does not start without"
-        yield site.error("slurm-value-wrong", certificates, message, "CertmgrParameters=sign_csr_script=…")
+        message = "certmgr/script requires sign_csr_script in CertmgrParameters; slurmctld does not start without it"
+        yield site.error("slurm-value-wrong", certificates, message, "write CertmgrParameters=sign_csr_script=…")
 
 
 def scripts(site: Site) -> Iterator[LintFinding]:
     """What is looked for beside slurm.conf."""
     submit = site.setting("JobSubmitPlugins")
     if submit and "lua" in map(bare, site.words("JobSubmitPlugins")) and not site.folder.has("job_submit.lua"):
-        message = "no job_submit.lua beside slurm.conf; where it is missing on the node too, slurmctld does not start"
+        message = "job_submit.lua is not next to slurm.conf; slurmctld does not start if it is missing on the host too"
         yield site.warning("slurm-key-lacking", submit, message)
     for key in ("PrologSlurmctld", "EpilogSlurmctld"):
         for program in site.slurm.settings(key) if site.slurm and site.has("programs-by-name") else ():
             if program.text and not program.text.startswith("/") and not site.folder.has(program.text):
-                message = f"no '{program.text}' beside slurm.conf; where it is missing on the node too, slurmctld stops"
-                yield site.warning("slurm-key-lacking", program, message, "a whole path, or the file beside slurm.conf")
+                message = (
+                    f"'{program.text}' is not next to slurm.conf; slurmctld does not start if it is missing on"
+                    " the host too"
+                )
+                yield site.warning(
+                    "slurm-key-lacking", program, message, "write an absolute path, or put the file next to slurm.conf"
+                )
 
 
 def power_actions(site: Site) -> Iterator[LintFinding]:
     for action in site.slurm.entries("PowerAction") if site.slurm else ():
         place = action.own_value("Location")
         if place is None or place.text.lower() not in ("slurmctld", "slurmd"):
-            message = f"PowerAction '{action.names}' says not where it runs, and no daemon starts"
-            yield site.error("slurm-value-wrong", place or action, message, "Location=slurmctld or Location=slurmd")
+            message = f"PowerAction '{action.names}' has no Location; no daemon starts"
+            yield site.error("slurm-value-wrong", place or action, message, "add Location=slurmctld or Location=slurmd")
         elif not action.text("Program"):
-            message = f"PowerAction '{action.names}' has no Program, and no daemon starts"
-            yield site.error("slurm-value-wrong", action, message, "Program=/path")
+            message = f"PowerAction '{action.names}' has no Program; no daemon starts"
+            yield site.error("slurm-value-wrong", action, message, "write Program=/path")
 
 
 CHECKS = (route, select, shared_gpus, containment, memory_twice, gathering, parameters, scripts, power_actions)

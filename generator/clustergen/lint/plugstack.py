@@ -19,7 +19,7 @@ def stack(site: Site) -> Iterator[LintFinding]:
     name = named.text.rpartition("/")[2] if named else "plugstack.conf"
     yield from _file(site, name, set())
     if named and site.folder.text(name) is None:
-        yield site.note("conf-include", named, f"'{name}' is not in this folder: what it says is not looked at")
+        yield site.note("conf-include", named, f"'{name}' is not in this directory and was not checked")
 
 
 def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
@@ -28,7 +28,7 @@ def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
     try:
         text = site.folder.text(name)
     except OSError as err:
-        yield site.warning("conf-include", name, f"it cannot be read: {err.strerror or err}")
+        yield site.warning("conf-include", name, f"cannot read this file: {err.strerror or err}")
         return
     if text is None:
         return
@@ -44,22 +44,22 @@ def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
             yield site.warning(
                 "plugstack-line",
                 spot,
-                f"no line begins with '{verb}', but with required, optional or include; Slurm skips it",
-                "required /usr/lib/…/plugin.so",
+                f"a line must begin with required, optional or include, not '{verb}'; Slurm skips it",
+                "write required /usr/lib/…/plugin.so",
             )
         elif len(words) < 2:
             yield site.warning(
                 "plugstack-line",
                 spot,
-                f"no plugin follows '{verb}'; Slurm skips the line, and logs an error",
-                f"{verb} /usr/lib/…/plugin.so",
+                f"no plugin follows '{verb}'; Slurm skips the line and logs an error",
+                f"write {verb} /usr/lib/…/plugin.so",
             )
         elif not words[1][0].endswith(".so"):
             plugin, at = words[1]
             yield site.warning(
                 "plugstack-line",
                 Spot(name, Span(number, at, at + len(plugin))),
-                f"'{plugin}' is no plugin: their names end in .so",
+                f"'{plugin}' is not a plugin: plugin names end in .so",
             )
 
 
@@ -67,7 +67,7 @@ def _include(site: Site, name: str, number: int, words: list[tuple[str, int]], r
     verb, column = words[0]
     if len(words) < 2:
         yield site.warning(
-            "plugstack-line", Spot(name, Span(number, column, column + len(verb))), "include names no file"
+            "plugstack-line", Spot(name, Span(number, column, column + len(verb))), "include has no file name"
         )
         return
     pattern, at = words[1]
@@ -79,7 +79,7 @@ def _include(site: Site, name: str, number: int, words: list[tuple[str, int]], r
     matches = islice(site.folder.path.glob(inside.replace("**", "*")), _MOST_FILES)
     files = [str(path.relative_to(site.folder.path)) for path in sorted(matches) if path.is_file()]
     if not files and "*" not in pattern:
-        yield site.warning("conf-include", spot, f"'{pattern}' is not there; Slurm logs an error")
+        yield site.warning("conf-include", spot, f"'{pattern}' does not exist; Slurm logs an error")
     for file in files:
         if file == name:
             yield site.warning("conf-include", spot, f"'{file}' includes itself")

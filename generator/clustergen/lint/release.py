@@ -60,7 +60,7 @@ def named(text: str) -> SlurmRelease:
     try:
         release = SlurmRelease(text)
     except ValueError:
-        raise ValueError(f"'{text}' is no release of Slurm; it is one of {choices}") from None
+        raise ValueError(f"'{text}' is not a Slurm release; use one of {choices}") from None
     if release not in releases:
-        raise ValueError(f"Slurm {release} is not known here; it is one of {choices}")
+        raise ValueError(f"Slurm {release} is not in the catalogue; use one of {choices}")
     return release

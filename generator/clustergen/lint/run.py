@@ -105,12 +105,12 @@ def _located(path: Path) -> tuple[Path, str]:
         inside = Path(os.path.realpath(below)).is_relative_to(os.path.realpath(path))
         place = below if inside and not is_there(path / "slurm.conf") and is_there(below / "slurm.conf") else path
         if not any(is_there(place / name) for name in (*files(), *_OTHERS)):
-            raise ClustergenError(f"{path}: no slurm.conf in this directory, nor another file of Slurm's")
+            raise ClustergenError(f"{path}: this directory contains neither slurm.conf nor another Slurm file")
         return place, "slurm.conf"
     if path.is_symlink():  # named by the user, so it may lead anywhere
         path = Path(os.path.realpath(path))
         if path.is_symlink():
-            raise ClustergenError(f"{path}: its links lead in a circle")
+            raise ClustergenError(f"{path}: its symbolic links form a loop")
     if not path.exists():
         raise ClustergenError(f"{path}: no such file or directory")
     if not path.is_file():
@@ -136,7 +136,7 @@ def _unreadable(folder: Folder) -> Iterator[LintFinding]:
         except OSError as err:
             place = Place(folder.shown(name))
             yield LintFinding(
-                Diagnostic("file-unreadable", Severity.ERROR, place, f"it cannot be read: {err.strerror or err}")
+                Diagnostic("file-unreadable", Severity.ERROR, place, f"cannot read this file: {err.strerror or err}")
             )
 
 
@@ -148,7 +148,7 @@ def _all(folder: Folder, release: SlurmRelease) -> Iterator[LintFinding]:
                 "slurm-key-lacking",
                 Severity.INFO,
                 Place(str(folder.path)),
-                "no slurm.conf here: only the other files are looked at",
+                "this directory contains no slurm.conf, so only the other files are checked",
             )
         )
     for name in files():

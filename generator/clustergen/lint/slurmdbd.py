@@ -16,20 +16,20 @@ _REQUIRED = {
     "StorageType": (
         "slurm-key-lacking",
         Severity.ERROR,
-        "no StorageType: slurmdbd does not start",
-        f"StorageType={_STORAGE}",
+        "StorageType is not set; slurmdbd does not start",
+        f"add StorageType={_STORAGE}",
     ),
     "DbdHost": (
         "slurm-key-lacking",
         Severity.WARNING,
-        "no DbdHost: slurmdbd takes localhost, and logs an error",
-        "DbdHost=…, the name of its machine",
+        "DbdHost is not set: slurmdbd uses localhost and logs an error",
+        "add DbdHost=…, the host name of slurmdbd",
     ),
     "SlurmUser": (
         "slurm-user-root",
         Severity.WARNING,
-        "no SlurmUser: slurmdbd runs as root",
-        "SlurmUser=slurm, as in slurm.conf",
+        "SlurmUser is not set, so slurmdbd runs as root",
+        "add SlurmUser=slurm, as in slurm.conf",
     ),
 }
 """What slurmdbd.conf has to say → code, severity, message and hint where it does not."""
@@ -59,8 +59,8 @@ def plugins(site: Site) -> Iterator[LintFinding]:
     if auth and auth.text:
         yield from site.remarks(auth, values.plugins(site.release, "AuthType", auth.text))
     if storage and storage.text != _STORAGE:
-        message = f"slurmdbd has no plugin '{storage.text}', and does not start"
-        yield site.error("slurm-plugin-unknown", storage, message, f"StorageType={_STORAGE}")
+        message = f"'{storage.text}' is not a plugin of slurmdbd, which does not start"
+        yield site.error("slurm-plugin-unknown", storage, message, f"write StorageType={_STORAGE}")
 
 
 def agreement(site: Site) -> Iterator[LintFinding]:
@@ -85,7 +85,7 @@ def hashes(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "slurm-value-harmful",
             ours,
-            f"slurmdbd has not loaded {ours.text}, so slurmctld and sacctmgr get no connection to it",
+            f"slurmdbd does not load {ours.text}, so slurmctld and sacctmgr cannot connect to it",
             f"write HashPlugin={ours.text} in slurmdbd.conf too",
         )
 
@@ -103,8 +103,8 @@ def secrets(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "slurm-secret-readable",
             secret,
-            f"a password in a file of mode {mode:o}; slurmdbd {site.release} wants {words}, or does not start",
-            f"chmod 600 {site.folder.shown(config.name)}",
+            f"this file contains a password and has mode {mode:o}; slurmdbd {site.release} requires {words} to start",
+            f"run chmod 600 {site.folder.shown(config.name)}",
             key=True,
         )
 

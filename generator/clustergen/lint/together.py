@@ -48,7 +48,7 @@ def combinations(site: Site) -> Iterator[LintFinding]:
         if key == "FastSchedule" and setting.text.strip() == "1":
             remark = Remark(
                 remark.code,
-                "FastSchedule=1 has no effect any more; Slurm logs an error for it",
+                "FastSchedule=1 no longer has an effect; Slurm logs an error for it",
                 "delete it",
                 remark.outcome,
                 on_key=True,
@@ -78,8 +78,8 @@ def timeouts(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "slurm-value-harmful",
             kill,
-            f"nodes go down with 'Kill task failed' too early; Slurm wants 5 times MessageTimeout, {5 * message}",
-            f"write {5 * message} or more, or leave it out",
+            f"nodes drain with 'Kill task failed' too early; Slurm requires 5 times MessageTimeout, {5 * message}",
+            f"write {5 * message} or more, or remove it",
         )
     program, every = site.setting("HealthCheckProgram"), site.setting("HealthCheckInterval")
     interval = integer(every.text) if every else None
@@ -88,7 +88,7 @@ def timeouts(site: Site) -> Iterator[LintFinding]:
             "slurm-key-ignored",
             program,
             "the health check never runs: HealthCheckInterval is 0",
-            "HealthCheckInterval=300",
+            "write HealthCheckInterval=300",
             key=True,
         )
     if _knows(site, "HealthCheckTimeout") and every and interval:
@@ -97,8 +97,8 @@ def timeouts(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-value-harmful",
                 every,
-                f"a check may take {limit} s (HealthCheckTimeout), and the next one begins after {interval} s",
-                "a longer interval, or a shorter HealthCheckTimeout",
+                f"a health check may take {limit} s (HealthCheckTimeout), but the next one starts after {interval} s",
+                "raise HealthCheckInterval, or lower HealthCheckTimeout",
             )
 
 
@@ -113,7 +113,7 @@ def suspending(site: Site) -> Iterator[LintFinding]:
                 "slurm-key-ignored",
                 suspend,
                 "without SuspendProgram and ResumeProgram no node is ever suspended",
-                "delete it, or name both programs",
+                "delete it, or set both programs",
                 key=True,
             )
             return
@@ -124,7 +124,7 @@ def numbers(site: Site) -> Iterator[LintFinding]:
     first, last = site.setting("FirstJobId"), site.setting("MaxJobId")
     one, other = integer(first.text if first else "1"), integer(last.text if last else None)
     if last and one is not None and other is not None and one > other:
-        yield site.error("slurm-value-wrong", last, f"MaxJobId is below FirstJobId {one}, and no daemon starts")
+        yield site.error("slurm-value-wrong", last, f"MaxJobId is below FirstJobId {one}; no daemon starts")
     array, jobs = site.setting("MaxArraySize"), integer(site.text("MaxJobCount"))
     size = integer(array.text) if array else None
     if array and size is not None and jobs is not None and size > jobs:
@@ -136,8 +136,8 @@ def numbers(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-key-ignored",
                 cpu,
-                f"{cpu.key} is ignored, since {node.key} is there; Slurm logs an error",
-                "one of them",
+                f"{cpu.key} is ignored because {node.key} is set; Slurm logs an error",
+                "remove one of them",
                 key=True,
             )
     most = site.setting("MaxNodeCount")
@@ -146,7 +146,7 @@ def numbers(site: Site) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong",
             most,
-            f"there are {len(site.hosts)} nodes, and slurmctld does not start with more than this",
+            f"the cluster has {len(site.hosts)} nodes; slurmctld does not start with more than MaxNodeCount",
         )
 
 
@@ -161,10 +161,10 @@ def lists(site: Site) -> Iterator[LintFinding]:
         number = integer(values.get(word))
         if number is not None and (number > test or (word == "bf_max_job_part" and number == test)):
             yield site.warning(
-                "slurm-value-harmful", words, f"{word}={number} never counts: bf_max_job_test stops at {test} jobs"
+                "slurm-value-harmful", words, f"{word}={number} has no effect: bf_max_job_test is {test}"
             )
     if integer(values.get("bf_max_job_user")) and integer(values.get("bf_max_job_assoc")):
-        yield site.warning("slurm-value-harmful", words, "bf_max_job_user is ignored, since bf_max_job_assoc is there")
+        yield site.warning("slurm-value-harmful", words, "bf_max_job_user is ignored because bf_max_job_assoc is set")
 
 
 def exclusions(site: Site) -> Iterator[LintFinding]:
@@ -174,27 +174,27 @@ def exclusions(site: Site) -> Iterator[LintFinding]:
     for down in site.slurm.entries("DownNodes"):
         for host in expanded(down.names) or ():
             if host not in site.hosts:
-                yield site.warning("node-unknown", down, f"no node is called '{host}'", near_node(site, host))
+                yield site.warning("node-unknown", down, f"node '{host}' is not defined", near_node(site, host))
                 break
     nodes = site.setting("SuspendExcNodes")
     for host in (expanded(nodes.text) or ()) if nodes and ":" not in nodes.text else ():
         if nodes and host not in site.hosts and host not in site.node_sets:
-            yield site.warning("node-unknown", nodes, f"no node is called '{host}'", near_node(site, host))
+            yield site.warning("node-unknown", nodes, f"node '{host}' is not defined", near_node(site, host))
             break
     parts = site.setting("SuspendExcParts")
     names = dict.fromkeys(partition.names for partition in site.partitions)
     for name in parts.text.split(",") if parts else ():
         if parts and name.strip() not in names:
             hint = did_you_mean(name, islice(names, 2000))
-            yield site.warning("partition-unknown", parts, f"no partition is called '{name.strip()}'", hint)
+            yield site.warning("partition-unknown", parts, f"partition '{name.strip()}' is not defined", hint)
 
 
 def limits(site: Site) -> Iterator[LintFinding]:
     """The limits that go along with a job: a list of those, or of all others."""
     setting, others = site.setting("PropagateResourceLimits"), site.setting("PropagateResourceLimitsExcept")
     if setting and others:
-        message = "PropagateResourceLimits is ignored, since PropagateResourceLimitsExcept is there"
-        yield site.warning("slurm-key-ignored", setting, message, "one of them", key=True)
+        message = "PropagateResourceLimits is ignored because PropagateResourceLimitsExcept is set"
+        yield site.warning("slurm-key-ignored", setting, message, "remove one of them", key=True)
 
 
 def cloud(site: Site) -> Iterator[LintFinding]:
@@ -209,7 +209,7 @@ def cloud(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "cloud-without-power-saving",
             site.folder.main,
-            f"cloud nodes without {' and '.join(lacking)}: nothing starts them, and their jobs stay CONFIGURING",
+            f"without {' and '.join(lacking)} slurmctld never starts cloud nodes, and their jobs stay CONFIGURING",
             f"set {', '.join(lacking)}",
         )
 

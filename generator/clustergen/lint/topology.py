@@ -39,23 +39,23 @@ def _yaml_instead(site: Site) -> bool:
 def _no_file(site: Site, plugin: str) -> Iterator[LintFinding]:
     setting = site.setting("TopologyPlugin")
     if setting and plugin in _NEEDS_FILE and not _yaml_instead(site):
-        message = f"topology/{plugin} needs a topology.conf, and slurmctld does not start without"
-        yield site.error("slurm-key-lacking", setting, message, "topology.conf beside slurm.conf")
+        message = f"topology/{plugin} requires topology.conf; slurmctld does not start without it"
+        yield site.error("slurm-key-lacking", setting, message, "add topology.conf next to slurm.conf")
 
 
 def _not_read(site: Site, config: Config, plugin: str) -> LintFinding | None:
     """Why Slurm makes nothing of the file; None where it does."""
     if _yaml_instead(site):
-        message = f"topology.yaml is there, so Slurm {site.release} does not read this file"
-        return site.warning("topology-ignored", config.name, message, "one of them")
+        message = f"topology.yaml exists, so Slurm {site.release} does not read this file"
+        return site.warning("topology-ignored", config.name, message, "remove one of them")
     if plugin in _OTHER_LINES and config.entries("SwitchName") + config.entries("BlockName"):
-        message = f"topology/{plugin} knows no switches and no blocks, and slurmctld does not start with these lines"
-        hint = "TopologyPlugin=topology/tree, or topology/block"
+        message = f"topology/{plugin} has neither switches nor blocks; slurmctld does not start with these lines"
+        hint = "write TopologyPlugin=topology/tree or TopologyPlugin=topology/block"
         return site.error("topology-ignored", config.name, message, hint)
     if site.slurm and plugin not in _NEEDS_FILE:
         is_set = f"topology/{plugin}" if plugin else "not set"
         message = f"Slurm does not read this file: TopologyPlugin is {is_set}"
-        return site.warning("topology-ignored", config.name, message, "TopologyPlugin=topology/tree")
+        return site.warning("topology-ignored", config.name, message, "write TopologyPlugin=topology/tree")
     return None
 
 
@@ -66,20 +66,22 @@ def _tree(site: Site, config: Config) -> Iterator[LintFinding]:
         switches = [Switch(entry.name, entry.own_value("Nodes"), entry.own_value("Switches")) for entry in entries]
         yield from tree(site, switches, config.name)
     elif listed:
-        message = "these are blocks, and TopologyPlugin is topology/tree; slurmctld does not start"
-        yield site.error("topology-without-switches", listed[0], message, "TopologyPlugin=topology/block", key=True)
+        message = "this file defines blocks, but TopologyPlugin is topology/tree; slurmctld does not start"
+        yield site.error(
+            "topology-without-switches", listed[0], message, "write TopologyPlugin=topology/block", key=True
+        )
     else:
         severity = Severity.ERROR if site.has("tree-needs-switches") else Severity.WARNING
-        message = "no SwitchName: there is no tree"
-        yield site.finding("topology-without-switches", severity, config.name, message, "SwitchName=s1 Nodes=…")
+        message = "no SwitchName line, so there is no tree"
+        yield site.finding("topology-without-switches", severity, config.name, message, "add SwitchName=s1 Nodes=…")
 
 
 def _blocks(site: Site, config: Config) -> Iterator[LintFinding]:
     listed = [Block(entry.name, entry.own_value("Nodes")) for entry in config.entries("BlockName")]
     yield from blocks(site, listed, _sizes(site, config))
     if not listed:
-        message = "no BlockName: slurmctld does not start"
-        yield site.error("topology-blocks-missing", config.name, message, "BlockName=b1 Nodes=…")
+        message = "no BlockName line; slurmctld does not start"
+        yield site.error("topology-blocks-missing", config.name, message, "add BlockName=b1 Nodes=…")
 
 
 def _sizes(site: Site, config: Config) -> list[Size]:

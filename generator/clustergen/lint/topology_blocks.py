@@ -11,7 +11,7 @@ from clustergen.lint.hostlists import members
 from clustergen.lint.site import Site, Spot, expanded, integer
 from clustergen.slurmconf.config import Setting
 
-_UNKNOWN, _TWICE = "block-node-unknown", ("block-node-twice", "is in block '{}' already")
+_UNKNOWN, _TWICE = "block-node-unknown", ("block-node-twice", "is already in block '{}'")
 _MOST_DOUBLINGS = 15
 _MOST_NODES = 65_536
 
@@ -37,7 +37,10 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintF
     for block in listed:
         first = seen.setdefault(block.name.text, block)
         if first is not block:
-            message = f"'{block.name.text}' is a block by line {first.name.key_at.line} already; slurmctld stops"
+            message = (
+                f"block '{block.name.text}' is already defined on line {first.name.key_at.line}; slurmctld does"
+                " not start"
+            )
             yield site.error("block-node-twice", block.name, message)
         elif block.nodes is not None:
             yield from members(site, block.nodes, block.name.text, owner, _UNKNOWN, _TWICE)
@@ -47,8 +50,10 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintF
     outside = [host for host in site.hosts if host not in owner]
     if outside and listed and readable and site.complete:
         shown = compress(outside[:2000], suffixes=True)
-        message = f"{shown} are in no block, and Slurm starts jobs on nodes of blocks only"
-        yield site.warning("node-without-block", site.hosts[outside[0]], message, "put every node into a block")
+        message = (
+            f"{shown} {'is' if len(outside) == 1 else 'are'} in no block, and Slurm starts jobs only on nodes in blocks"
+        )
+        yield site.warning("node-without-block", site.hosts[outside[0]], message, "add every node to a block")
 
 
 def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[LintFinding]:
@@ -64,9 +69,11 @@ def _sizes(site: Site, sizes: list[Size]) -> Iterator[LintFinding]:
     for size in sizes:
         number = integer(size.text)
         if not number or number > _MOST_NODES:
-            yield site.error("block-size", size.spot, f"'{size.text}' is no number of nodes; slurmctld does not start")
+            yield site.error(
+                "block-size", size.spot, f"'{size.text}' is not a number of nodes; slurmctld does not start"
+            )
         elif base and not _doubled(number, base):
-            message = f"{number} is not {base} times a power of two, and slurmctld does not start"
+            message = f"block size {number} is not {base} times a power of two; slurmctld does not start"
             yield site.error("block-size", size.spot, message)
 
 

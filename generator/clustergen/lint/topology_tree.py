@@ -9,12 +9,12 @@ from typing import NamedTuple
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import compress
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.hostlists import members, spot_of, unreadable
+from clustergen.lint.hostlists import members, not_defined, spot_of, unreadable
 from clustergen.lint.site import Site, expanded
 from clustergen.slurmconf.config import Setting
 
 _LONGEST = 64
-_UNKNOWN, _TWICE = "switch-node-unknown", ("node-on-two-leaves", "hangs on '{}' already; Slurm warns of it")
+_UNKNOWN, _TWICE = "switch-node-unknown", ("node-on-two-leaves", "is already connected to '{}'; Slurm logs a warning")
 
 
 class Switch(NamedTuple):
@@ -39,7 +39,7 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[LintFinding]:
         first = switches.setdefault(switch.name.text, switch)
         if first is not switch:
             where = f"line {first.name.key_at.line}"
-            message = f"'{switch.name.text}' is a switch by {where} already; slurmctld stops"
+            message = f"switch '{switch.name.text}' is already defined on {where}; slurmctld does not start"
             yield site.error("switch-duplicate", switch.name, message)
     leaf: dict[str, str] = {}
     for name, switch in switches.items():
@@ -51,7 +51,7 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[LintFinding]:
     yield from _twice_below(site, switches, parent)
     circle = _above_itself(switches, parent)
     if circle is not None:
-        message = f"'{circle}' is above itself: this is no tree, and slurmctld does not start"
+        message = f"the switches above '{circle}' form a cycle; slurmctld does not start"
         yield site.error("switch-cycle", switches[circle].name, message)
     elif site.complete and all(map(_readable, switches.values())):
         yield from _reach(site, [switch for name, switch in switches.items() if name not in parent], leaf, file)
@@ -60,15 +60,23 @@ def tree(site: Site, listed: list[Switch], file: str) -> Iterator[LintFinding]:
 def _ports(site: Site, name: str, switch: Switch) -> Iterator[LintFinding]:
     """A name that is short enough, and either nodes or switches."""
     if len(name) >= _LONGEST:
-        message = f"a switch's name has fewer than {_LONGEST} characters, and slurmctld does not start"
+        message = f"the switch name has {len(name)} characters; slurmctld does not start with more than {_LONGEST - 1}"
         yield site.error("switch-name-too-long", switch.name, message)
     if switch.nodes and switch.children:
-        message = f"'{name}' has both nodes and switches, and slurmctld does not start"
-        yield site.error("switch-node-unknown", switch.children, message, "nodes hang on leaves", key=True)
+        message = f"switch '{name}' has both Nodes and Switches; slurmctld does not start"
+        yield site.error(
+            "switch-node-unknown",
+            switch.children,
+            message,
+            "remove Nodes, or remove Switches: only leaf switches have nodes",
+            key=True,
+        )
     elif not switch.nodes and not switch.children:
         severity = Severity.WARNING if site.has("empty-switches") else Severity.ERROR
-        message = f"'{name}' has neither nodes nor switches"
-        yield site.finding("switch-node-unknown", severity, switch.name, message, "nodes, or the switches below it")
+        message = f"switch '{name}' has neither Nodes nor Switches"
+        yield site.finding(
+            "switch-node-unknown", severity, switch.name, message, "add Nodes, or Switches with the switches below it"
+        )
 
 
 def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iterator[LintFinding]:
@@ -76,11 +84,10 @@ def _children(site: Site, name: str, switch: Switch, switches: Switches) -> Iter
     if children is None:
         return
     if expanded(children.text) is None:
-        yield unreadable(site, children, f"the switches below '{name}' are no host list")
+        yield unreadable(site, children, f"Switches of '{name}' is not a host list")
     missing = [child for child in switch.below() if child not in switches]
     if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        message = f"no switch is called '{missing[0]}'{more}, and slurmctld does not start"
+        message = f"{not_defined('switch', missing)}; slurmctld does not start"
         hint = did_you_mean(missing[0], islice(switches, 2000))
         yield site.error("switch-unknown", spot_of(site, children, missing[0]), message, hint)
 
@@ -90,7 +97,7 @@ def _twice_below(site: Site, switches: Switches, parent: dict[str, str]) -> Iter
     for name, switch in switches.items():
         for child in switch.below():
             if parent.setdefault(child, name) != name:
-                message = f"'{child}' hangs on '{parent[child]}' already: this is no tree"
+                message = f"switch '{child}' is already connected to '{parent[child]}', so the switches form no tree"
                 yield site.warning("switch-cycle", switch.name, message)
 
 
@@ -115,10 +122,16 @@ def _reach(site: Site, roots: list[Switch], leaf: Mapping[str, str], file: str) 
     """Whether a job can have any nodes together."""
     outside = [host for host in site.hosts if host not in leaf]
     if outside and len(outside) < len(site.hosts):
-        message = f"{compress(outside[:2000], suffixes=True)} hang on no switch; jobs cannot span them and others"
-        yield site.warning("node-without-switch", site.hosts[outside[0]], message, f"name them on a leaf of {file}")
+        are = "is" if len(outside) == 1 else "are"
+        message = (
+            f"{compress(outside[:2000], suffixes=True)} {are} not connected to any switch; jobs cannot span them"
+            " and others"
+        )
+        yield site.warning(
+            "node-without-switch", site.hosts[outside[0]], message, f"add them to a leaf switch in {file}"
+        )
     if len(roots) > 1 or outside:
         names = ", ".join(sorted(root.name.text for root in roots)[:6])
-        message = f"no switch reaches all nodes: {names} are not joined, and no job spans them"
+        message = f"no switch connects all nodes: {names} are separate, and no job can span them"
         place = roots[1].name if len(roots) > 1 else file
-        yield site.warning("topology-not-joined", place, message, "a switch above them, if cables join them")
+        yield site.warning("topology-not-joined", place, message, "add a switch above them if they are cabled")

@@ -40,14 +40,14 @@ def conf(site: Site) -> Iterator[LintFinding]:
     if text is None:
         return
     if not site.has("topology-yaml"):
-        message = f"Slurm reads topology.yaml from {since('topology-yaml')} on; {site.release} does not know it"
+        message = f"topology.yaml requires Slurm {since('topology-yaml')} or newer; {site.release} ignores it"
         yield site.warning("topology-ignored", _FILE, message, "topology.conf")
         return
     root = _composed(site, text)
     if isinstance(root, LintFinding):
         yield root
     elif not isinstance(root, SequenceNode):
-        message = "a list of topologies is wanted; slurmctld does not start"
+        message = "the file is not a list of topologies; slurmctld does not start"
         yield site.error("type-wrong", _spot(root), message, "- topology: NAME")
     else:
         names: set[str] = set()
@@ -63,7 +63,7 @@ def _composed(site: Site, text: str) -> Node | LintFinding | None:
     except YamlNodesError as err:
         spot = Spot(_FILE, Span(err.line, err.column, err.column + 1))
         if err.is_bound:
-            return site.error("file-unreadable", spot, f"it cannot be read: {err.message}")
+            return site.error("file-unreadable", spot, f"cannot read this file: {err.message}")
         code = "yaml-too-deep" if err.is_depth else "yaml-syntax"
         return site.error(code, spot, f"{err.message}; slurmctld does not start")
 
@@ -72,14 +72,14 @@ def _asked_for(site: Site, names: set[str]) -> Iterator[LintFinding]:
     for part in site.partitions:
         setting = part.own_value("Topology")
         if setting and setting.text not in names:
-            message = f"no topology is called '{setting.text}', and slurmctld does not start"
+            message = f"topology '{setting.text}' is not defined; slurmctld does not start"
             yield site.error("topology-unknown", setting, message, did_you_mean(setting.text, names))
 
 
 def _topology(site: Site, item: Node, names: set[str]) -> Iterator[LintFinding]:
     fields = _fields(item)
     if fields is None:
-        message = "a topology is a mapping; slurmctld does not start"
+        message = "this topology is not a mapping; slurmctld does not start"
         yield site.error("type-wrong", _spot(item), message, "- topology: NAME")
         return
     yield from _keys(site, fields, "topology")
@@ -88,11 +88,11 @@ def _topology(site: Site, item: Node, names: set[str]) -> Iterator[LintFinding]:
     for kind in kinds:
         behaviour = f"topology-{_KINDS[kind]}"
         if not site.has(behaviour):
-            message = f"'{kind}' exists from Slurm {since(behaviour)} on; this is {site.release}"
+            message = f"'{kind}' requires Slurm {since(behaviour)} or newer; this is {site.release}"
             yield site.error("topology-too-new", _spot(fields[kind][1]), message)
     if len(kinds) != 1:
-        message = "a topology is one of tree, block and flat; slurmctld does not start"
-        yield site.error("key-missing", _spot(item), message, "tree: {switches: […]}")
+        message = "a topology must have exactly one of tree, block and flat; slurmctld does not start"
+        yield site.error("key-missing", _spot(item), message, "write tree: {switches: […]}")
     elif kinds[0] == "tree":
         yield from _tree(site, fields["tree"][1])
     elif kinds[0] == "block":
@@ -103,15 +103,17 @@ def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[
     """The name, and whether the topology is that of the cluster."""
     name = _setting(fields, "topology")
     if name is None:
-        message = "a topology without a name: no partition can ask for it"
+        message = "this topology has no name, so no partition can use it"
         yield site.warning("key-missing", _spot(item), message, "- topology: NAME")
     elif name.text in names:
-        yield site.warning("topology-unknown", name, f"'{name.text}' is a topology already")
+        yield site.warning("topology-unknown", name, f"topology '{name.text}' is already defined")
     else:
         names.add(name.text)
     default = _setting(fields, "cluster_default")
     if default and default.text.lower() not in (*TRUE, "no", "false", "0"):
-        yield site.warning("type-wrong", default, "cluster_default is true or false; Slurm takes it without a word")
+        yield site.warning(
+            "type-wrong", default, "cluster_default must be true or false; Slurm accepts this value silently"
+        )
 
 
 def _tree(site: Site, body: Node) -> Iterator[LintFinding]:
@@ -123,18 +125,18 @@ def _tree(site: Site, body: Node) -> Iterator[LintFinding]:
         yield from _keys(site, entry, "switch")
         name, nodes, children = (_setting(entry, key) for key in _KEYS["switch"])
         if name is None:
-            message = "a switch without a name; slurmctld does not start"
-            yield site.error("key-missing", _spot(item), message, "- switch: NAME")
+            message = "this switch has no name; slurmctld does not start"
+            yield site.error("key-missing", _spot(item), message, "write - switch: NAME")
             continue
         if nodes and children:
-            message = f"'{name.text}' has both nodes and children; Slurm ignores the children, and warns"
+            message = f"switch '{name.text}' has both nodes and children; Slurm ignores the children and logs a warning"
             yield site.warning("switch-node-unknown", children, message)
         switches.append(Switch(name, nodes, None if nodes else children))
     if switches:
         yield from tree(site, switches, _FILE)
     else:
-        message = "a tree without switches; slurmctld does not start"
-        yield site.error("topology-without-switches", _spot(body), message, "switches: [{switch: s1, nodes: …}]")
+        message = "this tree has no switches; slurmctld does not start"
+        yield site.error("topology-without-switches", _spot(body), message, "write switches: [{switch: s1, nodes: …}]")
 
 
 def _blocks(site: Site, body: Node) -> Iterator[LintFinding]:
@@ -146,8 +148,8 @@ def _blocks(site: Site, body: Node) -> Iterator[LintFinding]:
         yield from _keys(site, entry, "block of a list")
         name = _setting(entry, "block")
         if name is None:
-            message = "a block without a name; slurmctld does not start"
-            yield site.error("key-missing", _spot(item), message, "- block: NAME")
+            message = "this block has no name; slurmctld does not start"
+            yield site.error("key-missing", _spot(item), message, "write - block: NAME")
         else:
             listed.append(Block(name, _setting(entry, "nodes")))
     sizes = [
@@ -155,19 +157,19 @@ def _blocks(site: Site, body: Node) -> Iterator[LintFinding]:
     ]
     yield from blocks(site, listed, sizes)
     if not listed:
-        message = "a topology of blocks without blocks; slurmctld does not start"
-        yield site.error("topology-blocks-missing", _spot(body), message, "blocks: [{block: b1, nodes: …}]")
+        message = "this block topology has no blocks; slurmctld does not start"
+        yield site.error("topology-blocks-missing", _spot(body), message, "write blocks: [{block: b1, nodes: …}]")
 
 
 def _keys(site: Site, fields: Mapping[str, tuple[Node, Node]], of: str) -> Iterator[LintFinding]:
     """Keys that nobody reads, and lists where Slurm reads a text."""
     for key, (at, value) in fields.items():
         if key not in _KEYS[of]:
-            message = f"a {of.partition(' ')[0]} has no key '{key}'; Slurm passes over it in silence"
+            message = f"'{key}' is not a key of a {of.partition(' ')[0]}; Slurm silently ignores it"
             yield site.warning("key-unknown", _spot(at), message, did_you_mean(key, _KEYS[of]))
         elif of in _OF_TEXTS and not isinstance(value, ScalarNode):
-            message = f"'{key}' is one text, a host list, and slurmctld does not start with this"
-            yield site.error("type-wrong", _spot(value), message, f"{key}: n[1-4],n7")
+            message = f"'{key}' must be a host list in one string; slurmctld does not start"
+            yield site.error("type-wrong", _spot(value), message, f"write {key}: n[1-4],n7")
 
 
 def _items(fields: Fields, key: str) -> list[Node]:

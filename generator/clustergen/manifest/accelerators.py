@@ -23,7 +23,7 @@ class Override(Section):
     """A setting that the vendor says to leave alone, with the reason for not doing so."""
 
     value: EnvValue = field(..., "Value.")
-    reason: Phrase = field(..., "Why; printed above the setting.")
+    reason: Phrase = field(..., "Reason; printed above the setting.")
 
 
 class Nccl(Section):
@@ -31,20 +31,24 @@ class Nccl(Section):
 
     version: Annotated[
         str, text(r"^2\.[0-9]{1,2}(\.[0-9]+)?$", 'write major and minor release: "2.27" or "2.27.5"')
-    ] = field("2.27", "Oldest NCCL that jobs bring; names and values are checked against it.")
-    debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default NCCL's own.")
-    env: dict[EnvName, EnvValue | Override] = field({}, "More variables; a debugging variable needs {value, reason}.")
-    topology_file: Literal["auto", "off"] = field(
-        "off", "auto: a topology XML where the catalogue has what it takes (for VMs)."
+    ] = field("2.27", "Oldest NCCL that jobs use; clustergen checks names and values against it.")
+    debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default: NCCL's own.")
+    env: dict[EnvName, EnvValue | Override] = field(
+        {}, "More NCCL variables; a debugging variable requires {value, reason}."
     )
-    gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(None, "RoCE with NCCL before 2.21: from show_gids.")
+    topology_file: Literal["auto", "off"] = field(
+        "off", "auto: render a topology XML if the catalogue has the required data (for VMs)."
+    )
+    gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(
+        None, "NCCL_IB_GID_INDEX: for RoCE with NCCL before 2.21, as show_gids prints it."
+    )
 
 
 class Ucx(Section):
     """UCX and Open MPI defaults."""
 
-    enabled: bool = field(True, "Whether ucx.conf and Open MPI's parameters are made.")
-    env: dict[EnvName, EnvValue] = field({}, "More UCX_ variables.")
+    enabled: bool = field(True, "Whether to render ucx.conf and Open MPI's parameters.")
+    env: dict[EnvName, EnvValue] = field({}, "More UCX variables.")
     mca: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
         EnvValue,
@@ -64,16 +68,18 @@ class Gpu(Section):
         None, "Driver branch, as 580."
     )
     kernel_modules: Literal["open", "proprietary"] | None = field(
-        None, "Which kernel modules; default open, which Blackwell needs, and proprietary for GPUs before Turing."
+        None, "Kernel modules; default: open, which Blackwell requires, and proprietary for GPUs before Turing."
     )
     persistence: bool = field(True, "nvidia-persistenced keeps the driver loaded.")
-    peermem: bool = field(False, "Load nvidia_peermem; not needed where DMA-BUF works.")
+    peermem: bool = field(False, "Load nvidia_peermem; not required with DMA-BUF.")
     acs: Literal["leave", "off"] = field(
-        "leave", "off: PCIe bridges let GPUs and NICs talk directly. For bare metal: ACS keeps virtual machines apart."
+        "leave",
+        "off: PCIe bridges allow direct traffic between GPUs and NICs. For bare metal only: ACS isolates virtual"
+        " machines.",
     )
-    profiling: Literal["admin", "everybody"] = field("admin", "Who may read GPU performance counters.")
-    compute_mode: Literal["default", "exclusive-process"] | None = field(None, "nvidia-smi -c.")
-    mig_plans: dict[Name, MigPlan] = field({}, "Ways to split a GPU, for use in node types.")
+    profiling: Literal["admin", "everybody"] = field("admin", "Who can read GPU performance counters.")
+    compute_mode: Literal["default", "exclusive-process"] | None = field(None, "Compute mode (nvidia-smi -c).")
+    mig_plans: dict[Name, MigPlan] = field({}, "MIG layouts of a GPU, for use in node types.")
     modprobe: dict[
         Annotated[
             str,

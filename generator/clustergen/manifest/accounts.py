@@ -44,23 +44,25 @@ TresLimits = dict[Tres, Annotated[int, Field(ge=-1)] | Bytes]
 class Limits(Section):
     """What an account and a user of it can be limited to."""
 
-    fairshare: Share = field(1, "Shares beside its siblings; parent: those of the account above.")
-    qos: tuple[AnyName, ...] = field((), "QOS that it may use; default those of the account above, root's are normal.")
-    default_qos: AnyName | None = field(None, "QOS of jobs that name none; default that of the account above.")
-    priority: Count | None = field(None, "Priority: weighed by priority.weights.assoc.")
-    group_jobs: Count | None = field(None, "GrpJobs: running jobs, all below it together.")
-    group_submit: Count | None = field(None, "GrpSubmitJobs: jobs, queued ones included, all below it together.")
-    group_tres: TresLimits = field({}, "GrpTRES: resources of its running jobs together, as {gres/gpu: 64}.")
+    fairshare: Share = field(1, "Fairshare: shares relative to its siblings; parent: those of the parent account.")
+    qos: tuple[AnyName, ...] = field((), "QOS that it can use; default: those of the parent account; root has normal.")
+    default_qos: AnyName | None = field(
+        None, "DefaultQOS: QOS of jobs submitted without one; default: that of the parent account."
+    )
+    priority: Count | None = field(None, "Priority of the association, weighted by priority.weights.assoc.")
+    group_jobs: Count | None = field(None, "GrpJobs: running jobs of it and all accounts below it.")
+    group_submit: Count | None = field(None, "GrpSubmitJobs: running and pending jobs of it and all accounts below it.")
+    group_tres: TresLimits = field({}, "GrpTRES: total resources of its running jobs, as {gres/gpu: 64}.")
     group_tres_minutes: TresLimits = field(
         {}, "GrpTRESMins: a budget of resource minutes, as {gres/gpu: 600000}: 10,000 GPU hours."
     )
     group_tres_run_minutes: TresLimits = field(
-        {}, "GrpTRESRunMins: resource minutes that its running jobs may still need."
+        {}, "GrpTRESRunMins: resource minutes that its running jobs can still use."
     )
-    group_wall: Minutes | None = field(None, "GrpWall: wall time of all its jobs together.")
-    max_jobs: Count | None = field(None, "MaxJobs: running jobs of each user.")
-    max_submit: Count | None = field(None, "MaxSubmitJobs: jobs of each user, queued ones included.")
-    max_wall: Minutes | None = field(None, "MaxWall: longest job.")
+    group_wall: Minutes | None = field(None, "GrpWall: total wall time of all its jobs.")
+    max_jobs: Count | None = field(None, "MaxJobs: running jobs per user.")
+    max_submit: Count | None = field(None, "MaxSubmitJobs: running and pending jobs per user.")
+    max_wall: Minutes | None = field(None, "MaxWall: maximum wall time of a job.")
     max_tres_per_job: TresLimits = field({}, "MaxTRESPerJob, as {gres/gpu: 64, mem: 4TiB}.")
     max_tres_per_node: TresLimits = field({}, "MaxTRESPerNode.")
     max_tres_minutes_per_job: TresLimits = field({}, "MaxTRESMinsPerJob: resource minutes of a job.")
@@ -72,31 +74,35 @@ class Qos(Section):
 
     description: Phrase | None = field(None, "For people.")
     priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")
-    preempt: tuple[AnyName, ...] = field((), "QOS whose jobs this one may push aside.")
-    preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(None, "For jobs of this QOS.")
+    preempt: tuple[AnyName, ...] = field((), "Preempt: QOS whose jobs this QOS can preempt.")
+    preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(
+        None, "PreemptMode of jobs of this QOS."
+    )
     exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
-    grace_time: Seconds | None = field(None, "Warning time before a preempted job ends.")
-    flags: tuple[SlurmName, ...] = field((), "QOS flags: DenyOnLimit …")
-    usage_factor: Annotated[float, Field(ge=0)] | None = field(None, "Use counts this many times.")
-    max_wall: Minutes | None = field(None, "MaxWall: longest job.")
-    max_jobs_per_user: Count | None = field(None, "Running jobs of a user.")
-    max_submit_per_user: Count | None = field(None, "Jobs of a user, queued ones included.")
-    max_tres_per_user: TresLimits = field({}, "As {gres/gpu: 16}.")
-    max_jobs_per_account: Count | None = field(None, "Running jobs of an account.")
-    max_submit_per_account: Count | None = field(None, "Jobs of an account, queued ones included.")
+    grace_time: Seconds | None = field(None, "GraceTime: time between the warning and the end of a preempted job.")
+    flags: tuple[SlurmName, ...] = field((), "Flags of the QOS, as DenyOnLimit.")
+    usage_factor: Annotated[float, Field(ge=0)] | None = field(None, "UsageFactor: usage counts this many times.")
+    max_wall: Minutes | None = field(None, "MaxWall: maximum wall time of a job.")
+    max_jobs_per_user: Count | None = field(None, "MaxJobsPerUser: running jobs of a user.")
+    max_submit_per_user: Count | None = field(None, "MaxSubmitJobsPerUser: running and pending jobs of a user.")
+    max_tres_per_user: TresLimits = field({}, "MaxTRESPerUser, as {gres/gpu: 16}.")
+    max_jobs_per_account: Count | None = field(None, "MaxJobsPerAccount: running jobs of an account.")
+    max_submit_per_account: Count | None = field(
+        None, "MaxSubmitJobsPerAccount: running and pending jobs of an account."
+    )
     max_tres_per_account: TresLimits = field({}, "MaxTRESPerAccount.")
     max_tres_per_job: TresLimits = field({}, "As {gres/gpu: 64, mem: 4TiB}.")
     max_tres_per_node: TresLimits = field({}, "MaxTRESPerNode.")
     max_tres_minutes_per_job: TresLimits = field({}, "MaxTRESMinsPerJob: resource minutes of a job.")
-    min_tres_per_job: TresLimits = field({}, "MinTRES: what a job has to ask for at least.")
-    group_jobs: Count | None = field(None, "GrpJobs: all its running jobs.")
-    group_submit: Count | None = field(None, "GrpSubmitJobs: all its jobs, queued ones included.")
-    group_tres: TresLimits = field({}, "Of all its running jobs together.")
+    min_tres_per_job: TresLimits = field({}, "MinTRES: minimum resources that a job must request.")
+    group_jobs: Count | None = field(None, "GrpJobs: total running jobs.")
+    group_submit: Count | None = field(None, "GrpSubmitJobs: total running and pending jobs.")
+    group_tres: TresLimits = field({}, "GrpTRES: total resources of its running jobs.")
     group_tres_minutes: TresLimits = field({}, "GrpTRESMins: a budget of resource minutes.")
     group_tres_run_minutes: TresLimits = field(
-        {}, "GrpTRESRunMins: resource minutes that its running jobs may still need."
+        {}, "GrpTRESRunMins: resource minutes that its running jobs can still use."
     )
-    group_wall: Minutes | None = field(None, "GrpWall: wall time of all its jobs together.")
+    group_wall: Minutes | None = field(None, "GrpWall: total wall time of all its jobs.")
     options: Options = field({}, "More settings of sacctmgr, as {LimitFactor: 2}; checked by release.")
 
 
@@ -109,21 +115,23 @@ class _Group(Section):
 
     description: Phrase | None = field(None, "For people.")
     organization: Phrase | None = field(None, "For people.")
-    parent: AnyName | None = field(None, "Account above; default root.")
+    parent: AnyName | None = field(None, "Parent account; default root.")
     users: tuple[UserName, ...] = field((), "Its users.")
 
 
 class Account(Limits, _Group):
     """A group of users with a share of the cluster. The account root is above all others."""
 
-    user_limits: dict[UserName, Member] = field({}, "What single users of it have, as {alice: {max_jobs: 4}}.")
-    coordinators: tuple[UserName, ...] = field((), "Users who may manage it and the accounts below it.")
+    user_limits: dict[UserName, Member] = field({}, "Limits of single users, as {alice: {max_jobs: 4}}.")
+    coordinators: tuple[UserName, ...] = field((), "Coordinators: users who can manage it and the accounts below it.")
 
 
 class User(Section):
     """A user in all accounts."""
 
     default_account: AnyName | None = field(
-        None, "Account of jobs that name none; default the first that the user is added to."
+        None, "DefaultAccount: account of jobs submitted without one; default: the first that the user is added to."
     )
-    admin_level: Literal["none", "operator", "administrator"] = field("none", "Rights over the whole database.")
+    admin_level: Literal["none", "operator", "administrator"] = field(
+        "none", "AdminLevel: rights over the whole database."
+    )

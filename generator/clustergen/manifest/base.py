@@ -97,7 +97,7 @@ def _with_port(value: str) -> str:
         plain = "mail.example.org" if plain.startswith(":") and port.isdecimal() else plain.strip("[]")
         example = f"[{plain}]:25" if ":" in plain else f"{plain}:25"
         context = {"value": value, "hint": f"write host:port, as {example}"}
-        raise PydanticCustomError("text-malformed", "'{value}' is no host:port", context)
+        raise PydanticCustomError("text-malformed", "'{value}' is not host:port", context)
     return value
 
 
@@ -122,7 +122,7 @@ HostName = Annotated[
 ]
 HostList = Annotated[
     str,
-    text(r"^[A-Za-z0-9\[\],._:-]+$", "write host names as Slurm folds them: gpu-[01-08],login1", 65535),
+    text(r"^[A-Za-z0-9\[\],._:-]+$", "write a host list as in Slurm: gpu-[01-08],login1", 65535),
     _HostlistCheck,
 ]
 """Host names in Slurm's folded form: `compute[01-08],login1`."""
@@ -157,7 +157,7 @@ Domain = Annotated[
 ]
 AbsolutePath = Annotated[
     str,
-    text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", "write a path from / on, of letters, digits and _ . @ : + , % -", 1023),
+    text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", "write an absolute path of letters, digits and _ . @ : + , % -", 1023),
     _PathCheck,
 ]
 BlockDevice = Annotated[

@@ -53,7 +53,7 @@ class Cpu(Section):
 
     model: (
         Annotated[str, text(r"^[A-Za-z0-9 ()+_.@-]+$", "use letters, digits, blanks and ( ) + _ . @ -", 80)] | None
-    ) = field(None, "Name for people.")
+    ) = field(None, "Display name.")
     sockets: Small | None = field(None, "Physical packages.")
     cores_per_socket: Small | None = field(None, "Physical cores in a package.")
     threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(None, "2 with hyper-threading.")
@@ -70,15 +70,15 @@ class Gpus(Section):
 
     model: str | None = field(
         None,
-        "GPU in the catalogue: h100-sxm, a100-sxm-80, rtx-a6000 …; unknown: one of NVIDIA's, and nobody says which.",
+        "GPU in the catalogue, as h100-sxm, a100-sxm-80 or rtx-a6000; unknown: an NVIDIA GPU of unknown model.",
         max_length=63,
     )
-    count: Annotated[int, Field(ge=0, le=64)] | None = field(None, "GPUs in the node.")
+    count: Annotated[int, Field(ge=0, le=64)] | None = field(None, "Number of GPUs in the node.")
     gres_type: SlurmName | Literal[False] | None = field(
-        None, "Type in Gres=gpu:TYPE:N; must be a part of the name that NVML reports. false: no types, as in gpu:N."
+        None, "Type in Gres=gpu:TYPE:N; must be part of the name that NVML reports. false: no type, as in gpu:N."
     )
     mig_prefix: SlurmName | Literal[False] | None = field(
-        None, "How types of MIG instances begin: a100 for a100_1g.5gb; default all that Slurm detects; false: 1g.5gb."
+        None, "Prefix of MIG types: a100 for a100_1g.5gb; default: the whole type that Slurm detects; false: 1g.5gb."
     )
     numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] | None = field(
         None, "NUMA node of each GPU, in /dev/nvidia order."
@@ -88,36 +88,38 @@ class Gpus(Section):
     )
     autodetect: Literal["nvml", "nvidia", "off"] | None = field(
         None,
-        "How slurmd finds them; default off: by the device files in gres.conf, and nvml where GPUs are split by MIG.",
+        "AutoDetect of slurmd; default off: device files in gres.conf, and nvml for GPUs split by MIG.",
     )
     links: tuple[tuple[Annotated[int, Field(ge=-1, le=64)], ...], ...] | None = field(
         None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
     )
-    nvlink: bool | None = field(None, "False where bridges are not fitted.")
+    nvlink: bool | None = field(None, "false if NVLink bridges are not installed.")
     mig: Name | dict[Annotated[int, Field(ge=0, le=63, strict=False)], Name] | None = field(
         None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index."
     )
     shards: Annotated[int, Field(ge=1, le=1024)] | None = field(
-        None, "Slurm shards per GPU: sharing without memory limits."
+        None, "Slurm shards per GPU; they share a GPU without memory limits."
     )
     mps: Annotated[int, Field(ge=100, le=1600, multiple_of=100)] | None = field(
         None, "CUDA MPS percents per GPU (100)."
     )
-    power_limit: Watts | None = field(None, "nvidia-smi -pl, for each GPU.")
+    power_limit: Watts | None = field(None, "Power limit of each GPU (nvidia-smi -pl).")
     graphics_clock: Annotated[int, Field(ge=100, le=5000)] | Literal["max"] | None = field(
-        None, "nvidia-smi -lgc in MHz; max is the highest clock that NVML lists."
+        None, "Locked clock in MHz (nvidia-smi -lgc); max is the maximum clock that NVML lists."
     )
 
 
 class Nic(Section):
     """One network port of a node, beyond or instead of what the catalogue's system has."""
 
-    device: Device = field(..., "RDMA device (mlx5_0), or the interface's name where it has none.")
+    device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.")
     interface: Device | None = field(None, "Network interface of the port.")
     model: Name | None = field(None, "NIC in the catalogue: cx6-vpi, cx7 …")
-    network: Literal["fabric", "storage", "management"] = field("fabric", "Network that the port is plugged into.")
-    rail: Annotated[int, Field(ge=0, le=63)] | None = field(None, "Rail; default: its place among the fabric's ports.")
-    numa: Annotated[int, Field(ge=0, le=255)] | None = field(None, "NUMA node that it hangs on.")
+    network: Literal["fabric", "storage", "management"] = field("fabric", "Network to which the port is connected.")
+    rail: Annotated[int, Field(ge=0, le=63)] | None = field(
+        None, "Rail; default: its position among the fabric's ports."
+    )
+    numa: Annotated[int, Field(ge=0, le=255)] | None = field(None, "NUMA node of the port.")
     pci: PciAddress | None = field(None, "PCI address.")
 
 
@@ -128,28 +130,31 @@ class Disk(Section):
         field(..., "Name below /dev.")
     )
     size: Bytes = field(..., "Capacity.")
-    use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "What it is for.")
+    use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "Use of the disk.")
 
 
 class Power(Section):
     """Overrides of the system's power figures."""
 
-    psus: Annotated[int, Field(ge=1, le=32)] | None = field(None, "Power supplies fitted.")
-    psu: Watts | None = field(None, "Rating of one.")
+    psus: Annotated[int, Field(ge=1, le=32)] | None = field(None, "Number of power supplies.")
+    psu: Watts | None = field(None, "Rated power of one supply.")
     redundant: Annotated[int, Field(ge=0, le=31)] | None = field(
-        None, "How many may fail with the node still at full load."
+        None, "Number of supplies that can fail while the node runs at full load."
     )
-    max: Watts | None = field(None, "The most that the node draws at the wall.")
+    max: Watts | None = field(None, "Maximum wall power of the node.")
 
 
 class Reserved(Section):
     """What jobs may not have, so that the system, slurmd and file system clients keep working under load."""
 
     cores: Annotated[int, Field(ge=0, le=512)] | None = field(
-        None, "Cores for the system (CoreSpecCount); default 0, and 1 beside cores of a WEKA client."
+        None,
+        "Cores reserved for the system (CoreSpecCount); default 0, and 1 in addition to the cores of a WEKA client.",
     )
     memory: Bytes | None = field(
-        None, "Memory for the system; default 2 % of the node's, 2 GiB at least, 32 GiB or a quarter at most."
+        None,
+        "Memory reserved for the system (MemSpecLimit); default 2 % of the node's, at least 2 GiB, at most 32 GiB or a"
+        " quarter.",
     )
 
 
@@ -157,31 +162,35 @@ class NodeType(Section):
     """Hardware of some nodes: a catalogue system, and what differs from it."""
 
     system: Name | None = field(
-        None, "System in the catalogue or under `catalogue`; without one, cpu and memory are needed."
+        None, "System in the catalogue or under `catalogue`; without one, cpu and memory are required."
     )
-    os: OsName | None = field(None, "Operating system, where it is not the cluster's.")
+    os: OsName | None = field(None, "Operating system, if it differs from the cluster's.")
     arch: Architecture | None = field(
         None,
-        "As `uname -m` prints it; default the system's, aarch64 with a Grace superchip, else the cluster's.",
+        "Architecture as `uname -m` prints it; default: the system's, aarch64 with a Grace superchip, otherwise the"
+        " cluster's.",
     )
-    memory: Bytes | None = field(None, "Memory fitted in a node.")
+    memory: Bytes | None = field(None, "Installed memory of a node.")
     real_memory: Annotated[int, Field(ge=1)] | None = field(
         None, "RealMemory in MiB, as `slurmd -C` prints it; default 97 % of memory."
     )
     cpu: Cpu = section(Cpu, "CPUs.")
     gpus: Gpus = section(Gpus, "GPUs.")
-    nics: tuple[Nic, ...] | None = field(None, "Network ports, in place of the catalogue's.")
+    nics: tuple[Nic, ...] | None = field(None, "Network ports, instead of the catalogue's.")
     disks: tuple[Disk, ...] = field((), "Local disks.")
-    power: Power = section(Power, "Power supplies and draw.")
+    power: Power = section(Power, "Power supplies and power draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
-    reserved: Reserved = section(Reserved, "Left for the system.")
-    features: tuple[SlurmName, ...] = field((), "Slurm features beyond those made from the hardware.")
+    reserved: Reserved = section(Reserved, "Resources reserved for the system.")
+    features: tuple[SlurmName, ...] = field((), "Slurm features in addition to those derived from the hardware.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
         None,
-        "Slurm weight: lower is used first; default 10 with GPUs and 1 without, where there are both kinds of nodes.",
+        "Slurm weight: nodes with a lower weight are allocated first; default 10 with GPUs and 1 without, if the"
+        " cluster has both.",
     )
     numa_as_socket: bool | None = field(
-        None, "Slurm sees a NUMA node as a socket; default: where GPUs hang on parts of a socket and the release can."
+        None,
+        "Slurm treats a NUMA node as a socket; default: if GPUs are attached to parts of a socket and the release"
+        " supports it.",
     )
     slurm_options: Options = field({}, "More keys of the NodeName line.")
 
@@ -189,11 +198,13 @@ class NodeType(Section):
 class Circuit(Section):
     """A feed of a rack."""
 
-    volts: Annotated[int, Field(ge=100, le=480)] = field(..., "Line to line for three phases, line to neutral for one.")
+    volts: Annotated[int, Field(ge=100, le=480)] = field(
+        ..., "Line-to-line voltage for three phases, line-to-neutral for one."
+    )
     amps: Annotated[int, Field(ge=1, le=400)] = field(..., "Rating of the breaker.")
     phases: Literal[1, 3] = field(3, "Phases.")
     count: Annotated[int, Field(ge=1, le=64)] = field(1, "Feeds of this kind.")
-    derate: Annotated[float, Field(gt=0, le=1)] = field(0.8, "Part of the rating that a continuous load may use.")
+    derate: Annotated[float, Field(gt=0, le=1)] = field(0.8, "Fraction of the rating that a continuous load may use.")
 
 
 class Rack(Section):
@@ -201,10 +212,10 @@ class Rack(Section):
 
     nodes: HostList | None = field(None, "Nodes in it.")
     units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")
-    power: Watts | None = field(None, "The most that it may draw.")
+    power: Watts | None = field(None, "Maximum power of the rack.")
     circuits: tuple[Circuit, ...] = field((), "Feeds.")
-    redundant_feeds: bool = field(False, "A and B feeds: half of them must carry everything.")
-    cooling: Watts | None = field(None, "Heat that the room takes from it.")
+    redundant_feeds: bool = field(False, "A and B feeds: half of them must carry the whole load.")
+    cooling: Watts | None = field(None, "Heat that the room removes from the rack.")
 
 
 class OwnGpu(Section):
@@ -214,9 +225,9 @@ class OwnGpu(Section):
         field(..., "Name as nvidia-smi -L prints it.")
     )
     memory: Bytes = field(..., "Memory.")
-    power: Watts = field(..., "The most that it draws.")
-    max_clock: Annotated[int, Field(ge=100, le=5000)] | None = field(None, "Highest SM clock in MHz that NVML lists.")
-    source: OneLine = field("manifest", "Where the figures come from.")
+    power: Watts = field(..., "Maximum power draw.")
+    max_clock: Annotated[int, Field(ge=100, le=5000)] | None = field(None, "Maximum SM clock in MHz that NVML lists.")
+    source: OneLine = field("manifest", "Source of the figures.")
 
 
 class OwnSystem(Section):
@@ -224,14 +235,14 @@ class OwnSystem(Section):
 
     cpu: Cpu = field(..., "CPUs.")
     arch: Architecture | None = field(None, "Processor architecture; default as in a node type.")
-    memory: Bytes = field(..., "Memory fitted.")
+    memory: Bytes = field(..., "Installed memory.")
     gpu: str | None = field(None, "GPU in the catalogue or under catalogue.gpus.", max_length=63)
     gpu_count: Annotated[int, Field(ge=0, le=64)] = field(0, "GPUs.")
     gpu_numa: tuple[Annotated[int, Field(ge=0, le=255)], ...] = field((), "NUMA node of each GPU.")
     nics: tuple[Nic, ...] = field((), "Network ports.")
-    power: Power = section(Power, "Power supplies and draw.")
+    power: Power = section(Power, "Power supplies and power draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
-    source: OneLine = field("manifest", "Where the figures come from.")
+    source: OneLine = field("manifest", "Source of the figures.")
 
 
 class OwnSwitch(Section):
@@ -239,10 +250,10 @@ class OwnSwitch(Section):
 
     ports: Annotated[int, Field(ge=1, le=2048)] = field(..., "Ports.")
     rate: Rate = field(..., "Rate of a port: a name (NDR) or a bit rate (400Gb/s).")
-    fabric: Literal["infiniband", "ethernet"] = field(..., "What it switches.")
+    fabric: Literal["infiniband", "ethernet"] = field(..., "Fabric type of the switch.")
     rack_units: Annotated[int, Field(ge=0, le=60)] = field(1, "Height.")
-    power: Watts | None = field(None, "The most that it draws.")
-    source: OneLine = field("manifest", "Where the figures come from.")
+    power: Watts | None = field(None, "Maximum power draw.")
+    source: OneLine = field("manifest", "Source of the figures.")
 
 
 class OwnCatalogue(Section):

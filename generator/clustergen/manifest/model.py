@@ -20,24 +20,22 @@ class Site(Section):
     """A site's own files, in `site/<group>/…` beside the manifest."""
 
     replaces: tuple[SitePath, ...] = field(
-        (), "Files of ours that the site's take the place of, as group/path: slurm_node/etc/slurm/cgroup.conf."
+        (), "Rendered files that a site file replaces, as group/path: slurm_node/etc/slurm/cgroup.conf."
     )
-    public: tuple[SitePath, ...] = field(
-        (), "Site files, as group/path, that everybody may read although they look as if they held a secret."
-    )
+    public: tuple[SitePath, ...] = field((), "Site files, as group/path, that are exempt from the check for secrets.")
 
 
 class Manifest(Section):
     """A whole cluster."""
 
     schema_version: Literal[1] = field(
-        1, "Version of the manifest's schema: raised when a field is removed or changes its meaning."
+        1, "Version of the manifest's schema; it increases when a field is removed or changes its meaning."
     )
     name: Name = field(..., "Name of the cluster.")
-    description: Phrase | None = field(None, "A sentence for people.")
-    os: OsName = field(..., "Operating system of the nodes; a node type may say otherwise.")
+    description: Phrase | None = field(None, "Free-text description.")
+    os: OsName = field(..., "Operating system of the nodes; a node type can override it.")
     arch: Architecture = field(
-        "x86_64", "Processor architecture of service machines, and of node types without one of their own."
+        "x86_64", "Processor architecture of service machines, and of node types that do not set one."
     )
     networks: Networks = field(..., "Networks by traffic class.")
     node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.")
@@ -52,5 +50,5 @@ class Manifest(Section):
     health: Health = section(Health, "Node health check.")
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
-    site: Site = section(Site, "A site's own files.")
-    catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that the catalogue lacks.")
+    site: Site = section(Site, "Site files.")
+    catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that is not in the catalogue.")

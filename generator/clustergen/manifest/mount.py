@@ -23,8 +23,8 @@ class Mount(Section):
     if TYPE_CHECKING:
         type: str  # each kind has its own word
 
-    mount: AbsolutePath = field(..., "Where nodes see it.")
+    mount: AbsolutePath = field(..., "Mount point on the nodes.")
     clients: tuple[ClientRole, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
-    required: bool = field(True, "Slurm starts only when it is mounted; false: jobs may run without it.")
+    required: bool = field(True, "Slurm starts only when it is mounted; false: jobs can run without it.")
     options: tuple[MountOption, ...] = field((), "More mount options.")
-    read_only: bool = field(False, "Mounted read-only.")
+    read_only: bool = field(False, "Mount read-only.")

@@ -29,19 +29,17 @@ class Network(Section):
     """An Ethernet network: what its nodes' interfaces have in common."""
 
     cidr: Cidr | None = field(
-        None, "Addresses of this network, as 10.0.0.0/24. Needed where nodes have addresses in it."
+        None, "Addresses of this network, as 10.0.0.0/24. Required if nodes have addresses in it."
     )
     domain: Domain | None = field(None, "DNS domain of names in this network.")
     gateway: Address | None = field(
-        None, "Router, for checks; of the storage network: other networks reach it, so clients need no address there."
+        None, "Router, for checks; on the storage network it allows clients without an address there."
     )
-    interface: Device | None = field(
-        None, "Name of the nodes' interface in this network; a node type may say otherwise."
-    )
-    mtu: Mtu | None = field(None, "Largest packet in bytes; for the tree's README, configures no node.")
+    interface: Device | None = field(None, "Name of the nodes' interface in this network; a node type can override it.")
+    mtu: Mtu | None = field(None, "MTU in bytes; documented in the tree's README, not configured on nodes.")
     rate: Rate | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
-        None, "802.1Q VLAN id; for the tree's README, configures no node."
+        None, "802.1Q VLAN id; documented in the tree's README, not configured on nodes."
     )
 
 
@@ -49,33 +47,33 @@ class Management(Network):
     """The network that ssh, Slurm and monitoring use."""
 
     dns: tuple[Address, ...] = field((), "Name servers, for checks.")
-    ntp: tuple[Domain, ...] = field((), "Time servers outside the cluster; without any, the controller is the source.")
+    ntp: tuple[Domain, ...] = field((), "External time servers; without any, the controller is the time source.")
 
 
 class Bmc(Network):
     """The out-of-band network of the baseboard management controllers."""
 
-    protocol: Literal["ipmi", "redfish"] = field("redfish", "What the BMCs speak.")
+    protocol: Literal["ipmi", "redfish"] = field("redfish", "Protocol of the BMCs.")
 
 
 class Uplink(Section):
     """A cable bundle of a leaf."""
 
-    to: HostList = field(..., "The switch above; a host list for the same bundle to several.")
+    to: HostList = field(..., "The upper switch, or a host list for the same bundle to several.")
     links: Annotated[int, Field(ge=1, le=512)] = field(1, "Cables in the bundle.")
 
 
 class Switch(Section):
     """One switch, or several alike given as a host list."""
 
-    name: HostList = field(..., "Name; a host list for several alike: spine[01-02].")
-    model: Name | None = field(None, "Model in the catalogue: qm8700, sn5600 …; gives ports and rate.")
-    nodes: HostList | None = field(None, "Nodes whose NICs end here: this is a leaf.")
+    name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].")
+    model: Name | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
+    nodes: HostList | None = field(None, "Nodes connected to this leaf switch.")
     rail: Annotated[int, Field(ge=0, le=63)] | None = field(
-        None, "Rail that this leaf serves; leaves of one pod with different rails are one leaf to Slurm."
+        None, "Rail of this leaf; Slurm treats leaves of one pod with different rails as one leaf."
     )
-    uplinks: tuple[Uplink, ...] = field((), "Switches above, with the number of cables to each.")
-    rack: Name | None = field(None, "Rack that holds it.")
+    uplinks: tuple[Uplink, ...] = field((), "Upper switches, with the number of cables to each.")
+    rack: Name | None = field(None, "Rack of the switch.")
 
 
 class Roce(Section):
@@ -87,7 +85,7 @@ class Roce(Section):
     cnp_priority: Annotated[int, Field(ge=0, le=7)] = field(6, "Priority of congestion notification packets.")
     pfc: bool = field(True, "Priority flow control on the RDMA priority.")
     ecn: bool = field(True, "ECN marking and DCQCN reaction on the RDMA priority.")
-    trust: Literal["dscp", "pcp"] = field("dscp", "Which header field decides the priority.")
+    trust: Literal["dscp", "pcp"] = field("dscp", "Header field that selects the priority.")
 
 
 class SubnetManager(Section):
@@ -108,18 +106,18 @@ class SubnetManager(Section):
 class Fabric(Network):
     """The network of the GPUs."""
 
-    type: Literal["infiniband", "roce", "ethernet"] = field(..., "What the NICs speak; ethernet means TCP only.")
+    type: Literal["infiniband", "roce", "ethernet"] = field(..., "Fabric type; ethernet means TCP only.")
     layout: Literal["single", "fat-tree", "rail"] | None = field(
-        None, "How NICs meet switches; default: rail where a switch names one, fat-tree with uplinks, single otherwise."
+        None, "Fabric topology; default: rail if a switch sets rail, fat-tree with uplinks, otherwise single."
     )
-    rails: tuple[Cidr, ...] = field((), "One network per rail, where each rail has its own.")
-    gateway: Address | None = field(None, "Router of all rails, where they are routed.")
+    rails: tuple[Cidr, ...] = field((), "Networks of the rails, if each rail has its own.")
+    gateway: Address | None = field(None, "Router of all rails, if they are routed.")
     mtu: Mtu | None = field(
-        None, "Largest packet in bytes on the fabric's ports; default 9000 on RoCE, 65520 in IPoIB's connected mode."
+        None, "MTU in bytes of the fabric's ports; default 9000 on RoCE, 65520 in IPoIB connected mode."
     )
-    gateways: tuple[Address, ...] = field((), "Router of each rail's network, where the rails are routed.")
-    interfaces: tuple[Device, ...] = field((), "Interface names by rail, where the catalogue's are not yours.")
-    sharp: bool = field(False, "In-network reductions (SHARP) are licensed, running and wanted.")
+    gateways: tuple[Address, ...] = field((), "Router of each rail's network, if the rails are routed.")
+    interfaces: tuple[Device, ...] = field((), "Interface names by rail, if they differ from the catalogue's.")
+    sharp: bool = field(False, "Use in-network reductions (SHARP), which must be licensed and running.")
     service_level: Annotated[int, Field(ge=0, le=15)] | None = field(None, "InfiniBand SL of NCCL traffic.")
     roce: Roce = section(Roce, "Lossless Ethernet settings.")
     subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
@@ -128,7 +126,7 @@ class Fabric(Network):
         Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
         OpensmValue | int,
     ] = field({}, "More keys of opensm.conf.")
-    switches: tuple[Switch, ...] = field((), "The switches; Slurm's topology and the port check are made of them.")
+    switches: tuple[Switch, ...] = field((), "Switches, for Slurm's topology and the port check.")
 
 
 class Networks(Section):
@@ -138,5 +136,6 @@ class Networks(Section):
     bmc: Bmc | None = field(None, "Out-of-band management.")
     fabric: Fabric | None = field(None, "GPU to GPU.")
     storage: Network | None = field(
-        None, "Storage servers: names, addresses and checks; its ports are configured by you."
+        None,
+        "Network of the storage servers, for names, addresses and checks; clustergen does not configure its ports.",
     )

@@ -30,17 +30,19 @@ MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM
 class Dcgm(Section):
     """The GPU manager and its exporter."""
 
-    enabled: bool | None = field(None, "Default: where a node has data-centre or workstation GPUs.")
+    enabled: bool | None = field(None, "Default: on nodes with data-centre or workstation GPUs.")
     version: Annotated[str, text(r"^[34]\.[0-9]+$", 'write major and minor release: "4.5"')] = field(
         "4.5", "Release of DCGM."
     )
     port: PortNumber = field(9400, "Port of the exporter.")
     interval: Annotated[int, Field(ge=1000, le=600000), Bare("millisecond")] = field(15000, "Time between samples.")
     profiling: bool = field(
-        True, "Profiling counters: tensor and DRAM activity. Off where users profile their own jobs."
+        True, "Profiling counters: tensor and DRAM activity. Turn off if users profile their own jobs."
     )
     counters: tuple[MetricName, ...] = field((), "More fields to export.")
-    job_map: AbsolutePath = field("/run/dcgm-job-mapping", "Where the prolog says which job has which GPU.")
+    job_map: AbsolutePath = field(
+        "/run/dcgm-job-mapping", "Directory in which the prolog records which job uses which GPU."
+    )
 
 
 class NodeExporter(Section):
@@ -60,41 +62,43 @@ class Receiver(Section):
         Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)]
         | None
     ) = field(None, "Address.")
-    webhook: Url | None = field(None, "URL without a secret in it.")
-    webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the URL.")
-    slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that holds the Slack URL.")
+    webhook: Url | None = field(None, "URL that contains no secret.")
+    webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the URL.")
+    slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the Slack URL.")
     slack_channel: Annotated[str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80)] | None = field(
         None, "Slack channel."
     )
-    severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Which alerts.")
+    severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Alerts to send.")
 
 
 class Thresholds(Section):
-    """Where alerts start."""
+    """Thresholds of alerts."""
 
     gpu_hot: Celsius | None = field(
         None,
-        "°C, warning after 5 minutes; default: 5 °C below the limit of the GPU, as the model or the GPU itself has it.",
+        "°C, warning after 5 minutes; default: 5 °C below the limit of the model, or of the GPU itself.",
     )
     gpu_very_hot: Celsius | None = field(None, "°C, critical after 1 minute; default: at that limit.")
     disk_free: Annotated[int, Field(ge=1, le=50)] = field(10, "Percent free of a local file system.")
-    node_down: Annotated[int, Field(ge=1, le=86400), Bare("second")] = field(300, "Time without an answer of a node.")
+    node_down: Annotated[int, Field(ge=1, le=86400), Bare("second")] = field(
+        300, "Time without a response from a node."
+    )
     throttled: Annotated[float, Field(gt=0, le=1)] = field(0.1, "Share of time throttled.")
 
 
 class Monitoring(Section):
     """Prometheus, its exporters and alerts."""
 
-    enabled: bool = field(True, "Where a node has the role monitoring.")
+    enabled: bool = field(True, "Whether to run monitoring; requires a node with the role monitoring.")
     scrape_interval: Annotated[int, Field(ge=5, le=300), Bare("second")] = field(15, "Time between two scrapes.")
-    retention: Duration = field("30d", "How long samples are kept.", validate_default=True)
-    retention_size: Bytes | None = field(None, "The most that samples may take.")
+    retention: Duration = field("30d", "Retention time of samples.", validate_default=True)
+    retention_size: Bytes | None = field(None, "Maximum size of all samples.")
     port: PortNumber = field(9090, "Port of Prometheus.")
     alertmanager: bool = field(True, "Alertmanager beside Prometheus.")
     alertmanager_port: PortNumber = field(9093, "Port of Alertmanager.")
     smtp: HostPort | None = field(None, "Mail server, host:port.")
     smtp_require_tls: bool | None = field(
-        None, "Send mail only over STARTTLS; default true, and false where the mail server is this machine."
+        None, "Send mail only over STARTTLS; default true, and false if the mail server is the local host."
     )
     mail_from: (
         Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org")]
@@ -103,11 +107,11 @@ class Monitoring(Section):
     receivers: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
         Receiver,
-    ] = field({}, "Who is told.")
-    thresholds: Thresholds = section(Thresholds, "Where alerts start.")
+    ] = field({}, "Receivers of alerts.")
+    thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
-    remote_write: tuple[Url, ...] = field((), "Other stores that get all samples.")
+    remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
         tuple[Endpoint, ...],
@@ -120,20 +124,20 @@ class Monitoring(Section):
 class Health(Section):
     """The check that slurmd runs on idle nodes: it drains with a reason, and resumes only what it drained."""
 
-    enabled: bool = field(True, "Whether it runs.")
+    enabled: bool = field(True, "Whether to run the health check.")
     interval: Annotated[int, Field(ge=30, le=65533), Bare("second")] = field(300, "Time between two checks.")
     states: tuple[Literal["ANY", "ALLOC", "CYCLE", "IDLE", "NONDRAINED_IDLE", "MIXED", "START_ONLY"], ...] = field(
-        ("ANY", "CYCLE"), "States in which it runs; CYCLE spreads the nodes over the interval."
+        ("ANY", "CYCLE"), "Node states in which it runs; CYCLE spreads the nodes over the interval."
     )
     gpu_count: bool = field(True, "All GPUs answer.")
     ecc: bool = field(
-        True, "The driver asks for no recovery, no row remapping failed; before R570: no uncorrected errors."
+        True, "The driver requests no recovery, no row remapping failed; before R570: no uncorrected errors."
     )
-    nvlink: bool | None = field(None, "All NVLinks up; default: where the node has NVLink.")
-    fabric: bool = field(True, "Fabric ports up at full rate.")
-    mounts: bool = field(True, "Required file systems are mounted and answer.")
+    nvlink: bool | None = field(None, "All NVLinks are up; default: on nodes with NVLink.")
+    fabric: bool = field(True, "Fabric ports are up at full rate.")
+    mounts: bool = field(True, "Required file systems are mounted and respond.")
     min_free: Bytes | None = field(None, "Free space of /tmp and the spool directory; default 1 GiB.")
-    max_temperature: Celsius | None = field(None, "°C above which an idle GPU is taken out.")
+    max_temperature: Celsius | None = field(None, "°C above which an idle GPU drains the node.")
     dcgm: Literal["drain", "warn", "off"] | None = field(
         None, "Faults that DCGM's health watches report; default: drain where DCGM runs. warn: to the journal only."
     )
@@ -146,30 +150,32 @@ class Host(Section):
         str,
         text(r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"),
     ] = field("Etc/UTC", "Time zone.")
-    memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory of users; RDMA needs it.")
-    nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files of users.")
+    memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory limit of users; required by RDMA.")
+    nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files limit of users.")
     sysctl: dict[
         Annotated[
             str, text(r"^[a-z][A-Za-z0-9_./*-]*$", "write the name of a kernel setting, as net.core.rmem_max", 100)
         ],
         KernelValue | int,
     ] = field({}, "More kernel settings.")
-    hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "2 MiB huge pages to set aside.")
-    hosts_file: bool = field(True, "Every node knows every other by /etc/hosts.")
+    hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "Number of 2 MiB huge pages to reserve.")
+    hosts_file: bool = field(True, "Render /etc/hosts with all nodes.")
     extra_hosts: dict[
         Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11")], tuple[Domain, ...]
     ] = field({}, "More lines of /etc/hosts.")
-    chrony: bool = field(True, "Time from chrony.")
+    chrony: bool = field(True, "Configure chrony.")
     firewall: bool = field(
-        True, "Where the system has firewalld: the cluster's networks reach every port of its nodes."
+        True, "On systems with firewalld: allow the cluster's networks access to every port of its nodes."
     )
-    ssh_adopt: bool = field(True, "Users may ssh only to nodes where they have a job, and are counted to it.")
+    ssh_adopt: bool = field(
+        True, "Users can ssh only to nodes where they have a job, and the session is accounted to that job."
+    )
     admin_group: (
         Annotated[
             str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
         ]
         | None
-    ) = field(None, "Unix group that may ssh everywhere.")
+    ) = field(None, "Unix group whose members can ssh to all nodes.")
 
 
 class Ansible(Section):
@@ -178,13 +184,15 @@ class Ansible(Section):
     user: Annotated[
         str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
     ] = field("root", "Login.")
-    become: bool | None = field(None, "sudo; default: unless the user is root.")
+    become: bool | None = field(None, "Use sudo; default: unless the user is root.")
     port: PortNumber = field(22, "ssh port.")
     jump: (
         Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", "write host, user@host or user@host:port", 255)] | None
     ) = field(None, "ssh jump host.")
-    forks: Annotated[int, Field(ge=1, le=500)] | None = field(None, "Hosts at a time; default by cluster size.")
-    python: AbsolutePath | None = field(None, "Interpreter on the nodes; default: Ansible finds it.")
+    forks: Annotated[int, Field(ge=1, le=500)] | None = field(
+        None, "Number of parallel hosts; default: by cluster size."
+    )
+    python: AbsolutePath | None = field(None, "Python interpreter on the nodes; default: Ansible detects it.")
     variables: dict[
         Annotated[str, text(r"^[a-z_][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
         OneLine | int | bool | float,

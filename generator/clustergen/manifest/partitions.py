@@ -15,30 +15,34 @@ class Partition(Section):
     nodes: HostList | Literal["all", "none"] = field(
         ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes."
     )
-    default: bool = field(False, "Where jobs go that name no partition.")
-    max_time: Minutes | None = field(None, "Longest job; default unlimited.")
+    default: bool = field(False, "Default partition: for jobs submitted without one.")
+    max_time: Minutes | None = field(None, "MaxTime; default unlimited.")
     default_time: Minutes | None = field(
-        None, "Limit of jobs that state none; default 1 hour or max_time: backfill needs it. 0: they are refused."
+        None,
+        "DefaultTime: limit of jobs submitted without one; default 1 hour or max_time, for backfill. 0: such jobs are"
+        " rejected.",
     )
-    priority_tier: Annotated[int, Field(ge=0, le=65533)] | None = field(None, "Higher tiers go first, and may preempt.")
+    priority_tier: Annotated[int, Field(ge=0, le=65533)] | None = field(
+        None, "PriorityTier: higher tiers are scheduled first and can preempt."
+    )
     priority_factor: Annotated[int, Field(ge=0, le=65533)] | None = field(
-        None, "Partition's share of a job's priority."
+        None, "PriorityJobFactor: the partition's part of a job's priority."
     )
-    preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(
-        None, "What happens to its jobs when preempted."
-    )
-    grace_time: Seconds | None = field(None, "Time between the warning and the end of a preempted job.")
+    preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(None, "PreemptMode of its jobs.")
+    grace_time: Seconds | None = field(None, "GraceTime: time between the warning and the end of a preempted job.")
     cpus_per_gpu: Annotated[int, Field(ge=1, le=4096)] | None = field(
-        None, "Default per GPU; worked out from the hardware."
+        None, "Default per GPU; derived from the hardware."
     )
-    memory_per_gpu: Bytes | None = field(None, "Default per GPU; worked out from the hardware.")
+    memory_per_gpu: Bytes | None = field(None, "Default per GPU; derived from the hardware.")
     memory_per_cpu: Bytes | None = field(None, "Default per CPU, for partitions without GPUs.")
-    memory_per_node: Bytes | None = field(None, "Default per node, in place of one per GPU or CPU.")
-    max_memory_per_cpu: Bytes | None = field(None, "Most that a job gets per CPU.")
-    max_memory_per_node: Bytes | None = field(None, "Most that a job gets on a node.")
-    max_cpus_per_node: Annotated[int, Field(ge=1)] | None = field(None, "Keeps CPU jobs off the cores that GPUs need.")
-    max_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Largest job.")
-    min_nodes: Annotated[int, Field(ge=1)] | None = field(None, "Smallest job.")
+    memory_per_node: Bytes | None = field(None, "DefMemPerNode: default per node, instead of per GPU or CPU.")
+    max_memory_per_cpu: Bytes | None = field(None, "MaxMemPerCPU: maximum memory of a job per CPU.")
+    max_memory_per_node: Bytes | None = field(None, "MaxMemPerNode: maximum memory of a job on a node.")
+    max_cpus_per_node: Annotated[int, Field(ge=1)] | None = field(
+        None, "MaxCPUsPerNode: leaves cores for the GPUs on nodes that CPU jobs share."
+    )
+    max_nodes: Annotated[int, Field(ge=1)] | None = field(None, "MaxNodes: largest job.")
+    min_nodes: Annotated[int, Field(ge=1)] | None = field(None, "MinNodes: smallest job.")
     oversubscribe: (
         Annotated[
             str,
@@ -50,16 +54,16 @@ class Partition(Section):
         ]
         | None
     ) = field(None, "Sharing of cores: no, exclusive, yes or force, with the number of jobs as in force:4; default no.")
-    qos: AnyName | None = field(None, "QOS whose limits hold for the partition as a whole.")
-    allow_accounts: tuple[AnyName, ...] = field((), "Only these accounts.")
-    allow_qos: tuple[AnyName, ...] = field((), "Only these QOS.")
-    allow_groups: tuple[SlurmName, ...] = field((), "Only these Unix groups.")
-    deny_accounts: tuple[AnyName, ...] = field((), "All accounts except these; not together with allow_accounts.")
-    deny_qos: tuple[AnyName, ...] = field((), "All QOS except these; not together with allow_qos.")
+    qos: AnyName | None = field(None, "Partition QOS: its limits apply to the whole partition.")
+    allow_accounts: tuple[AnyName, ...] = field((), "AllowAccounts: only these accounts.")
+    allow_qos: tuple[AnyName, ...] = field((), "AllowQos: only these QOS.")
+    allow_groups: tuple[SlurmName, ...] = field((), "AllowGroups: only these Unix groups.")
+    deny_accounts: tuple[AnyName, ...] = field((), "DenyAccounts: all accounts except these; excludes allow_accounts.")
+    deny_qos: tuple[AnyName, ...] = field((), "DenyQos: all QOS except these; excludes allow_qos.")
     billing: dict[str, float] | None = field(
-        None, "TRESBillingWeights; default made so that a whole node bills by its GPUs."
+        None, "TRESBillingWeights; by default a whole node bills as its number of GPUs."
     )
-    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "Whether jobs are taken and started.")
-    hidden: bool = field(False, "Not shown to those who may not use it.")
-    require_reservation: bool = field(False, "Only for jobs that name a reservation.")
+    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "State: whether jobs are accepted and started.")
+    hidden: bool = field(False, "Hidden from users who cannot use it.")
+    require_reservation: bool = field(False, "ReqResv: only for jobs in a reservation.")
     options: Options = field({}, "More keys of the PartitionName line.")

@@ -34,8 +34,8 @@ class PriorityWeights(Section):
     """How much each factor counts; their sum must stay below 2^32."""
 
     age: Weight = field(1000, "Time in the queue.")
-    fairshare: Weight = field(100000, "Use of the past against the share.")
-    job_size: Weight = field(1000, "Large jobs first.")
+    fairshare: Weight = field(100000, "Past usage compared with the share.")
+    job_size: Weight = field(1000, "Job size; favours large jobs.")
     partition: Weight = field(10000, "The partition's priority_factor.")
     qos: Weight = field(50000, "The QOS's priority.")
     assoc: Weight = field(0, "The account's priority.")
@@ -44,14 +44,18 @@ class PriorityWeights(Section):
 class Priority(Section):
     """Multifactor priority with fair share."""
 
-    half_life: Minutes = field("7-0", "Past use counts half after this.", validate_default=True)
-    calc_period: Minutes = field("5min", "How often use decays.", validate_default=True)
-    max_age: Minutes = field("7-0", "Age at which the age factor is full.", validate_default=True)
+    half_life: Minutes = field(
+        "7-0", "PriorityDecayHalfLife: past usage counts half after this time.", validate_default=True
+    )
+    calc_period: Minutes = field("5min", "PriorityCalcPeriod: how often usage decays.", validate_default=True)
+    max_age: Minutes = field(
+        "7-0", "PriorityMaxAge: age at which the age factor reaches its maximum.", validate_default=True
+    )
     usage_reset: Literal["NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"] = field(
-        "NONE", "Forget use altogether at such times."
+        "NONE", "PriorityUsageResetPeriod: when usage is reset to zero."
     )
     flags: tuple[SlurmName, ...] = field((), "PriorityFlags.")
-    favor_small: bool = field(False, "Small jobs first instead of large ones.")
+    favor_small: bool = field(False, "PriorityFavorSmall: favour small jobs over large ones.")
     weights: PriorityWeights = section(PriorityWeights, "Weights of the factors.")
 
 
@@ -59,18 +63,18 @@ class Preemption(Section):
     """Who may push whom aside."""
 
     by: Literal["off", "partition", "qos"] = field(
-        "off", "Decided by the partitions' tiers or by the QOS's preempt lists."
+        "off", "PreemptType: by the partitions' tiers or by the preempt lists of QOS."
     )
-    mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "What happens to the preempted job.")
-    exempt_time: Minutes | None = field(None, "A job younger than this is left alone.")
-    youngest_first: bool = field(True, "Preempt the job that has lost least.")
+    mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "PreemptMode.")
+    exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
+    youngest_first: bool = field(True, "Preempt the youngest job first.")
 
 
 class Accounting(Section):
     """slurmdbd and its database."""
 
     database_host: Endpoint = field(
-        "localhost", "localhost: MariaDB on the slurmdbd node, by socket and without a password."
+        "localhost", "Database host; localhost: MariaDB on the slurmdbd node, through its socket without a password."
     )
     database_name: Annotated[str, text(r"^[A-Za-z0-9_]+$", "use letters, digits and _", 63)] = field(
         "slurm_acct_db", "Database."
@@ -79,23 +83,28 @@ class Accounting(Section):
         "slurm", "Database user."
     )
     password: bool | None = field(
-        None, "The database asks for a password, which is put on the node at apply time; default: not localhost's."
+        None,
+        "Whether the database requires a password, which Ansible installs on the node; default: not for localhost.",
     )
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all"], ...] = field(
-        ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: records only."
+        ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: record usage only."
     )
-    tres: tuple[Tres, ...] = field((), "More trackable resources beside the GPUs.")
-    store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field((), "What is kept of jobs.")
+    tres: tuple[Tres, ...] = field((), "AccountingStorageTRES: more trackable resources than the GPUs.")
+    store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field(
+        (), "AccountingStoreFlags: what is stored about jobs."
+    )
     purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Age] = field(
-        {}, "How long records are kept: {job: 24months}."
+        {}, "Retention time of records, as {job: 24months}."
     )
-    gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how the use of tasks is sampled.")
+    gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how task usage is sampled.")
     gather_frequency: Annotated[int, Field(ge=0, le=3600), Bare("second")] = field(
         30, "Time between samples of running tasks."
     )
     gather_parameters: tuple[Word, ...] = field((), "JobAcctGatherParams; checked by release.")
-    energy: Literal["none", "gpu", "ipmi", "rapl"] = field("none", "Source of energy accounting; gpu holds NVML open.")
-    private: tuple[SlurmName, ...] = field((), "PrivateData: what users do not see of others.")
+    energy: Literal["none", "gpu", "ipmi", "rapl"] = field(
+        "none", "AcctGatherEnergyType: source of energy accounting; gpu keeps NVML open."
+    )
+    private: tuple[SlurmName, ...] = field((), "PrivateData: what users cannot see of others.")
     options: Options = field({}, "More keys of slurmdbd.conf.")
 
 
@@ -107,11 +116,11 @@ class Scheduler(Section):
         (), "DependencyParameters, as kill_invalid_depend; checked by release."
     )
     backfill_window: Minutes | None = field(
-        None, "How far backfill looks ahead; default the longest max_time, 7 days at most."
+        None, "bf_window: how far backfill looks ahead; default: the longest max_time, at most 7 days."
     )
-    requeue: bool = field(True, "Jobs go back to the queue when their node fails or they are preempted.")
+    requeue: bool = field(True, "JobRequeue: requeue jobs when their node fails or they are preempted.")
     max_jobs: Annotated[int, Field(ge=1000, le=10000000)] | None = field(
-        None, "MaxJobCount: all job records in memory; default 50000."
+        None, "MaxJobCount: maximum number of job records in memory; default 50000."
     )
     max_array: Annotated[int, Field(ge=2, le=4000001)] | None = field(None, "MaxArraySize.")
 
@@ -127,7 +136,7 @@ class Resources(Section):
         (), "SelectTypeParameters; default CR_Core_Memory, with LL_SHARED_GRES where GPUs are shared."
     )
     process_tracking: Literal["cgroup", "linuxproc", "pgid"] = field(
-        "cgroup", "ProctrackType: how the processes of a job are recognized."
+        "cgroup", "ProctrackType: how the processes of a job are tracked."
     )
     task_plugins: tuple[Literal["cgroup", "affinity", "none"], ...] = field(
         ("cgroup", "affinity"), "TaskPlugin: limits of tasks (cgroup) and their binding to cores (affinity)."
@@ -138,40 +147,44 @@ class Topology(Section):
     """How Slurm knows the fabric; made of networks.fabric.switches unless said otherwise."""
 
     plugin: Literal["auto", "flat", "tree", "block"] = field(
-        "auto", "auto: tree where switches are given, otherwise flat."
+        "auto", "auto: tree if switches are defined, otherwise flat."
     )
     block_sizes: tuple[Annotated[int, Field(ge=1)], ...] = field(
-        (), "topology/block: base size and its multiples by 2^k."
+        (), "topology/block: base block size and its multiples by powers of two."
     )
-    blocks: dict[SlurmName, HostList] = field({}, "topology/block: nodes of each block; default: each leaf is one.")
+    blocks: dict[SlurmName, HostList] = field(
+        {}, "topology/block: nodes of each block; default: one block per leaf switch."
+    )
     format: Literal["auto", "conf", "yaml"] = field(
-        "auto", "topology.yaml exists from 25.05 on; auto keeps topology.conf."
+        "auto", "Topology file; topology.yaml requires 25.05, auto keeps topology.conf."
     )
     parameters: tuple[Word, ...] = field((), "TopologyParam.")
-    lines: tuple[Options, ...] = field((), "Lines of topology.conf, in place of ours: {SwitchName: s1, Nodes: n[1-4]}.")
+    lines: tuple[Options, ...] = field(
+        (), "Lines of topology.conf that replace the rendered ones: {SwitchName: s1, Nodes: n[1-4]}."
+    )
 
 
 class Pyxis(Section):
     """Containers through enroot: srun --container-image."""
 
-    enabled: bool = field(False, "Whether the SPANK plugin is loaded.")
-    runtime_path: AbsolutePath = field("/run/pyxis", "Where imported images are unpacked.")
-    scope: Literal["global", "job"] = field("global", "Whether named containers outlive their job.")
+    enabled: bool = field(False, "Whether to load the SPANK plugin.")
+    runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
+    scope: Literal["global", "job"] = field("global", "Whether named containers persist after their job.")
     cache: AbsolutePath = field("/var/lib/enroot", "Per-user data and cache of enroot; local NVMe is best.")
 
 
 class Scripts(Section):
     """Prolog, epilog, task prolog; all are made here, and a site's own go beside them in prolog.d and epilog.d."""
 
-    prolog: bool = field(True, "Checks the GPUs before a job; a failure drains the node.")
-    epilog: bool = field(True, "Ends what a job left on the GPUs, and checks them.")
-    task_prolog: bool = field(True, "Gives the NCCL and UCX settings to every task.")
+    prolog: bool = field(True, "Check the GPUs before a job; a failure drains the node.")
+    epilog: bool = field(True, "Kill processes that a job left on the GPUs, and check the GPUs.")
+    task_prolog: bool = field(True, "Pass the NCCL and UCX settings to every task.")
     timeout: Annotated[int, Field(ge=10, le=65533), Bare("second")] = field(
-        300, "PrologEpilogTimeout: prolog or epilog has failed after this time."
+        300, "PrologEpilogTimeout: prolog or epilog fails after this time."
     )
-    job_map: bool = field(True, "Tells the DCGM exporter which job has which GPU.")
+    job_map: bool = field(True, "Export to dcgm-exporter which job uses which GPU.")
     tmpdir: AbsolutePath | None = field(
-        None, "Local scratch: a directory per job, made by the prolog and removed by the epilog."
+        None, "Local scratch: a directory per job that the prolog creates and the epilog removes."
     )
 
 
@@ -183,76 +196,76 @@ class Slurm(Section):
     )
     build: Literal["auto", "distribution", "schedmd"] = field(
         "auto",
-        "Whose packages: auto takes the distribution's where it has this release, otherwise SchedMD's own packaging.",
+        "Package source: auto uses the distribution's packages if it has this release, otherwise SchedMD's packaging.",
     )
     defaults: Literal["recommended", "slurm"] = field(
-        "recommended", "What holds where this section says nothing: our recommendations, or Slurm's own defaults."
+        "recommended", "Defaults of this section: clustergen's recommendations, or Slurm's own defaults."
     )
-    cluster_name: AnyName | None = field(None, "ClusterName; default the manifest's name.")
+    cluster_name: AnyName | None = field(None, "ClusterName; default: the manifest's name.")
     auth: Literal["munge", "slurm"] = field("munge", "auth/munge, or auth/slurm with its own key (23.11 and newer).")
     configless: bool = field(False, "Compute and login nodes fetch their configuration from the controller.")
-    state_location: AbsolutePath | None = field(
-        None, "StateSaveLocation; must be shared when there are two controllers."
+    state_location: AbsolutePath | None = field(None, "StateSaveLocation; two controllers must share it.")
+    state_shared: bool = field(
+        False, "Confirms that the controllers share it on a file system that is not under storage."
     )
-    state_shared: bool = field(False, "Says that controllers share it on a file system that is not under storage.")
-    user: SlurmName = field("slurm", "Account of slurmctld and slurmdbd.")
-    uid: Annotated[int, Field(ge=1, le=65533)] = field(64030, "Its user and group id, the same on all nodes.")
+    user: SlurmName = field("slurm", "SlurmUser: user of slurmctld and slurmdbd.")
+    uid: Annotated[int, Field(ge=1, le=65533)] = field(64030, "User and group id of SlurmUser, the same on all nodes.")
     spool_directory: AbsolutePath = field(
         "/var/lib/slurm/slurmd", "SlurmdSpoolDir: job scripts and credentials on each compute node."
     )
-    ports: dict[Daemon, PortNumber] = field({}, "Other ports than 6817, 6818, 6819.")
+    ports: dict[Daemon, PortNumber] = field({}, "Ports, instead of 6817, 6818 and 6819.")
     srun_ports: Annotated[str, text(r"^[0-9]{1,5}-[0-9]{1,5}$", "write first-last: 60001-63000", 11)] | None = field(
         None, "SrunPortRange: ports on which srun listens, as 60001-63000; default: any free port."
     )
     pid_files: dict[Daemon, AbsolutePath] = field({}, "Process id files; default: Slurm's own.")
     log_files: dict[Daemon, AbsolutePath] = field({}, "Log files; default /var/log/slurm/<daemon>.log.")
     log_levels: dict[Daemon, LogLevel] = field({}, "Log levels; default info.")
-    partitions: dict[AnyName, Partition] = field({}, "Queues; default: one with all nodes.")
-    node_sets: dict[SlurmName, HostList] = field({}, "Names for groups of nodes, for use in partitions.")
+    partitions: dict[AnyName, Partition] = field({}, "Partitions; default: one with all nodes.")
+    node_sets: dict[SlurmName, HostList] = field({}, "Named sets of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption.")
-    qos: dict[AnyName, Qos] = field({}, "Qualities of service.")
+    qos: dict[AnyName, Qos] = field({}, "QOS, by name.")
     accounts: dict[AnyName, Account] = field({}, "Accounts, with their users.")
-    users: dict[UserName, User] = field({}, "What holds for a user in all accounts.")
+    users: dict[UserName, User] = field({}, "Settings of a user across all accounts.")
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
-    resources: Resources = section(Resources, "What is handed out, and how tasks are confined.")
+    resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
     topology: Topology = section(Topology, "Topology.")
     pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(
-        None, "Default: pmix where the build has it, otherwise pmi2."
+        None, "MpiDefault; default: pmix if the build supports it, otherwise pmi2."
     )
-    metrics: bool = field(True, "Slurm's own OpenMetrics endpoint, from 25.11 on.")
+    metrics: bool = field(True, "Slurm's OpenMetrics endpoint; requires 25.11.")
     interactive_step: bool = field(True, "salloc opens a shell on the first node of the allocation.")
-    enforce_binding: bool = field(False, "GPUs only with cores of their own socket.")
-    reboot_program: AbsolutePath = field("/usr/sbin/reboot", "For scontrol reboot.")
+    enforce_binding: bool = field(False, "Allocate GPUs only with cores of their own socket.")
+    reboot_program: AbsolutePath = field("/usr/sbin/reboot", "RebootProgram of scontrol reboot.")
     resume_timeout: Annotated[int, Field(ge=60, le=65533), Bare("second")] = field(
-        1800, "ResumeTimeout: how long a reboot may take."
+        1800, "ResumeTimeout: maximum time of a reboot."
     )
     slurmctld_timeout: Timeout = field(
-        120, "SlurmctldTimeout: the second controller takes over from one that has not answered for this time."
+        120, "SlurmctldTimeout: the backup controller takes over when the primary has not answered for this time."
     )
-    slurmd_timeout: Timeout = field(300, "SlurmdTimeout: a node that has not answered for this time is down.")
+    slurmd_timeout: Timeout = field(300, "SlurmdTimeout: a node that has not answered for this time is set DOWN.")
     unkillable_step_timeout: Annotated[int, Field(ge=1, le=65533), Bare("second")] | None = field(
         None,
         "UnkillableStepTimeout: a node with a process that cannot be killed drains after this time; default 180, or"
         " five message_timeout.",
     )
     return_to_service: Literal[0, 1, 2] = field(
-        1, "ReturnToService: a node that was down returns never (0), if it was silent (1), or whatever the reason (2)."
+        1, "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2)."
     )
     message_timeout: Annotated[int, Field(ge=5, le=100), Bare("second")] | None = field(
-        None, "MessageTimeout: how long to wait for an answer; default by cluster size."
+        None, "MessageTimeout: maximum time of a round trip; default: by cluster size."
     )
-    options: Options = field({}, "More keys of slurm.conf, or other values of ours; checked by release.")
+    options: Options = field({}, "More keys of slurm.conf, or other values than clustergen's; checked by release.")
     gres_options: Options = field({}, "More keys of each GPU line of gres.conf.")
-    cgroup_options: Options = field({}, "More keys of cgroup.conf, or other values of ours.")
+    cgroup_options: Options = field({}, "More keys of cgroup.conf, or other values than clustergen's.")
     mpi_options: Options = field({}, "Keys of mpi.conf.")
     acct_gather_options: Options = field({}, "Keys of acct_gather.conf.")
     lines: tuple[Options, ...] = field(
-        (), "More lines of slurm.conf: with several keys, as DownNodes, or of a key that stands several times."
+        (), "More lines of slurm.conf: with several keys, as DownNodes, or of a key that is repeated."
     )
     gres_lines: tuple[Options, ...] | None = field(
-        None, "Lines of gres.conf, in place of those made of the GPUs: {Name: gpu, File: /dev/nvidia0}; []: no file."
+        None, "Lines of gres.conf that replace those of the GPUs: {Name: gpu, File: /dev/nvidia0}; []: no file."
     )

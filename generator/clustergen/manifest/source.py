@@ -124,7 +124,7 @@ class Source:
         elif root is not None and root.value not in (None, {}):
             problems.append(_not_a_mapping(root))
         elif not problems:
-            hint = "`clustergen init` writes one to start from"
+            hint = "run `clustergen init` to create one"
             problems.append(Problem("manifest-empty", 0, 0, "the manifest is empty", hint))
         # What was left out of the data, or never became data, may hold a secret too.
         if problems and not bad:
@@ -167,7 +167,7 @@ class Source:
             "file-not-utf8",
             place,
             f"byte 0x{byte:02X} is not UTF-8",
-            f"in Latin-1 it is {quote(chr(byte))}: `iconv -f ISO-8859-1 -t UTF-8` converts such a file",
+            f"convert the file: iconv -f ISO-8859-1 -t UTF-8 (in Latin-1 this byte is {quote(chr(byte))})",
         )
 
     @cached_property
@@ -233,14 +233,16 @@ def load(path: str | Path, name: str | None = None) -> Source:
     """Reads a manifest; `name` is what diagnostics call the file, the path as given by default. Never raises."""
     name = str(path) if name is None else name
     if not Path(path).name.isprintable():  # it is in the header of every rendered file
-        message = f"the name {quote(Path(path).name)} is not printable text in UTF-8"
+        message = f"the file name {quote(Path(path).name)} is not printable UTF-8 text"
         return Source(name, b"", [Diagnostic.of("file-unreadable", Place(printable(name)), message, "rename the file")])
     try:
         raw = regular_file.read(path, MAX_BYTES, follow_links=True)
     except (OSError, ValueError) as err:
         if isinstance(err, OSError) and err.errno == errno.EFBIG:
             message = f"larger than {MAX_BYTES // 1_000_000} MB"
-            return Source(name, b"", [Diagnostic.of("file-too-large", Place(name), message, "is it a manifest?")])
+            return Source(
+                name, b"", [Diagnostic.of("file-too-large", Place(name), message, "check that this file is a manifest")]
+            )
         reason = (err.strerror or "").lower() if isinstance(err, OSError) else ""
         return Source(name, b"", [_unreadable(name, path, reason or str(err))])
     return Source(name, raw)
@@ -269,7 +271,7 @@ def _refuse_bytes(raw: bytes) -> tuple[str, str | None] | None:
     head = raw[:4096]
     zeros = [byte == 0 for byte in head[:4]]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) or zeros in ([False, True] * 2, [True, False] * 2):
-        return "this file is UTF-16 text", "`iconv -f UTF-16 -t UTF-8` converts it"
+        return "this file is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"
     if b"\0" in head:
         return "this file is binary, not text", None
     return None
@@ -278,15 +280,17 @@ def _refuse_bytes(raw: bytes) -> tuple[str, str | None] | None:
 def _unprintable(match: re.Match[str]) -> Problem:
     char = match.group()
     if char == "\ufeff":
-        return Problem("yaml-syntax", match.start(), 1, "a byte order mark stands inside the text", "delete it")
-    message = f"the control character U+{ord(char):04X} cannot stand in YAML"
-    return Problem("yaml-syntax", match.start(), 1, message, "delete it, or write it as an escape in double quotes")
+        return Problem("yaml-syntax", match.start(), 1, "the text contains a byte order mark", "remove it")
+    message = f"the control character U+{ord(char):04X} is not allowed in YAML"
+    return Problem(
+        "yaml-syntax", match.start(), 1, message, "remove it, or write it as an escape sequence in double quotes"
+    )
 
 
 def _not_a_mapping(root: Node) -> Problem:
     what = "a list" if isinstance(root.value, list) else f"the single value {quote(root.value)}"
-    hint = "it begins with keys, as in 'name: my-cluster'"
+    hint = "begin with keys, as in 'name: my-cluster'"
     glued = re.match(r"[\w-]+:(?=\S)", root.value) if isinstance(root.value, str) else None
     if glued:
-        hint = f"a space belongs behind the colon of {quote(glued.group()[:-1])}"
+        hint = f"add a space after the colon of {quote(glued.group()[:-1])}"
     return Problem("manifest-not-a-mapping", root.start, root.end - root.start, f"the manifest is {what}", hint)

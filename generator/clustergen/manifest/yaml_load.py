@@ -86,7 +86,7 @@ class _Composer:
         directive = re.match(_TAG_DIRECTIVE, self.text) if "%" in self.text else None
         if directive:
             start, end = directive.span(1)
-            raise _RefusedError(Problem("yaml-tag", start, end - start, "a manifest has no use for YAML directives"))
+            raise _RefusedError(Problem("yaml-tag", start, end - start, "YAML directives are not supported"))
         next_event = _events(self.text)
         root: Node | None = None
         frames: list[Frame] = []
@@ -126,7 +126,7 @@ class _Composer:
             else:
                 continue
             if len(self.problems) >= MAX_PROBLEMS:
-                message = f"{MAX_PROBLEMS:,} mistakes; reading stops here"
+                message = f"{MAX_PROBLEMS:,} errors; clustergen stops reading here"
                 raise _RefusedError(Problem("yaml-syntax", child.start, 0, message))
             if count > MAX_VALUES:
                 raise _RefusedError(Problem("file-too-large", child.start, 0, f"more than {MAX_VALUES:,} values"))
@@ -144,11 +144,13 @@ class _Composer:
         elif not text or (event.implicit[0] and text in CONSTANTS and CONSTANTS[text] is None):
             self.problems.append(Problem("yaml-syntax", start, size, "a key is empty"))
         elif text == "<<":
-            hint = "repeat the keys, or put what several entries share into a node type"
+            hint = "repeat the keys, or move shared settings to a node type"
             self.problems.append(Problem("yaml-merge-key", start, size, "merge keys (<<) are not supported", hint))
         elif text in node.keys:
             first = node.keys[text]
-            self.problems.append(Problem("yaml-duplicate-key", start, size, f"{quote(text)} stands twice", other=first))
+            self.problems.append(
+                Problem("yaml-duplicate-key", start, size, f"key {quote(text)} is listed twice", other=first)
+            )
         else:
             return text, start, end
         return None, start, end
@@ -161,7 +163,7 @@ class _Composer:
             return Node(start, end, text, event.style or "")
         if self._tab_indent and (tab := self._tab_indent.search(self.text, start, end)):
             at = self.text.index("\t", tab.start())
-            self.problems.append(Problem("yaml-tab", at, 1, "a tab cannot indent a line", "use spaces"))
+            self.problems.append(Problem("yaml-tab", at, 1, "a line is indented with a tab", "use spaces"))
         return Node(start, end, plain_value(text))
 
     def _tagged(self, event: Any, start: int) -> Any:
@@ -224,11 +226,11 @@ class _Composer:
         rest = re.compile(_AFTER_DOCUMENT).match(self.text, end)
         at = rest.end() if rest else end
         if self.text.startswith(("---", "%"), at):
-            hint = "one file describes one cluster: move the rest to a file of its own"
+            hint = "move the second document to a separate file: one file describes one cluster"
             raise _RefusedError(Problem("yaml-many-documents", at, 3, "a second document begins here", hint))
         if at < len(self.text):
             next_event()
-            raise _RefusedError(Problem("yaml-syntax", at, 1, "the manifest is over before this"))
+            raise _RefusedError(Problem("yaml-syntax", at, 1, "the manifest ends before this line"))
 
 
 def _no_key(text: str, start: int) -> _RefusedError:
@@ -238,7 +240,7 @@ def _no_key(text: str, start: int) -> _RefusedError:
 
 
 def _too_deep(start: int) -> _RefusedError:
-    return _RefusedError(Problem("yaml-too-deep", start, 1, f"more than {MAX_DEPTH} levels inside one another"))
+    return _RefusedError(Problem("yaml-too-deep", start, 1, f"more than {MAX_DEPTH} nested levels"))
 
 
 def _events(text: str) -> Callable[[], Any]:

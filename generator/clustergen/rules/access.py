@@ -23,10 +23,10 @@ def adopt_with_selinux(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "ssh-adopt-selinux",
                 place_of_os(cluster, group),
-                f"{os.id} enforces SELinux, which keeps pam_slurm_adopt from asking slurmstepd: users cannot ssh to the"
+                f"SELinux on {os.id} blocks pam_slurm_adopt from connecting to slurmstepd, so users cannot ssh to the"
                 " nodes of their jobs",
-                "load a policy module (clustergen explain ssh-adopt-selinux) and write host: {ssh_adopt: true}; or"
-                " write host: {ssh_adopt: false}, and everybody may ssh to the nodes",
+                "load a policy module (clustergen explain ssh-adopt-selinux) and set host: {ssh_adopt: true}, or"
+                " set host: {ssh_adopt: false} to let every user ssh to the nodes",
             )
 
 

@@ -9,7 +9,7 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.rights import NORMAL, ROOT
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.rules.rights import holders
 from clustergen.units import Bytes, Duration
 
@@ -28,12 +28,11 @@ def known_qos(cluster: Cluster) -> list[str]:
 def unknown(
     code: str, path: ManifestPath, names: Iterable[str], candidates: list[str], what: str, *, listed: bool = True
 ) -> Iterator[Finding]:
-    """Names of a list, or the only one, that are not among the known."""
+    """Names that are not defined; `listed` if `path` is a list of them."""
     for index, name in enumerate(names):
         if name not in candidates:
-            more = ", ".join(f"'{other}'" for other in candidates[:8])
-            hint = did_you_mean(name, candidates) or f"there {'are' if len(candidates) > 1 else 'is only'} {more}"
-            yield Finding(code, (*path, index) if listed else path, f"no {what} is called '{name}'", hint)
+            hint = did_you_mean(name, candidates) or f"use {one_of(candidates, 8)}"
+            yield Finding(code, (*path, index) if listed else path, f"{what} '{name}' is not defined", hint)
 
 
 def partition_limits(cluster: Cluster) -> Iterator[Finding]:
@@ -64,14 +63,14 @@ def qos(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "qos-flag-unknown",
                     where,
-                    f"sacctmgr knows no QOS flag '{flag}'",
-                    did_you_mean(flag, _QOS_FLAGS) or f"it knows {', '.join(_QOS_FLAGS)}",
+                    f"'{flag}' is not a QOS flag of sacctmgr",
+                    did_you_mean(flag, _QOS_FLAGS) or f"use {one_of(_QOS_FLAGS, len(_QOS_FLAGS))}",
                 )
             elif flag == "Relative" and not cluster.release.has("qos-relative"):
                 yield Finding(
                     "qos-flag-unknown",
                     where,
-                    f"the QOS flag Relative exists from Slurm {since('qos-relative')} on; this is {cluster.release}",
+                    f"the QOS flag Relative requires Slurm {since('qos-relative')} or newer; this is {cluster.release}",
                 )
 
 
@@ -83,14 +82,18 @@ def qos_circles(cluster: Cluster) -> Iterator[Finding]:
             path: ManifestPath = ("slurm", "qos", name, "preempt", index)
             if other == name:
                 yield Finding(
-                    "qos-preempts-itself", path, f"jobs of '{name}' would push each other aside", "take it out"
+                    "qos-preempts-itself",
+                    path,
+                    f"QOS '{name}' lists itself in preempt, so its jobs would preempt each other",
+                    f"remove {name} from the list",
                 )
             elif name in lists.get(other, ()) and list(lists).index(other) < list(lists).index(name):
                 yield Finding(
                     "qos-preempts-itself",
                     path,
-                    f"'{other}' may preempt '{name}' already: their jobs would push each other aside in turns",
-                    "only the more urgent QOS may preempt the other",
+                    f"QOS '{name}' and '{other}' may preempt each other, so their jobs would preempt each other"
+                    " endlessly",
+                    "let only the more urgent QOS preempt the other",
                 )
 
 
@@ -116,8 +119,8 @@ def tracked(cluster: Cluster) -> list[str]:
     return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.manifest.slurm.accounting.tres]))
 
 
-_OF_LIMITS = "sacctmgr takes no limit of it"
-_OF_WEIGHTS = "slurmctld does not start with a weight of it"
+_OF_LIMITS = "so it cannot be limited"
+_OF_WEIGHTS = "and slurmctld does not start with a weight for it"
 
 
 @once_per_cluster
@@ -147,11 +150,11 @@ def _tres(
         if name.lower() in ("gpu", "gpus", "gres"):
             hint = "write gres/gpu"
         elif hint is None and name.startswith("gres/gpu:"):
-            hint = f"this cluster has {', '.join(gpus)}"
+            hint = f"use {one_of(gpus, 8)}"
         yield Finding(
             "tres-unknown",
             (*path, name),
-            f"'{name}' is no resource that is tracked here, and {refused}",
+            f"'{name}' is not a tracked resource (TRES), {refused}",
             hint or "add it to slurm.accounting.tres",
             key=True,
         )
@@ -174,7 +177,8 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "accounting-missing",
                 path,
-                "without slurmdbd only CPUs, memory and nodes are tracked; slurmctld does not start with other weights",
+                "without slurmdbd Slurm tracks only CPUs, memory and nodes; slurmctld does not start with other"
+                " weights",
                 "give the head node the role slurm-accounting",
             )
 
@@ -194,8 +198,8 @@ def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
                 ("slurm", "accounting", "tres", index),
                 f"no node has '{name}'"
                 if name.startswith("gres/gpu:")
-                else f"'{name}' is no kind of resource that Slurm tracks",
-                did_you_mean(name, candidates) or "as gres/NAME, license/NAME, bb/NAME or fs/disk",
+                else f"'{name}' is not a resource type (TRES) that Slurm tracks",
+                did_you_mean(name, candidates) or "write gres/NAME, license/NAME, bb/NAME or fs/disk",
             )
 
 
@@ -228,7 +232,7 @@ def resources(cluster: Cluster) -> Iterator[Finding]:
             yield from _tres(cluster, (*path, option.field), limits)
             for name, limit in limits.items():
                 if isinstance(limit, Bytes) and name != "mem" and not name.startswith("bb/"):
-                    message = f"'{name}' is counted, and has no unit"
+                    message = f"'{name}' is a count and has no unit"
                     yield Finding("unit-wrong", (*path, option.field, name), message, "write a whole number")
 
 
@@ -241,13 +245,14 @@ def zero_times(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "time-limit-zero",
                     (*path, field),
-                    f"every job would wait for ever with the reason {'QOS' if entity == 'qos' else 'Assoc'}{reason}",
-                    "write unlimited for no limit; group_submit: 0 refuses jobs",
+                    "with a limit of 0 every job stays pending with reason"
+                    f" {'QOS' if entity == 'qos' else 'Assoc'}{reason}",
+                    "write unlimited for no limit, or group_submit: 0 to reject jobs",
                 )
 
 
 def account_circles(cluster: Cluster) -> Iterator[Finding]:
-    """An account above itself; each circle is told once."""
+    """An account above itself; one finding for each cycle."""
     parents = {name: spec.parent for name, spec in cluster.manifest.slurm.accounts.items()}
     done: set[str] = set()
     for start in parents:
@@ -262,8 +267,10 @@ def account_circles(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "account-cycle",
                 ("slurm", "accounts", circle[-1], "parent"),
-                f"'{circle[-1]}' is above itself: {shown}" if len(circle) > 1 else f"'{circle[-1]}' is its own parent",
-                "one of them hangs below root, or below another account",
+                f"the parents of account '{circle[-1]}' form a cycle: {shown}"
+                if len(circle) > 1
+                else f"account '{circle[-1]}' is its own parent",
+                "remove one parent, or set it to root or another account",
             )
         done.update(way)
 

@@ -40,12 +40,17 @@ def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
             try:
                 wider = ip_network(cidr, strict=False)
             except ValueError:
-                yield Finding("cidr-malformed", path, f"'{cidr}' is no network", "write it like 10.0.0.0/24")
+                yield Finding(
+                    "cidr-malformed",
+                    path,
+                    f"'{cidr}' is not an IP network",
+                    "write a network address with its prefix length, as 10.0.0.0/24",
+                )
             else:
                 yield Finding(
                     "cidr-malformed",
                     path,
-                    f"'{cidr}' is the address of a host, not of a network",
+                    f"'{cidr}' is a host address, not a network address",
                     f"did you mean {wider}?",
                 )
 
@@ -61,10 +66,10 @@ def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "networks-overlap",
                     path,
-                    f"{network} is the {other} network already"
+                    f"{network} is already the {other} network"
                     if same
-                    else f"{network} overlaps {earlier}, the {other} network",
-                    "where both are one network, leave this cidr out" if same else None,
+                    else f"{network} overlaps the {other} network, {earlier}",
+                    "remove this cidr if both are the same network" if same else None,
                 )
 
 
@@ -131,28 +136,28 @@ def _against(
     """Code, message and hint of everything that is wrong with one address. `owner` remembers whose it is."""
     number = address_of(text)
     if number is None:
-        yield "address-malformed", f"'{text}' is no IP address", _better(text)
+        yield "address-malformed", f"'{text}' is not an IP address", _better(text)
         return
     version, value = number
     if network and not _inside(number, network):
         yield (
             "address-outside-network",
-            f"{text} of {host} is not in {network}, the {name} network",
-            f"its addresses are {_range(network)}",
+            f"address {text} of {host} is not in the {name} network {network}",
+            f"use an address from {_range(network)}",
         )
     elif network and version == 4 and network.prefixlen < 31 and value in _ends(network):
         what = "the network's own address" if value == _ends(network)[0] else "the network's broadcast address"
-        yield "address-reserved", f"{text} of {host} is {what}", f"hosts of {network} are {_range(network)}"
+        yield "address-reserved", f"address {text} of {host} is {what}", f"use an address from {_range(network)}"
     elif number in gateways:
-        yield "address-reserved", f"{text} of {host} is the gateway of the {gateways[number]} network", None
+        yield "address-reserved", f"address {text} of {host} is the gateway of the {gateways[number]} network", None
     elif version == 4 and (is_loopback(number) or value >> 24 == 0 or value >> 28 >= 14):
-        what = "loopback" if is_loopback(number) else "not for hosts"
-        yield "address-reserved", f"{text} of {host} is {what}: no other node can reach it", None
+        what = "a loopback address" if is_loopback(number) else "a reserved address"
+        yield "address-reserved", f"address {text} of {host} is {what}, which no other node can reach", None
     other, where = owner.get(number, ("", ""))
     if other == host and where != name:
-        yield "address-duplicate", f"{text} of {host} is its own address in the {where} network already", None
+        yield "address-duplicate", f"address {text} of {host} is already its address in the {where} network", None
     elif other and other != host:  # a host that stands twice is told as such
-        yield "address-duplicate", f"{text} of {host} is the address of {other} already", None
+        yield "address-duplicate", f"address {text} of {host} is already the address of {other}", None
     owner.setdefault(number, (host, name))
 
 
@@ -161,8 +166,8 @@ def _better(text: str) -> str | None:
     if len(parts) != 4 or not all(part.isdigit() for part in parts):
         return None
     if max(map(int, parts)) > 255:
-        return "each of its four numbers is 0 to 255"
-    return f"write {'.'.join(str(int(part)) for part in parts)}: leading zeros mean octal numbers to some programs"
+        return "write four numbers from 0 to 255"
+    return f"write {'.'.join(str(int(part)) for part in parts)}: some programs read a leading zero as octal"
 
 
 def _ends(network: IpNetwork) -> tuple[int, int]:
@@ -199,18 +204,18 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
     for name, path, text, cidr in _gateways(cluster):
         number, network = address_of(text), _network(cidr)
         if number is None:
-            yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
+            yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
         elif network and not _inside(number, network):
             yield Finding(
                 "address-outside-network",
                 path,
-                f"{text} is not in {network}, the {name} network, so its nodes cannot reach this router",
-                f"its addresses are {_range(network)}",
+                f"{text} is not in the {name} network {network}, so its nodes cannot reach this router",
+                f"use an address from {_range(network)}",
             )
     for index, text in enumerate(cluster.manifest.networks.management.dns):
         if address_of(text) is None:
             path = ("networks", "management", "dns", index)
-            yield Finding("address-malformed", path, f"'{text}' is no IP address", _better(text))
+            yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
 
 
 def address_missing(cluster: Cluster) -> Iterator[Finding]:
@@ -225,7 +230,7 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
                 "address-missing",
                 ("nodes", group.index, "name"),
                 f"{quote(group.folded)} {have} no management address",
-                "add address, or say host: {hosts_file: false} where DNS knows all nodes",
+                "add address, or set host: {hosts_file: false} if DNS resolves all nodes",
             )
 
 
@@ -237,8 +242,8 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "network-missing",
                     ("nodes", group.index, "addresses", name),
-                    f"the nodes have addresses in the {name} network, but there is none",
-                    f"describe it: networks.{name}, with its cidr",
+                    f"the nodes have addresses in the {name} network, which is not defined",
+                    f"add networks.{name} with its cidr",
                     key=True,
                 )
 
@@ -251,8 +256,8 @@ def rails_count(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "rail-without-port",
                 ("nodes", group.index, "addresses", "fabric", max(1, ports)),
-                f"addresses on {len(group.fabric)} rails, but node type '{group.type.name}' has {have} in the fabric",
-                f"list its ports: node_types.{group.type.name}.nics",
+                f"addresses for {len(group.fabric)} rails, but node type '{group.type.name}' has {have} in the fabric",
+                f"list its ports under node_types.{group.type.name}.nics",
             )
 
 
@@ -274,8 +279,8 @@ def unused_values(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "network-value-unused",
                     ("networks", name, key),
-                    f"no file of the tree sets {key} on interfaces of the {name} network",
-                    f"remove {key}, and set it in the nodes' own network configuration",
+                    f"{key} of the {name} network has no effect: clustergen does not configure these interfaces",
+                    f"remove {key} and set it in the nodes' own network configuration",
                 )
 
 

@@ -31,8 +31,9 @@ def two_numbers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "time-minutes-seconds",
                 path,
-                f"Slurm reads {text} as minutes:seconds, which is {duration.slurm()}",
-                f"write {text}:00 for hours and minutes, or {int(first)}min{f' {int(second)}s' if int(second) else ''}",
+                f"Slurm reads {text} as minutes:seconds, that is {duration.slurm()}",
+                f"write {text}:00 for hours and minutes, or {int(first)}min{f' {int(second)}s' if int(second) else ''}"
+                " if that is meant",
             )
 
 

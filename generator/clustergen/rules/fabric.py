@@ -30,8 +30,8 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-duplicate",
                 path,
-                f"'{name}' stands here twice" if again else f"'{name}' is a switch already",
-                "each switch once; all its nodes go into one list",
+                f"switch '{name}' is listed twice" if again else f"switch '{name}' is already defined",
+                "list each switch once, with all its nodes in one list",
                 at=None if again else span_of(_location(cluster, switch), name),
             )
         seen.setdefault(name, switch.index)
@@ -39,7 +39,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-name-too-long",
                 path,
-                f"{len(name)} characters; Slurm takes 63",
+                f"the switch name has {len(name)} characters; Slurm accepts at most 63",
                 at=span_of(_location(cluster, switch), name),
             )
 
@@ -54,8 +54,8 @@ def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "switch-unknown",
                     (*_SWITCHES, index, "uplinks", number, "to"),
-                    f"no switch is called '{top}'",
-                    did_you_mean(top, names) or "switches without nodes of their own need an entry too",
+                    f"switch '{top}' is not defined",
+                    did_you_mean(top, names) or f"add an entry for '{top}' to networks.fabric.switches",
                     at=span_of(uplink.to, top),
                 )
 
@@ -69,8 +69,8 @@ def switch_cycle(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-cycle",
                 (*_SWITCHES, index, "uplinks"),
-                f"the uplinks run in a circle: {' → '.join(circle)}",
-                "uplinks go from leaves to spines only; a cable is stated at its lower end",
+                f"the uplinks form a cycle: {' → '.join(circle)}",
+                "list each cable once, as an uplink of the lower switch",
             )
             return
 
@@ -101,7 +101,7 @@ def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-node-unknown",
                 (*_SWITCHES, index, "nodes"),
-                f"'{host}' is no node of this cluster",
+                f"'{host}' is not a node of this cluster",
                 did_you_mean(host, hosts),
                 at=span_of(spec.nodes or "", host),
             )
@@ -121,14 +121,15 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
         cables = below[switch.name] + sum(switch.uplinks.values())
         needed = -(-nics // switch.nics_per_port) + cables
         if needed > switch.ports:
-            split = f", {switch.nics_per_port} to a port" if switch.nics_per_port > 1 else ""
+            split = f" ({switch.nics_per_port} per port)" if switch.nics_per_port > 1 else ""
             parts = [f"{nics} NICs{split}"] if nics else []
             parts += [f"{cables} {'cable' if cables == 1 else 'cables'} to other switches"] if cables else []
             yield Finding(
                 "switch-ports",
                 (*_SWITCHES, switch.index, "name"),
-                f"'{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has {switch.ports}",
-                "spread the nodes over more switches, or take a larger one",
+                f"switch '{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has"
+                f" {switch.ports}",
+                "spread the nodes over more switches, or use a larger model",
                 at=span_of(_location(cluster, switch), switch.name),
             )
 
@@ -152,13 +153,13 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "switch-fabric",
                 (*_SWITCHES, index, "model"),
-                f"{model.model} is a switch for {model.fabric}; the fabric is {fabric.type}",
+                f"{model.model} is an {model.fabric} switch, but the fabric is {fabric.type}",
             )
         elif rate and model.port_gbit and model.port_gbit < rate:
             yield Finding(
                 "switch-too-slow",
                 (*_SWITCHES, index, "model"),
-                f"{model.model} has ports of {model.port_gbit} Gb/s; the fabric's rate is {rate_words(fabric)}",
+                f"{model.model} has {model.port_gbit} Gb/s ports, but the fabric's rate is {rate_words(fabric)}",
             )
 
 
@@ -171,16 +172,16 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "subnet-manager-missing",
             path,
-            "no node has the role subnet-manager, so no port of the fabric would come up",
-            "give it to a node with a port in the fabric, or two for failover",
+            "no node has the role subnet-manager, so no fabric port becomes active",
+            "add the role to one node with a fabric port, or to two for failover",
         )
     elif where == "switch" and not _can_manage(cluster):
-        has = "give a node the role subnet-manager, and "
+        has = "add the role subnet-manager to a node, and "
         yield Finding(
             "subnet-manager-missing",
             path,
-            "none of the switches is a managed one, so none can run the subnet manager",
-            f"{'' if cluster.hosts('subnet-manager') else has}say networks.fabric.subnet_manager: {{where: node}}",
+            "none of the switches is managed, so none can run the subnet manager",
+            f"{'' if cluster.hosts('subnet-manager') else has}set networks.fabric.subnet_manager: {{where: node}}",
         )
     elif where != "node":
         yield from _useless_managers(cluster, where)
@@ -199,15 +200,15 @@ def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
         role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
         if where is None:
             yield Finding(
-                "subnet-manager-useless", role, "there is no InfiniBand fabric to manage", "take the role away"
+                "subnet-manager-useless", role, "the cluster has no InfiniBand fabric to manage", "remove the role"
             )
         else:
             runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
             yield Finding(
                 "subnet-manager-useless",
                 role,
-                f"{runs}, and a second one would compete with it",
-                "take the role away, or say networks.fabric.subnet_manager: {where: node}",
+                f"{runs}; a second subnet manager would compete with it",
+                "remove the role, or set networks.fabric.subnet_manager: {where: node}",
             )
 
 
@@ -224,17 +225,17 @@ def ports_unknown(cluster: Cluster) -> Iterator[Finding]:
             for name, is_lacking in (
                 ("NCCL_IB_HCA in nccl.conf", bool(kind.gpus) and fabric.type != "ethernet"),
                 ("UCX_NET_DEVICES in ucx.conf", manifest.ucx.enabled and fabric.type != "ethernet"),
-                ("health check of the ports", manifest.health.enabled and manifest.health.fabric),
-                ("alerts on ports that are down, slow or missing", bool(cluster.hosts("monitoring"))),
+                ("port health check", manifest.health.enabled and manifest.health.fabric),
+                ("alerts for ports that are down, slow or missing", bool(cluster.hosts("monitoring"))),
             )
             if is_lacking
         ]
         yield Finding(
             "fabric-ports-unknown",
             ("node_types", kind.name),
-            f"the device names of the {len(ports)} fabric ports of '{kind.name}' ({kind.title}) are not known;"
-            f" the tree has no {', no '.join(lacking)}",
-            f"list them as `rdma link` prints them on a node: node_types.{kind.name}.nics:"
+            f"the device names of the {len(ports)} fabric ports of '{kind.name}' ({kind.title}) are not known,"
+            f" so clustergen does not render {', '.join(lacking)}",
+            f"run `rdma link` on a node and list the ports under node_types.{kind.name}.nics:"
             f" [{{device: {ports[0].device}, interface: …}}, …]",
             key=True,
         )

@@ -31,15 +31,16 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gres-type-mismatch",
                 (*path, "mig_prefix"),
-                f"'{gpus.mig_prefix}' is not how a type of MIG instances ends before the profile, as {stem}1g.10gb",
-                "leave it out, and types are whole",
+                f"'{gpus.mig_prefix}' is not the last part of a MIG type before its profile, as in {stem}1g.10gb",
+                "remove it to use whole type names",
             )
         if gpus.gres_type.lower() not in gpus.model.slurm_type:
             yield Finding(
                 "gres-type-mismatch",
                 (*path, "gres_type"),
-                f"'{gpus.gres_type}' is no part of '{gpus.model.slurm_type}', the type of the {gpus.model.nvml_name}",
-                f"leave it out, and it is '{gpus.model.gres_type}'",
+                f"'{gpus.gres_type}' is not part of '{gpus.model.slurm_type}', the GRES type that the"
+                f" {gpus.model.nvml_name} reports",
+                f"remove it to use '{gpus.model.gres_type}'",
             )
 
 
@@ -49,7 +50,7 @@ def gpu_vendor(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-not-nvidia",
                 ("catalogue", "gpus", name, "nvml_name"),
-                f"'{row.nvml_name}' is a GPU by {vendor}; {NVIDIA_ONLY}",
+                f"'{row.nvml_name}' is a GPU from {vendor}; {NVIDIA_ONLY}",
                 WITHOUT_GPUS,
             )
 
@@ -64,15 +65,15 @@ def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-sharing-twice",
                 (*path, "mps"),
-                f"the GPUs of '{kind.name}' are shared by shards already",
-                "take one of the two away",
+                f"the GPUs of '{kind.name}' already have shards",
+                "remove one of the two",
             )
         if shared and any(gpus.mig):
             yield Finding(
                 "gpu-sharing-twice",
                 (*path, shared),
-                f"the GPUs of '{kind.name}' are shared by MIG already",
-                "take one of the two away; another node type may share its GPUs in the other way",
+                f"the GPUs of '{kind.name}' are already split by MIG",
+                "remove one of the two, or use it in another node type",
             )
 
 
@@ -87,8 +88,8 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "links-with-autodetect",
                 where,
-                f"with autodetect: {gpus.autodetect} slurmd counts the links, and drains a node where these differ",
-                "take links away, or say autodetect: off",
+                f"with autodetect: {gpus.autodetect} slurmd counts the links itself and drains a node if these differ",
+                "remove links, or set autodetect: off",
             )
         count = gpus.count
         odd = next((i for i, row in enumerate(spec) if len(row) != count), None)
@@ -96,7 +97,7 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "links-malformed",
                 where if odd is None else (*where, odd),
-                f"{count} GPUs need {count} rows of {count} numbers"
+                f"{count} GPUs require {count} rows of {count} numbers"
                 + (f", not {len(spec)} rows" if odd is None else f"; this row has {len(spec[odd])}"),
             )
         elif (odd := next((i for i in range(count) if spec[i][i] != -1), None)) is not None:
@@ -104,7 +105,7 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
                 "links-malformed",
                 (*where, odd, odd),
                 f"GPU {odd} has a link to itself",
-                "the place of a GPU in its own row is written -1",
+                "write -1 for the GPU itself in its own row",
             )
         elif uneven := next(((i, j) for i in range(count) for j in range(i) if spec[i][j] != spec[j][i]), None):
             i, j = uneven
@@ -112,7 +113,7 @@ def links_shape(cluster: Cluster) -> Iterator[Finding]:
                 "links-malformed",
                 (*where, i, j),
                 f"GPU {i} has {spec[i][j]} links to GPU {j}, but GPU {j} has {spec[j][i]} to GPU {i}",
-                "a link counts at both of its ends",
+                "write the same number in both rows",
             )
 
 
@@ -125,14 +126,14 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
         if not gpus or not layouts:
             continue
         if not gpus.model.mig_max:
-            yield Finding("mig-not-supported", (*path, "mig"), f"the {gpus.model.nvml_name} has no MIG")
+            yield Finding("mig-not-supported", (*path, "mig"), f"the {gpus.model.nvml_name} does not support MIG")
             continue
         if gpus.autodetect != "nvml":
             yield Finding(
                 "mig-needs-nvml",
                 (*path, "autodetect"),
-                f"with autodetect: {gpus.autodetect} slurmd does not see MIG instances",
-                "say autodetect: nvml, which needs a slurmd that was built with NVML",
+                f"slurmd does not detect MIG instances with autodetect: {gpus.autodetect}",
+                "set autodetect: nvml, which requires a slurmd built with NVML",
             )
         for layout in layouts:
             if (layout.plan, gpus.model.id) not in reported:
@@ -154,9 +155,10 @@ def mig_types(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "mig-type-uncertain",
             (*path, "mig"),
-            f"Slurm {cluster.release}{'' if old else ' before 23.02.6'} rounds the memory of an instance to GiB, which"
-            f" differs by driver: slurmd may detect other types than {names}, and drain '{kind.name}'",
-            "compare with `slurmd -G` on a node, or use Slurm 23.11 or newer"
+            f"Slurm {cluster.release}{'' if old else ' before 23.02.6'} rounds the memory of a MIG instance to GiB,"
+            " which"
+            f" depends on the driver, so slurmd may detect other types than {names} and drain '{kind.name}'",
+            "run `slurmd -G` on a node and compare, or use Slurm 23.11 or newer"
             if old
             else "install 23.02.6 or newer on the nodes",
         )
@@ -174,8 +176,8 @@ def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "mig-plan-unused",
                     ("gpu", "mig_plans", name),
-                    f"no node type uses the plan '{name}'",
-                    f"in a node type, say gpus: {{mig: {name}}}",
+                    f"no node type uses MIG plan '{name}'",
+                    f"set gpus: {{mig: {name}}} in a node type, or remove the plan",
                     key=True,
                 )
 
@@ -188,13 +190,13 @@ def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterato
             yield Finding(
                 "mig-profile-unknown",
                 (*path, name),
-                f"the {gpu} has no MIG profile '{name}'",
-                did_you_mean(name, profile_names) or f"it has {', '.join(profile_names)}",
+                f"'{name}' is not a MIG profile of the {gpu}",
+                did_you_mean(name, profile_names) or f"use one of {', '.join(profile_names)}",
                 key=True,
             )
             return
     if reason := catalogue.mig_problem(family, profiles):
-        yield Finding("mig-layout-impossible", path, f"these do not fit on one {gpu}: {reason}")
+        yield Finding("mig-layout-impossible", path, f"these instances do not fit on one {gpu}: {reason}")
 
 
 def reserved(cluster: Cluster) -> Iterator[Finding]:
@@ -211,13 +213,14 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "nothing-left-for-jobs",
                     path,
-                    f"{kept:.4g} {unit} are kept for the system; '{kind.name}' has {total:.4g}, so jobs would get none",
+                    f"{kept:.4g} {unit} are reserved for the system, but '{kind.name}' has {total:.4g}, so nothing is"
+                    " left for jobs",
                 )
             elif kept * 2 >= total:
                 yield Finding(
                     "reserved-too-much",
                     path,
-                    f"{kept:.4g} of the {total:.4g} {unit} of '{kind.name}' are kept from jobs",
+                    f"{kept:.4g} of the {total:.4g} {unit} of '{kind.name}' are reserved and not available to jobs",
                 )
 
 
@@ -229,8 +232,9 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-place-unknown",
                 path,
-                f"nobody says which NUMA nodes the GPUs of '{kind.name}' hang on, so jobs cannot be placed near them",
-                f"state them: gpus.numa, {gpus.count} numbers as `nvidia-smi topo -m` shows them under NUMA Affinity",
+                f"the NUMA nodes of the GPUs of '{kind.name}' are not specified, so Slurm cannot bind jobs to nearby"
+                " cores",
+                f"set gpus.numa to {gpus.count} numbers, as `nvidia-smi topo -m` shows them under NUMA Affinity",
                 key=True,
             )
 
@@ -241,7 +245,7 @@ def disks(cluster: Cluster) -> Iterator[Finding]:
         for index, disk in enumerate(spec.disks):
             if disk.device in seen:
                 path = ("node_types", name, "disks", index, "device")
-                yield Finding("disk-twice", path, f"'{disk.device}' is a disk of '{name}' already")
+                yield Finding("disk-twice", path, f"disk '{disk.device}' is already used by '{name}'")
             seen.add(disk.device)
 
 
@@ -263,13 +267,13 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "nic-unknown",
                     (*path, index, "model"),
-                    f"the catalogue has no NIC called '{port.model}'",
-                    catalogue_hint(
-                        "nics", did_you_mean(port.model, names), "leave model out where the catalogue lacks yours"
-                    ),
+                    f"NIC '{port.model}' is not in the catalogue",
+                    catalogue_hint("nics", did_you_mean(port.model, names), "remove model if your NIC is not listed"),
                 )
             if port.device in seen:
-                yield Finding("nic-twice", (*path, index, "device"), f"'{port.device}' is a port of this type already")
+                yield Finding(
+                    "nic-twice", (*path, index, "device"), f"port '{port.device}' is listed twice in this node type"
+                )
             seen.add(port.device)
 
 

@@ -22,7 +22,7 @@ def counters(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "dcgm-field-unknown",
                 ("monitoring", "dcgm", "counters", index),
-                f"DCGM {version} has no field '{name}'; the exporter does not start with it",
+                f"'{name}' is not a field of DCGM {version}, and dcgm-exporter does not start with it",
                 did_you_mean(name, counter_names),
             )
 
@@ -33,9 +33,9 @@ def release(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "dcgm-release-unknown",
             ("monitoring", "dcgm", "version"),
-            f"DCGM {version} is newer than {LAST}, the last release that the catalogue covers: fields may have other"
-            " names and units, and alerts on them may not fire",
-            f"install DCGM {LAST} or older with the dcgm-exporter of the same release, and pin both packages",
+            f"DCGM {version} is newer than {LAST}, the last release in the catalogue: fields may have different"
+            " names or units, and alerts on them may not fire",
+            f"install DCGM {LAST} or older with the matching dcgm-exporter, and pin both packages",
         )
 
 
@@ -48,23 +48,23 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "receiver-empty",
                 (*path, "slack_channel"),
-                "a channel alone reaches nobody: Slack's address is missing",
-                "say slack_url_file, a file on the monitoring node that holds it",
+                "slack_channel has no effect without slack_url_file, the file with Slack's webhook URL",
+                "set slack_url_file to a file on the monitoring node that holds the URL",
             )
         elif not any(ways):
             yield Finding(
                 "receiver-empty",
                 path,
-                f"nothing says how '{name}' is told",
-                "say email, webhook, webhook_url_file or slack_url_file",
+                f"receiver '{name}' has no email address, webhook or Slack channel",
+                "set email, webhook, webhook_url_file or slack_url_file",
                 key=True,
             )
         if receiver.webhook and receiver.webhook_url_file:
             yield Finding(
                 "receiver-twice",
                 (*path, "webhook_url_file"),
-                f"the webhook of '{name}' is given twice: here from a file, and by webhook",
-                "one of them only; a file where the URL holds a secret",
+                f"receiver '{name}' sets its webhook URL twice: webhook and webhook_url_file",
+                "remove one of them; keep webhook_url_file if the URL contains a secret",
                 key=True,
             )
         lacking = [field for field in ("smtp", "mail_from") if not getattr(spec, field)]
@@ -72,8 +72,8 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "mail-server-missing",
                 (*path, "email"),
-                f"no mail can be sent without {' and '.join('monitoring.' + field for field in lacking)}",
-                "say so in monitoring, or use a webhook",
+                f"Alertmanager cannot send mail without {' and '.join('monitoring.' + field for field in lacking)}",
+                f"set {' and '.join('monitoring.' + field for field in lacking)}, or use a webhook",
             )
 
 
@@ -85,8 +85,9 @@ def alertmanager(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "alertmanager-too-old",
                 ("monitoring", "receivers", name, "webhook_url_file"),
-                f"the Alertmanager of {old[0].id} is {old[0].fact('alertmanager')}; webhook_url_file needs {_URL_FILE}",
-                "a webhook without a secret in its URL, or a newer system on the monitoring node",
+                f"webhook_url_file requires Alertmanager {_URL_FILE} or newer; {old[0].id} has"
+                f" {old[0].fact('alertmanager')}",
+                "use webhook with a URL that holds no secret, or a newer operating system on the monitoring node",
             )
 
 
@@ -100,16 +101,16 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "monitoring-missing",
                     ("monitoring", field),
-                    f"{field} without effect: {why}, so there is no Prometheus",
-                    "give a node the role monitoring" if spec.enabled else None,
+                    f"{field} has no effect: {why}, so Prometheus does not run",
+                    "add the role monitoring to a node" if spec.enabled else None,
                     key=True,
                 )
     elif spec.receivers and not spec.alertmanager:
         yield Finding(
             "receivers-unused",
             ("monitoring", "receivers"),
-            "nobody is told of alerts: monitoring.alertmanager is false",
-            "leave alertmanager out",
+            "receivers have no effect: monitoring.alertmanager is false, so no alert is sent",
+            "remove alertmanager: false",
             key=True,
         )
 
@@ -120,7 +121,7 @@ def thresholds(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "thresholds-order",
             ("monitoring", "thresholds", "gpu_very_hot"),
-            f"critical from {spec.gpu_very_hot} °C on (gpu_very_hot) is not above the warning,"
+            f"the critical threshold {spec.gpu_very_hot} °C (gpu_very_hot) is not above the warning threshold"
             f" {spec.gpu_hot} °C (gpu_hot)",
         )
 
@@ -131,8 +132,8 @@ def retention(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "value-out-of-range",
             ("monitoring", "retention"),
-            "Prometheus reads a retention of 0 as none stated, and keeps samples for 15 days",
-            "write 15d, or state retention_size",
+            "Prometheus ignores a retention of 0 and keeps samples for 15 days",
+            "write 15d, or set retention_size",
         )
 
 
@@ -142,8 +143,8 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "scrape-job-clash",
                 ("monitoring", "targets", name),
-                f"a scrape job '{name}' is there already, for the exporters of this cluster",
-                "give it another name",
+                f"scrape job '{name}' already exists for the exporters of this cluster",
+                "rename this scrape job",
                 key=True,
             )
 

@@ -26,13 +26,13 @@ def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("nodes", group.index, "name")
         host, times = Counter(group.hosts).most_common(1)[0]
         if times > 1:
-            yield Finding("host-duplicate", path, f"'{host}' stands here {times} times", "each host name once")
+            yield Finding("host-duplicate", path, f"host '{host}' is listed {times} times", "list each host name once")
         elif clash := next((host for host in group.hosts if host in seen), None):
             yield Finding(
                 "host-duplicate",
                 path,
-                f"'{clash}' is a node already, in the entry {quote(seen[clash].folded)}",
-                "each host name once; a machine with several roles is one entry with all of them",
+                f"host '{clash}' is already defined by the entry {quote(seen[clash].folded)}",
+                "list each host once; give a node with several roles one entry with all of them",
                 at=_span(cluster, group, clash),
             )
         for host in group.hosts:
@@ -49,8 +49,8 @@ def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "too-many-nodes",
             ("nodes",),
-            f"{count:,} compute nodes; Slurm takes at most {MOST_NODES:,} in one cluster",
-            "make several clusters and join them with Slurm's multi-cluster operation",
+            f"{count:,} compute nodes; Slurm manages at most {MOST_NODES:,} in one cluster",
+            "create several clusters and join them with Slurm's multi-cluster operation",
             key=True,
         )
 
@@ -80,15 +80,15 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group.index, "name"),
-                f"Slurm takes {quote(bad)} as a name, other programs may not",
-                "lower-case letters, digits and hyphens, without the domain, are safe everywhere",
+                f"Slurm accepts the host name {quote(bad)}, but other programs may not",
+                "use lower-case letters, digits and hyphens, without the domain",
                 at=_span(cluster, group, bad),
             )
         elif bad is not None:
             yield Finding(
                 "host-name-malformed",
                 ("nodes", group.index, "name"),
-                f"{quote(bad)} is no host name",
+                f"{quote(bad)} is not a valid host name",
                 _better_host(bad),
                 at=_span(cluster, group, bad),
             )
@@ -109,11 +109,11 @@ def _good_host(name: str) -> bool:
 
 def _better_host(name: str) -> str:
     if "." in name:
-        return "the short name only; the domain belongs in networks.management.domain"
+        return "use the short name, and set the domain in networks.management.domain"
     plain = name.lower().replace("_", "-")
     if _good_host(plain):
         return f"did you mean '{plain}'?"
-    return "lower-case letters, digits and hyphens, a letter or digit at both ends, not digits alone, 63 at most"
+    return "use 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends, not only digits"
 
 
 def name_reserved(cluster: Cluster) -> Iterator[Finding]:
@@ -125,16 +125,18 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "host-name-unusual",
                     ("nodes", group.index, "name"),
-                    "every machine calls itself 'localhost': a cluster of more than one has no use for it",
-                    "the name that `hostname -s` prints",
+                    "'localhost' is the name of every machine for itself, so only a cluster of one node can use it",
+                    "use the name that `hostname -s` prints",
                     at=_span(cluster, group, host),
                 )
                 continue
             yield Finding(
                 "name-reserved",
                 ("nodes", group.index, "name"),
-                f"no node can be called '{host}'",
-                "every machine calls itself that" if host == "localhost" else f"to Slurm NodeName={host} is no node",
+                f"'{host}' cannot be the name of a node",
+                "use another name: every machine calls itself localhost"
+                if host == "localhost"
+                else f"use another name: Slurm reads NodeName={host} as a keyword, not as a node",
                 at=_span(cluster, group, host),
             )
     for name in slurm.partitions:
@@ -142,9 +144,10 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "name-reserved",
                 ("slurm", "partitions", name),
-                f"no partition can be called '{name}'",
-                "Slurm reads PartitionName=DEFAULT as defaults of the lines below it; for the default partition,"
-                " give it another name and say default: true",
+                f"'{name}' cannot be the name of a partition",
+                "rename it: Slurm reads PartitionName=DEFAULT as defaults for the lines below; for the default"
+                " partition"
+                " set default: true",
                 key=True,
             )
     for name in slurm.node_sets:
@@ -152,8 +155,8 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "name-reserved",
                 ("slurm", "node_sets", name),
-                f"no node set can be called '{name}'",
-                "in a partition, all stands for every node that runs slurmd",
+                f"'{name}' cannot be the name of a node set",
+                "rename it: in a partition, all means every node that runs slurmd",
                 key=True,
             )
 
@@ -167,8 +170,8 @@ def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "node-type-unused",
                 ("node_types", name),
-                f"no node is of type '{name}'",
-                "give it nodes, or take it away",
+                f"no node has the type '{name}'",
+                "add nodes of this type, or remove it",
                 key=True,
             )
 
@@ -193,8 +196,8 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "catalogue-row-unused",
                     ("catalogue", kind, name),
-                    f"nothing uses '{name}'",
-                    f"name it as {where}, or take it away",
+                    f"catalogue row '{name}' is not used",
+                    f"use it as {where}, or remove it",
                     key=True,
                 )
 
@@ -213,8 +216,8 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "group-name-clash",
                     (section, name),
-                    f"'{name}' and '{seen[group]}' both become the Ansible group {group}",
-                    "tell them apart by more than - and _",
+                    f"'{name}' and '{seen[group]}' both map to the Ansible group {group}",
+                    "rename one of them: - and _ are the same in a group name",
                     key=True,
                 )
             seen.setdefault(group, name)
@@ -225,15 +228,15 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group_.index, "name"),
-                f"'{clash}' is the name of an Ansible group too: --limit {clash} takes both",
+                f"node '{clash}' has the name of an Ansible group, so --limit {clash} selects both",
                 at=_span(cluster, group_, clash),
             )
         elif clash is not None:
             yield Finding(
                 "group-name-clash",
                 ("nodes", group_.index, "name"),
-                f"'{clash}' is the name of an Ansible group too, so --limit {clash} could mean either",
-                f"give the node another name: '{clash}1'",
+                f"node '{clash}' has the name of an Ansible group, so --limit {clash} is ambiguous",
+                f"rename the node, for example to '{clash}1'",
                 at=_span(cluster, group_, clash),
             )
 
@@ -243,7 +246,7 @@ def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
         for position, role in enumerate(group.roles):
             if role in group.roles[:position]:
                 yield Finding(
-                    "role-repeated", ("nodes", group.index, "roles", position), f"'{role}' stands here already"
+                    "role-repeated", ("nodes", group.index, "roles", position), f"role '{role}' is listed twice"
                 )
 
 
@@ -253,8 +256,8 @@ def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "compute-without-hardware",
                 ("nodes", group.index, "type"),
-                f"Slurm must know CPUs and memory of {quote(group.folded)}, and of type 'service' nothing is known",
-                "define its hardware under node_types, or leave the role slurm-compute out",
+                f"{quote(group.folded)} runs jobs, but its type 'service' has no CPUs and memory, which Slurm requires",
+                "define its hardware under node_types, or remove the role slurm-compute",
             )
 
 

@@ -30,15 +30,15 @@ def _plain(value: EnvValue | Override) -> str:
 def _unprintable(text: str) -> str | None:
     """Why a line NAME=VALUE without quotes cannot hold a value as it is meant."""
     if text != text.strip() or text[:1] in ("'", '"'):
-        return "the file knows no quotes: quotes and blanks around a value would be part of it"
-    return f"only {_LONGEST} characters of a value are kept" if len(text) > _LONGEST else None
+        return "the file format has no quotes: quotes and blanks around a value would become part of it"
+    return f"the value has {len(text)} characters; only the first {_LONGEST} are read" if len(text) > _LONGEST else None
 
 
 def _cut_by_ucx(name: str, value: str) -> str | None:
     if " ;" in value:
-        return "UCX takes a semicolon behind a blank, and all after it, for a comment"
+        return "UCX reads a semicolon after a blank as the start of a comment"
     length = len(f"{name}={value}".encode())
-    return f"UCX keeps {UCX_LINE} characters of a line; this one has {length}" if length > UCX_LINE else None
+    return f"UCX reads {UCX_LINE} characters of a line; this line has {length}" if length > UCX_LINE else None
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
@@ -54,8 +54,8 @@ def nccl_env(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nccl-name-debugging",
                 path,
-                f"NVIDIA keeps '{name}' for debugging: it does not belong in a production system",
-                f'where it must be, say why: {name}: {{value: {value}, reason: "…"}}',
+                f"NVIDIA documents '{name}' as a debugging variable, not for production",
+                f'to keep it, give a reason: {name}: {{value: {value}, reason: "…"}}',
                 key=True,
             )
         where: ManifestPath = (*path, "value") if isinstance(value, Override) else path
@@ -63,27 +63,27 @@ def nccl_env(cluster: Cluster) -> Iterator[Finding]:
         if wrong := _unprintable(text):
             yield Finding("nccl-value-wrong", where, wrong)
         elif not param.accepts(text):
-            why = "; NCCL takes any other text for 0, in silence" if param.numeric and not _is_number(text) else ""
-            yield Finding("nccl-value-wrong", where, f"'{name}' takes {_expected(param)}, not '{text}'{why}")
+            why = "; NCCL silently reads other text as 0" if param.numeric and not _is_number(text) else ""
+            yield Finding("nccl-value-wrong", where, f"'{name}' must be {_expected(param)}, not '{text}'{why}")
 
 
 def _unknown_name(path: ManifestPath, name: str, param: NcclParam | None, version: NcclVersion) -> Finding:
     if param is None and not name.startswith("NCCL_"):
-        hint = "UCX's variables belong in ucx.env" if name.startswith("UCX_") else None
-        return Finding("nccl-name-unknown", path, f"'{name}' is no variable of NCCL's", hint, key=True)
+        hint = "set UCX variables in ucx.env" if name.startswith("UCX_") else None
+        return Finding("nccl-name-unknown", path, f"'{name}' is not an NCCL variable", hint, key=True)
     if param is None:
         hint = never_there(name) or did_you_mean(name, nccl_params())
-        message = f"no NCCL reads '{name}'"
+        message = f"no NCCL release reads '{name}'"
         if hint is None and version > LAST:
-            message = f"the catalogue ends with NCCL {LAST}, and knows no '{name}'"
-            hint = f'where {version} has it, say so: {name}: {{value: …, reason: "…"}}'
+            message = f"'{name}' is not in the catalogue, which covers NCCL up to {LAST}"
+            hint = f'if NCCL {version} has it, give a reason: {name}: {{value: …, reason: "…"}}'
         return Finding("nccl-name-unknown", path, message, hint, key=True)
     since = param.since
-    when = f"from {since} on" if since and version < since else f"before {param.removed}"
+    when = f"since {since}" if since and version < since else f"only before {param.removed}"
     hint = f"write {param.instead}" if param.instead else None
     if hint is None and since and version < since:
-        hint = f'where all jobs bring NCCL {since} or newer, say nccl: {{version: "{since}"}}'
-    return Finding("nccl-name-unknown", path, f"'{name}' is read by NCCL {when}; this is {version}", hint, key=True)
+        hint = f'set nccl: {{version: "{since}"}} if all jobs use NCCL {since} or newer'
+    return Finding("nccl-name-unknown", path, f"NCCL reads '{name}' {when}; this is {version}", hint, key=True)
 
 
 def _is_number(text: str) -> bool:
@@ -104,8 +104,8 @@ def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "nccl-value-wrong",
             ("nccl", "env", names[1]),
-            f"{texts[0]} threads with {texts[1]} sockets each are more than the {_MOST_SOCKETS} that NCCL opens",
-            "4 and 4 are usual on 100 Gb/s",
+            f"{texts[0]} threads with {texts[1]} sockets each exceed the {_MOST_SOCKETS} sockets that NCCL opens",
+            "use 4 and 4, which is usual for 100 Gb/s",
         )
 
 
@@ -124,14 +124,14 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "nccl-gid-missing",
             ("nccl", "version"),
-            f"on RoCE NCCL {version} has to be told the GID index; only {_FINDS_GID} and newer find it",
-            "read it off show_gids, often 3, and say nccl: {gid_index: 3}",
+            f"NCCL {version} requires the GID index on RoCE; only {_FINDS_GID} and newer detect it",
+            "run show_gids on a node and set nccl: {gid_index: 3} (3 is usual)",
         )
     for path in stated if roce and version >= _FINDS_GID else ():
         yield Finding(
             "nccl-gid-useless",
             path,
-            f"NCCL {version} finds the GID itself; a fixed one breaks when an address is added",
+            f"NCCL {version} detects the GID index itself; a fixed one breaks when an address is added",
             "leave it out",
             key=True,
         )
@@ -143,7 +143,7 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "nccl-gid-useless",
             path,
-            f"'{path[-1]}' has a meaning on RoCE only; this fabric speaks {speaks}",
+            f"'{path[-1]}' has an effect on RoCE only; this fabric uses {speaks}",
             "leave it out",
             key=True,
         )
@@ -165,8 +165,8 @@ def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nccl-prefix-match",
                 _value_path(env[name], name),
-                f"'{meant}' stands for every name that begins so, as {meant}{longer} does",
-                f"write {'^=' if text.startswith('^') else '='}{names} for these names and no others",
+                f"'{meant}' matches every device whose name starts with it, such as {meant}{longer}",
+                f"write {'^=' if text.startswith('^') else '='}{names} to match exactly these devices",
                 at=(text.index(meant), len(meant)),
             )
 
@@ -195,8 +195,8 @@ def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nccl-hca-unknown",
                 _value_path(value, "NCCL_IB_HCA"),
-                f"nodes of type '{kind_name}' have no device '{name}'",
-                did_you_mean(name, devices) or f"they have {', '.join(devices)}",
+                f"node type '{kind_name}' has no device '{name}'",
+                did_you_mean(name, devices) or f"use one of {', '.join(devices)}",
                 at=(start, len(name)),
             )
         start += len(item) + 1
@@ -211,8 +211,8 @@ def fabric_without_ports(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "fabric-without-port",
                 ("node_types", kind.name),
-                f"nodes of type '{kind.name}' have no port in the fabric, so NCCL would use the management network",
-                "say nics: [{device: mlx5_0, interface: …}]",
+                f"node type '{kind.name}' has no fabric port, so NCCL would use the management network",
+                f"add node_types.{kind.name}.nics: [{{device: mlx5_0, interface: …}}]",
                 key=True,
             )
 
@@ -225,8 +225,8 @@ def ucx_env(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "ucx-name-unknown",
                 path,
-                f"'{name}' is no variable of UCX's",
-                f"NCCL's variables belong in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
+                f"'{name}' is not a UCX variable",
+                f"set NCCL variables in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
                 key=True,
             )
         elif wrong := _unprintable(str(value)) or _cut_by_ucx(name, str(value)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, Partition
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.hostlist import expand, span_of
+from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.partitions import Partition as PartitionSpec
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
@@ -24,11 +24,10 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "node-in-no-partition",
                 ("nodes", group.index, "name"),
-                f"'{outside[0]}'{f' and {len(outside) - 1} more' if several else ''} {'are' if several else 'is'}"
-                " in no partition, so no job gets there",
-                "add it to a partition, or say in_no_partition: true"
+                f"{compress(outside)} {'are' if several else 'is'} in no partition, so no job runs there",
+                "add it to a partition, or set in_no_partition: true"
                 if not several
-                else "add them to a partition, or say in_no_partition: true",
+                else "add them to a partition, or set in_no_partition: true",
                 at=span_of(entry.name, outside[0]),
             )
         elif entry.in_no_partition and len(outside) < len(group.hosts):
@@ -37,8 +36,8 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "node-in-a-partition",
                 ("nodes", group.index, "in_no_partition"),
-                f"'{host}' is in partition '{name}', so jobs get there",
-                f"take it out of '{name}', or take in_no_partition away",
+                f"'{host}' is in partition '{name}', so jobs run on it despite in_no_partition",
+                f"remove it from '{name}', or remove in_no_partition",
             )
 
 
@@ -56,15 +55,15 @@ def default_partition(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "default-partition-twice",
             (*_PARTITIONS, name, "default"),
-            f"'{defaults[0]}' is the default partition already",
-            "say it in one only: Slurm would take the last without a word",
+            f"partition '{defaults[0]}' is already the default",
+            "set default: true in one partition; Slurm would silently use the last",
         )
     if not defaults and len(cluster.manifest.slurm.partitions) > 1:
         yield Finding(
             "default-partition-missing",
             _PARTITIONS,
-            "no partition is the default, so jobs that name none are refused",
-            "say default: true in one of them",
+            "no partition is the default, so jobs submitted without --partition are rejected",
+            "set default: true in one partition",
             key=True,
         )
 
@@ -78,15 +77,16 @@ def partition_values(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "time-limit-zero",
                 (*path, "max_time"),
-                "jobs that ask for a time would wait for ever with the reason PartitionTimeLimit, and others would be"
+                "with max_time 0, jobs that request a time limit stay pending with reason PartitionTimeLimit, and"
+                " others are"
                 " killed as soon as they start",
-                "write unlimited for no limit; state: INACTIVE keeps jobs out",
+                "write unlimited for no limit, or state: INACTIVE to reject jobs",
             )
         elif spec.default_time and spec.max_time and spec.default_time > spec.max_time:
             yield Finding(
                 "partition-times",
                 (*path, "default_time"),
-                f"a job that asks for no time would get {spec.default_time}, but max_time is {spec.max_time}",
+                f"default_time {spec.default_time} is longer than max_time {spec.max_time}",
             )
         yield from _exclusive(path, spec)
         if complete:
@@ -103,8 +103,8 @@ def _exclusive(path: ManifestPath, spec: PartitionSpec) -> Iterator[Finding]:
     ):
         both = [name for name in names if getattr(spec, name)]
         if len(both) > 1:
-            message = f"Slurm uses {both[0]} or {both[1]}, not both"
-            yield Finding(code, (*path, both[1]), message, f"keep one of {' and '.join(both)}")
+            message = f"{both[0]} and {both[1]} exclude each other"
+            yield Finding(code, (*path, both[1]), message, f"remove {both[0]} or {both[1]}")
 
 
 def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
@@ -115,14 +115,14 @@ def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
         yield Finding(
             "partition-sizes",
             (*path, "min_nodes"),
-            f"min_nodes is {smallest} and max_nodes {largest}, so no job has a right size",
+            f"min_nodes {smallest} is larger than max_nodes {largest}, so no job size is allowed",
         )
     elif smallest > available > 0:
         nodes = "1 node" if available == 1 else f"{available} nodes"
         yield Finding(
             "partition-sizes",
             (*path, "min_nodes"),
-            f"a job must ask for {smallest} nodes, but '{partition.name}' has {nodes}, so none ever starts",
+            f"min_nodes is {smallest}, but partition '{partition.name}' has {nodes}, so no job ever starts",
         )
 
 
@@ -141,17 +141,18 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "share-per-gpu-too-large",
                     (*path, "cpus_per_gpu"),
-                    f"a '{kind.name}' has {usable} CPUs for jobs{limit}, enough for {fit} of its {count} GPUs with"
+                    f"node type '{kind.name}' has {usable} CPUs for jobs{limit}, enough for {fit} of its {count} GPUs"
+                    " at"
                     f" {spec.cpus_per_gpu} each",
-                    f"at most {usable // count}, or GPUs stay idle",
+                    f"set at most {usable // count}, so that no GPU stays idle",
                 )
             if spec.memory_per_gpu and (fit := memory // max(1, spec.memory_per_gpu.mib)) < count:
                 yield Finding(
                     "share-per-gpu-too-large",
                     (*path, "memory_per_gpu"),
-                    f"a '{kind.name}' has {memory} MiB for jobs, enough for {fit} of its {count} GPUs with"
+                    f"node type '{kind.name}' has {memory} MiB for jobs, enough for {fit} of its {count} GPUs at"
                     f" {spec.memory_per_gpu} each",
-                    f"at most {memory // count}MiB, or GPUs stay idle",
+                    f"set at most {memory // count}MiB, so that no GPU stays idle",
                 )
 
 
@@ -166,13 +167,17 @@ def node_sets(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "node-set-is-node",
                 path,
-                f"'{name}' is a node too, and in a partition Slurm could not tell them apart",
-                "give the node set another name",
+                f"'{name}' is also the name of a node, so its meaning in a partition is ambiguous",
+                "rename the node set",
                 key=True,
             )
         elif name not in used and name.lower() != "all" and is_readable:
             yield Finding(
-                "node-set-unused", path, f"no partition uses '{name}'", "nodes: takes node sets by name", key=True
+                "node-set-unused",
+                path,
+                f"no partition uses node set '{name}'",
+                f"add nodes: {name} to a partition, or remove the node set",
+                key=True,
             )
 
 

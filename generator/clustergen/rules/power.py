@@ -33,21 +33,21 @@ def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "psu-redundancy",
                 (*path, "redundant"),
-                f"{spare} of {kind.psus} power supplies are to be spare, which leaves none to feed the node",
-                "redundant counts those that may fail with the node still at full load",
+                f"redundant is {spare} of {kind.psus} power supplies, which leaves none to feed the node",
+                "set redundant to the number of supplies that may fail while the node runs at full load",
             )
         elif kind.psus and kind.psu_w and draw and draw > (supply := (kind.psus - spare) * kind.psu_w):
             if kind.power_max_w is None:
-                needs = f"the GPUs of a node alone may draw {_kw(draw)}"
+                needs = f"the GPUs alone may draw {_kw(draw)}"
             else:
                 needs = f"a node may draw {_kw(draw)}"
-            lost = f" with {spare} of them lost" if spare else ""
+            lost = f" with {spare} of them failed" if spare else ""
             yield Finding(
                 "psu-too-small",
                 path,
-                f"{needs}; {kind.psus} power supplies of {kind.psu_w} W give {_kw(supply)}{lost}"
+                f"{needs}, but {kind.psus} power supplies of {kind.psu_w} W provide {_kw(supply)}{lost}"
                 if kind.psus > 1
-                else f"{needs}; its power supply gives {_kw(supply)}",
+                else f"{needs}, but its power supply provides {_kw(supply)}",
                 "fit more or larger supplies, or set gpus.power_limit" if kind.gpus else "fit more or larger supplies",
                 key=True,
             )
@@ -64,7 +64,7 @@ def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-power-limit",
                 ("node_types", kind.name, "gpus", "power_limit"),
-                f"{gpus.power_limit_w} W cannot be set on the {gpus.model.nvml_name}: it takes {span}",
+                f"power limit {gpus.power_limit_w} W is out of range for the {gpus.model.nvml_name} ({span})",
             )
 
 
@@ -75,8 +75,8 @@ def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "gpu-clock",
                 ("node_types", kind.name, "gpus", "graphics_clock"),
-                f"{clock} MHz is more than the highest clock of the {gpu.nvml_name}: {gpu.max_sm_mhz} MHz",
-                "graphics_clock: max stands for the highest",
+                f"{clock} MHz exceeds the maximum clock of the {gpu.nvml_name}, {gpu.max_sm_mhz} MHz",
+                "write graphics_clock: max for the maximum",
             )
 
 
@@ -90,7 +90,7 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "rack-node-unknown",
                     path,
-                    f"'{host}' is no node of this cluster",
+                    f"'{host}' is not a node of this cluster",
                     did_you_mean(host, hosts),
                     at=span_of(rack.nodes or "", host),
                 )
@@ -98,7 +98,7 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
             if host in seen:
                 where = "in this rack" if seen[host] == name else f"in rack '{seen[host]}'"
                 yield Finding(
-                    "rack-node-twice", path, f"'{host}' stands {where} already", at=span_of(rack.nodes or "", host)
+                    "rack-node-twice", path, f"'{host}' is already {where}", at=span_of(rack.nodes or "", host)
                 )
                 break
             seen[host] = name
@@ -112,9 +112,8 @@ def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "rack-unknown",
                 ("networks", "fabric", "switches", index, "rack"),
-                f"no rack is called '{switch.rack}'",
-                did_you_mean(switch.rack, racks)
-                or (f"it can be {one_of(racks)}" if racks else "describe it under racks"),
+                f"rack '{switch.rack}' is not defined",
+                did_you_mean(switch.rack, racks) or (f"use {one_of(racks)}" if racks else "define it under racks"),
             )
 
 
@@ -143,37 +142,37 @@ def _contents(cluster: Cluster) -> Iterator[tuple[str, Rack, int, int]]:
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:
     for name, rack, watts, units in _contents(cluster):
         path: ManifestPath = ("racks", name)
-        draw = f"what stands in '{name}' may draw {_kw(watts)}"
+        draw = f"rack '{name}' may draw {_kw(watts)}"
         if units > rack.units:
             yield Finding(
                 "rack-too-low",
                 (*path, "nodes"),
-                f"what is to stand in '{name}' is {units} units high; the rack has {rack.units}",
-                "spread it over more racks, or state the rack's height: units",
+                f"rack '{name}' needs {units} units, but has {rack.units}",
+                "spread the nodes over more racks, or set units to the rack's height",
             )
         if rack.power and watts > rack.power.value:
             yield Finding(
                 "rack-power",
                 (*path, "power"),
-                f"{draw}; {_kw(rack.power.value)} are allowed",
+                f"{draw}, but its limit is {_kw(rack.power.value)}",
                 "spread the nodes over more racks, or set a power limit on their GPUs",
             )
         if rack.cooling and watts > rack.cooling.value:
             yield Finding(
                 "rack-cooling",
                 (*path, "cooling"),
-                f"{draw}, and all of it becomes heat; {_kw(rack.cooling.value)} are taken away",
+                f"{draw}, all of which becomes heat, but its cooling removes {_kw(rack.cooling.value)}",
                 "spread the nodes over more racks, or set a power limit on their GPUs",
             )
         feeds = sum(circuit_w(circuit) * circuit.count for circuit in rack.circuits)
-        half = " when one side is lost" if rack.redundant_feeds else ""
+        half = " when one feed fails" if rack.redundant_feeds else ""
         if rack.redundant_feeds:
             feeds /= 2
         if rack.circuits and watts > feeds:
             yield Finding(
                 "rack-circuits",
                 (*path, "circuits"),
-                f"{draw}; its feeds carry {_kw(feeds)} for hours{half}",
+                f"{draw}, but its feeds carry {_kw(feeds)} continuously{half}",
                 "add feeds, spread the nodes over more racks, or set a power limit on their GPUs",
             )
 

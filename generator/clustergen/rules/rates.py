@@ -43,8 +43,8 @@ def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
         BitRate.parse(text)
     except UnitError as err:
         number = text[:1].isdigit()
-        names = did_you_mean(text, link_rates()) or "it is a name, HDR or NDR, or a bit rate, 200Gb/s"
-        message = str(err) if number else f"no rate is called '{text}'"
+        names = did_you_mean(text, link_rates()) or "write a rate name, such as NDR, or a bit rate, such as 200Gb/s"
+        message = str(err) if number else f"'{text}' is not a rate"
         yield Finding("rate-malformed", path, message, (_bits_or_bytes(text) or err.hint) if number else names)
 
 
@@ -65,8 +65,8 @@ def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "rate-of-other-fabric",
             ("networks", "fabric", "rate"),
-            f"{named.name} is a rate of {named.fabric}; the fabric is {fabric.type}",
-            f"the same speed is {named.gbit}Gb/s",
+            f"{named.name} is an {named.fabric} rate, but the fabric is {fabric.type}",
+            f"write {named.gbit}Gb/s for the same speed",
         )
 
 
@@ -84,10 +84,10 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "nic-too-slow",
                     ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),
-                    f"{port.device} of '{kind}' does {port.max_gbit:g} Gb/s; the fabric's rate is {named}",
-                    "jobs run at the pace of the slowest port"
+                    f"{port.device} of '{kind}' runs at {port.max_gbit:g} Gb/s, but the fabric's rate is {named}",
+                    "use faster NICs or a lower rate: jobs run at the speed of the slowest port"
                     if stated
-                    else f"where yours are faster, list them: node_types.{kind}.nics",
+                    else f"list your ports under node_types.{kind}.nics if they are faster",
                 )
                 break
 

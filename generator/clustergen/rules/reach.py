@@ -32,7 +32,7 @@ def unreachable(cluster: Cluster) -> Iterator[Finding]:
             f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} no address in {place}, where '{name}' is served"
             f" by {server}",
             f"add addresses.{network.key} to these nodes, remove their role from storage.{name}.clients, or state"
-            f" networks.{network.key}.gateway where the network is routed",
+            f" networks.{network.key}.gateway if the network is routed",
             key=True,
         )
 

@@ -63,7 +63,7 @@ def unused_qos(cluster: Cluster) -> Iterator[Finding]:
     example = next(iter(slurm.accounts))
     for name in slurm.qos:
         if name not in used:
-            hint = f"list it where it may be used, as slurm.accounts.{example}.qos: [{NORMAL}, {name}]"
+            hint = f"add it to an account, for example slurm.accounts.{example}.qos: [{NORMAL}, {name}]"
             yield Finding("qos-unused", ("slurm", "qos", name), f"no account may use QOS '{name}'", hint, key=True)
 
 
@@ -95,7 +95,9 @@ def users(cluster: Cluster) -> Iterator[Finding]:
     for name, account in slurm.accounts.items():
         path: ManifestPath = (*_ACCOUNTS, name)
         if name == ROOT and account.parent:
-            yield Finding("account-cycle", (*path, "parent"), "'root' is above all accounts", "remove its parent")
+            yield Finding(
+                "account-cycle", (*path, "parent"), "account 'root' cannot have a parent", "remove its parent"
+            )
         for user in account.user_limits:
             if user not in account.users:
                 yield _no_user((*path, "user_limits", user), user, name, list(account.users), key=True)
@@ -104,7 +106,7 @@ def users(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "user-unknown",
                     (*path, "coordinators", index),
-                    f"coordinator '{user}' is a user of no account",
+                    f"coordinator '{user}' is not a user of any account",
                     did_you_mean(user, names) or f"add {user} to the users of an account",
                 )
     for user, settings in slurm.users.items():
@@ -114,7 +116,7 @@ def users(cluster: Cluster) -> Iterator[Finding]:
             continue
         if stated not in slurm.accounts:
             hint = did_you_mean(stated, list(slurm.accounts))
-            yield Finding("account-unknown", (*where, "default_account"), f"no account is called '{stated}'", hint)
+            yield Finding("account-unknown", (*where, "default_account"), f"account '{stated}' is not defined", hint)
         elif user not in slurm.accounts[stated].users:
             yield _no_user((*where, "default_account"), user, stated, list(slurm.accounts[stated].users))
 
@@ -140,7 +142,7 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
         yield Finding(
             "slurm-key-unknown",
             path,
-            f"sacctmgr has no option '{name}' for {what}",
+            f"'{name}' is not an option of sacctmgr for {what}",
             _write(alias) if alias else did_you_mean(name, names),
             key=True,
         )
@@ -149,7 +151,7 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
             "slurm-key-managed", path, f"the manifest has a field for '{row.name}'", f"write {row.field}", key=True
         )
     elif cluster.release < row.since:
-        message = f"'{row.name}' exists from Slurm {row.since} on; this is {cluster.release}"
+        message = f"'{row.name}' requires Slurm {row.since} or newer; this is {cluster.release}"
         yield Finding("slurm-key-too-new", path, message, key=True)
     elif wrong := _wrong(row, str(value)):
         yield Finding("slurm-value-wrong", path, f"'{row.name}' {wrong}, not '{value}'")
@@ -161,21 +163,21 @@ def _write(meant: SacctmgrOption) -> str:
 
 def _wrong(option: SacctmgrOption, text: str) -> str | None:
     if option.form == "count" and not (text.isascii() and text.isdigit()):
-        return "takes a whole number"
+        return "must be a whole number"
     if option.form == "minutes":
         try:
             Duration.parse(text)
         except UnitError:
-            return "takes a length of time"
+            return "must be a duration"
     if option.form == "factor" and not text.replace(".", "", 1).isdigit():
-        return "takes a number"
+        return "must be a number"
     if option.form == "tres":
         for item in text.split(","):
             name, _, amount = item.partition("=")
             if not name or not amount.isdigit():
-                return "takes resources and whole numbers, as cpu=4,gres/gpu=1"
+                return "must be TRES with whole numbers, as cpu=4,gres/gpu=1"
     if option.form == "text" and (set(text) & set("|'\"`$\\") or not text.isprintable()):
-        return "takes plain words"
+        return "must be plain words"
     return None
 
 
@@ -189,8 +191,8 @@ def enforced(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "limits-not-enforced",
                     (*path, option.field),
-                    f"nothing enforces {option.field}: slurm.accounting.enforce has no word 'limits'",
-                    "leave enforce out, or add limits and safe to it",
+                    f"{option.field} is not enforced: slurm.accounting.enforce does not contain limits",
+                    "remove enforce, or add limits and safe to it",
                     key=True,
                 )
 

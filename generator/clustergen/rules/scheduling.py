@@ -19,23 +19,23 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "preemption-without-lists",
             (*_PREEMPTION, "by"),
-            "no QOS names another that it may preempt, so no job ever is",
-            "say preempt: […] in a QOS, or by: partition",
+            "no QOS has a preempt list, so no job is ever preempted",
+            "add preempt: […] to a QOS, or set by: partition",
         )
     if by == "qos" and lists and cluster.accounting_hosts and not {"qos", "all"} & set(spec.accounting.enforce):
         yield Finding(
             "limits-not-enforced",
             (*_PREEMPTION, "by"),
-            "preemption by QOS counts only where slurm.accounting.enforce has the word 'qos'",
-            "leave enforce out, or add qos to it",
+            "preemption by QOS has no effect: slurm.accounting.enforce does not contain qos",
+            "remove enforce, or add qos to it",
         )
     if by != "qos":
         for name in lists:
             yield Finding(
                 "preemption-unused",
                 ("slurm", "qos", name, "preempt"),
-                "without effect: preemption is off" if by == "off" else "without effect: preemption is by partition",
-                "say slurm: {preemption: {by: qos}}",
+                "no effect: preemption is off" if by == "off" else "no effect: preemption is by partition",
+                "set slurm: {preemption: {by: qos}}",
                 key=True,
             )
 
@@ -51,16 +51,18 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "preemption-without-tiers",
             (*_PREEMPTION, "by"),
-            "there is only one partition" if len(cluster.partitions) == 1 else "all partitions have one priority_tier",
-            "a partition preempts those with a lower priority_tier and some of its nodes",
+            "no job is ever preempted: there is only one partition"
+            if len(cluster.partitions) == 1
+            else "no job is ever preempted: all partitions have the same priority_tier",
+            "give partitions that share nodes different values of priority_tier; the higher preempts the lower",
         )
     for name, spec in section.partitions.items():
         if spec.preempt and by != "partition":
             yield Finding(
                 "preemption-unused",
                 ("slurm", "partitions", name, "preempt"),
-                "without effect: preemption is off" if by == "off" else "without effect: preemption is by QOS",
-                "say slurm: {preemption: {by: partition}}",
+                "no effect: preemption is off" if by == "off" else "no effect: preemption is by QOS",
+                "set slurm: {preemption: {by: partition}}",
                 key=True,
             )
 
@@ -80,23 +82,23 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "preemption-without-requeue",
             ("slurm", "scheduler", "requeue"),
-            "preempted jobs are to go back to the queue, but no job may: they would be cancelled",
-            "leave it out, or say slurm: {preemption: {mode: cancel}}",
+            "preemption requeues jobs, but requeue is false, so preempted jobs would be cancelled",
+            "remove requeue: false, or set slurm: {preemption: {mode: cancel}}",
         )
     for path, mode in modes:
         if mode == "suspend" and cluster.gpu_count:
             yield Finding(
                 "preemption-keeps-gpus",
                 path,
-                "a suspended job keeps its GPUs and their memory, so the other job cannot have them",
+                "a suspended job keeps its GPUs and their memory, so the preempting job cannot use them",
                 "requeue, or cancel",
             )
         elif mode == "suspend" and section.preemption.mode != "suspend":
             yield Finding(
                 "preemption-unused",
                 path,
-                "jobs are suspended only where slurm.preemption.mode is suspend: it turns on gang scheduling, which"
-                " wakes them again",
+                "suspend works only if slurm.preemption.mode is suspend, which enables the gang scheduling that"
+                " resumes the jobs",
                 "requeue, or cancel",
             )
 
@@ -110,24 +112,24 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "priority-weights",
             (*path, "weights"),
-            f"the weights sum to {total}, and a priority has 32 bits: {(1 << 32) - 1} at most",
-            "only their proportions count; thousands to a million do",
+            f"the priority weights sum to {total}; a priority has 32 bits, {(1 << 32) - 1} at most",
+            "lower them: only their proportions matter, and thousands to a million are enough",
             key=True,
         )
     if spec.half_life.seconds == 0 and spec.usage_reset == "NONE":
         yield Finding(
             "priority-never-decays",
             (*path, "half_life"),
-            "past use would count for ever, until the counters of use overflow",
-            "a half-life of days, or usage_reset: MONTHLY",
+            "past usage would count forever, until the usage counters overflow",
+            "set half_life to some days, or usage_reset: MONTHLY",
         )
     period = spec.calc_period.seconds
     if period is None or not 60 <= period <= _DAY:
         yield Finding(
             "priority-period",
             (*path, "calc_period"),
-            f"use would decay every {spec.calc_period}" if period is not None else "use would never decay",
-            "a bare number counts minutes; 5 is usual, and a day is the most that makes sense",
+            f"usage would decay only every {spec.calc_period}" if period is not None else "usage would never decay",
+            "set calc_period to 5 (minutes), or to at most a day",
         )
 
 
@@ -137,8 +139,8 @@ def window(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "value-out-of-range",
             ("slurm", "scheduler", "backfill_window"),
-            "backfill would look no minute ahead, and Slurm ignores such a window",
-            "leave it out, or write 2d",
+            "a backfill window of 0 minutes has no effect: Slurm ignores it",
+            "remove it, or write 2d",
         )
 
 

@@ -18,19 +18,19 @@ def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.slurm
     for os in _systems(cluster, "slurm-compute"):
         if spec.mpi_default == "pmix" and os.fact("slurm_pmix") in ("", "no"):
-            yield _lacking(os, ("slurm", "mpi_default"), "PMIx", "pmi2")
+            yield _lacking(os, ("slurm", "mpi_default"), "PMIx", "use pmi2")
     for os in _systems(cluster, "slurm-controller", "slurm-compute", "login"):
         if (
             spec.auth == "slurm"
             and not os.yes("slurm_auth_slurm")
             and has_plugin("AuthType", "auth/slurm", cluster.release)
         ):
-            yield _lacking(os, ("slurm", "auth"), "auth/slurm", "munge")
+            yield _lacking(os, ("slurm", "auth"), "auth/slurm", "use munge")
     for os in _systems(cluster, "slurm-controller"):
         # That no build of an older release has it is for topology-too-new to say.
         block = spec.topology.plugin == "block" and has_plugin("TopologyPlugin", "topology/block", cluster.release)
         if block and not os.yes("slurm_topology_block"):
-            yield _lacking(os, ("slurm", "topology", "plugin"), "topology/block", "tree")
+            yield _lacking(os, ("slurm", "topology", "plugin"), "topology/block", "use tree")
     for kind in cluster.gpu_types:
         detect = kind.gpus.autodetect if kind.gpus else "off"
         if (
@@ -44,7 +44,7 @@ def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
             if cluster.manifest.node_types[kind.name].gpus.autodetect is None:  # MIG instances are found by NVML only
                 yield _lacking(kind.os, (*path, "mig"), f"gpu/{detect}, which MIG needs")
             else:
-                yield _lacking(kind.os, (*path, "autodetect"), f"gpu/{detect}", "leave it out")
+                yield _lacking(kind.os, (*path, "autodetect"), f"gpu/{detect}", "remove it")
 
 
 def options_lacking(cluster: Cluster) -> Iterator[Finding]:
@@ -67,8 +67,8 @@ def _systems(cluster: Cluster, *roles: str) -> list[OperatingSystem]:
 
 
 def _lacking(os: OperatingSystem, path: ManifestPath, plugin: str, instead: str = "") -> Finding:
-    hint = f"{instead}, or build: schedmd" if instead else "say build: schedmd"
-    return Finding("slurm-plugin-lacking", path, f"the Slurm packages of {os.id} come without {plugin}", hint)
+    hint = f"{instead}, or set build: schedmd" if instead else "set build: schedmd"
+    return Finding("slurm-plugin-lacking", path, f"the Slurm packages of {os.id} do not include {plugin}", hint)
 
 
 def _too_new(key: str, name: str, release: SlurmRelease) -> bool:
@@ -82,8 +82,8 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-feature-too-new",
             ("slurm", "auth"),
-            f"auth/slurm exists from Slurm {auth.since} on; this is {cluster.release}",
-            "munge",
+            f"auth/slurm requires Slurm {auth.since} or newer; this is {cluster.release}",
+            "use munge",
         )
     for name, kind in cluster.manifest.node_types.items():
         detect = kind.gpus.autodetect
@@ -92,8 +92,9 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "slurm-feature-too-new",
                 ("node_types", name, "gpus", "autodetect"),
-                f"AutoDetect={detect} exists from Slurm {plugin.since if plugin else ''} on; this is {cluster.release}",
-                "leave it out: the device files of the GPUs are named instead",
+                f"AutoDetect={detect} requires Slurm {plugin.since if plugin else ''} or newer; this is"
+                f" {cluster.release}",
+                "remove it: gres.conf then lists the device files of the GPUs",
             )
 
 

@@ -31,14 +31,14 @@ def release_known(cluster: Cluster) -> Iterator[Finding]:
     if cluster.release not in slurm.releases():
         names = ", ".join(str(release) for release in slurm.read_releases() if release >= OLDEST)
         yield Finding(
-            "slurm-release-unknown", path, f"the catalogue does not know Slurm {cluster.release}", f"it knows {names}"
+            "slurm-release-unknown", path, f"Slurm {cluster.release} is not in the catalogue", f"use one of {names}"
         )
     elif cluster.release < OLDEST:
         yield Finding(
             "slurm-release-too-old",
             path,
-            f"Slurm {cluster.release} has no cgroup v2, which all systems of the catalogue boot with",
-            f"{OLDEST} or newer",
+            f"Slurm {cluster.release} does not support cgroup v2, which every operating system of the catalogue uses",
+            f"use {OLDEST} or newer",
         )
     elif remark := unread(cluster.release):
         yield Finding(remark.code, path, remark.message, remark.hint)
@@ -51,12 +51,14 @@ def distribution_release(cluster: Cluster) -> Iterator[Finding]:
     os = controller[0].type.os if controller else cluster.os
     if own_release(os) != cluster.release:
         others = [name for name, other in operating_systems().items() if own_release(other) == cluster.release]
-        and_where = f"; {' and '.join(others)} has it" if others else ""
+        and_where = (
+            f" ({' and '.join(others)} {'has' if len(others) == 1 else 'have'} {cluster.release})" if others else ""
+        )
         yield Finding(
             "slurm-not-in-distribution",
             ("slurm", "version"),
-            f"{os.id} comes with Slurm {own_release(os)}, not {cluster.release}",
-            f'say version: "{own_release(os)}", or build: schedmd{and_where}',
+            f"{os.id} provides Slurm {own_release(os)}, not {cluster.release}",
+            f'set version: "{own_release(os)}", or build: schedmd{and_where}',
         )
 
 
@@ -86,19 +88,19 @@ def releases_talk(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-releases-apart",
             place_of_os(cluster, group),
-            f"{group.type.os.id} brings {daemon} {theirs} to {group.folded}, {_why_apart(mine, theirs, daemon)}",
-            "the same system on all nodes, or build: schedmd, which is the same release everywhere",
+            f"{group.type.os.id} installs {daemon} {theirs} on {group.folded}, {_why_apart(mine, theirs, daemon)}",
+            "use the same operating system on all nodes, or set build: schedmd for the same release everywhere",
         )
 
 
 def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
     if daemon == "slurmctld":
-        return f"and two controllers must be of one release: the first has {mine}"
+        return f"but the first controller has {mine}, and both require the same release"
     if daemon == "slurmdbd":
         order = "older than slurmctld" if theirs < mine else "too new for slurmctld"
         return f"which is {order} {mine}"
     older = [str(release) for release in sorted(slurm.releases().get(mine, ())) if release != mine]
-    return f"and slurmctld {mine} takes only {', '.join(older[:-1])} and {older[-1]} besides its own"
+    return f"but slurmctld {mine} accepts only {', '.join(older[:-1])} and {older[-1]} besides its own release"
 
 
 def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
@@ -108,8 +110,8 @@ def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "slurm-without-cgroup-v2",
                 place_of_os(cluster, group),
-                f"the slurmd {own_release(os)} of {os.id} knows no cgroup v2, which {os.id} boots with",
-                "say build: schedmd",
+                f"slurmd {own_release(os)} of {os.id} does not support cgroup v2, which {os.id} uses",
+                "set build: schedmd",
             )
             return
 
@@ -121,7 +123,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
             "controller-missing",
             ("nodes",),
             "no node runs slurmctld",
-            "give one the role slurm-controller",
+            "add the role slurm-controller to a node",
             key=True,
         )
     if not cluster.compute:
@@ -129,7 +131,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
             "compute-missing",
             ("nodes",),
             "no node runs jobs",
-            "give some the role slurm-compute; nodes of a type have it unless roles are given",
+            "add the role slurm-compute to some nodes; nodes of a node type have it unless you set roles",
             key=True,
         )
     if len(hosts) < 2:
@@ -141,8 +143,8 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "state-not-shared",
             ("nodes", cluster.with_role("slurm-controller")[-1].index, "roles"),
-            f"{len(hosts)} controllers need a state directory that both see and write",
-            "say slurm: {state_location: …}, on a file system that both mount",
+            f"{len(hosts)} controllers require a state directory that both can read and write",
+            "set slurm: {state_location: …} to a directory on a file system that both mount",
         )
         return
     groups = cluster.with_role("slurm-controller")
@@ -152,8 +154,8 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "state-not-shared",
             ("slurm", "state_location"),
-            f"'{place}' is on no file system that both controllers mount",
-            f"a storage entry with clients: [slurm-controller], mounted at {place} or above",
+            f"'{place}' is not on a file system that both controllers mount",
+            f"add a storage entry with clients: [slurm-controller], mounted at {place} or above",
         )
 
 
@@ -169,8 +171,8 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "accounting-too-many",
             ("nodes", groups[-1].index, "roles"),
-            f"{len(hosts)} nodes would run slurmdbd; there is one, and one that takes over",
-            "two nodes with the role at most",
+            f"{len(hosts)} nodes have the role slurm-accounting; slurmdbd runs on a primary and at most one backup",
+            "keep the role on at most two nodes",
         )
     if len(hosts) == 2 and spec.accounting.database_host == "localhost":
         yield Finding(
@@ -178,8 +180,8 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             ("slurm", "accounting", "database_host")
             if "database_host" in spec.accounting.model_fields_set
             else ("nodes", groups[-1].index, "roles"),
-            "two slurmdbd with a database each would keep two sets of books",
-            "say slurm: {accounting: {database_host: …}}, a host that both reach",
+            "two slurmdbd with a local database each would keep separate accounting records",
+            "set slurm: {accounting: {database_host: …}} to a host that both can reach",
         )
     if not cluster.keeps_books:
         yield from _needs_accounting(cluster)
@@ -190,20 +192,20 @@ def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
     hint = "give the head node the role slurm-accounting"
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
-        return Finding("accounting-missing", path, f"{what} slurmdbd, and no node runs it", hint, key=key)
+        return Finding("accounting-missing", path, f"{what} slurmdbd, which no node runs", hint, key=key)
 
     for name, what in (("qos", "QOS"), ("accounts", "accounts")):
         if getattr(section, name):
-            yield missing(("slurm", name), f"{what} live in the database of", key=True)
+            yield missing(("slurm", name), f"{what} require", key=True)
     if section.preemption.by == "qos":
-        yield missing(("slurm", "preemption", "by"), "preemption by QOS needs")
+        yield missing(("slurm", "preemption", "by"), "preemption by QOS requires")
     for name, spec in section.partitions.items():
         for field in ("qos", "allow_qos", "allow_accounts"):
             if getattr(spec, field):
-                yield missing(("slurm", "partitions", name, field), f"{field} of a partition needs", key=True)
+                yield missing(("slurm", "partitions", name, field), f"{field} of a partition requires", key=True)
         for option in spec.options if cluster.release.has("accounting-qos-of-partition") else ():
             if option.lower() in ("qos", "allowqos", "denyqos"):
-                yield missing(("slurm", "partitions", name, "options", option), f"{option} needs", key=True)
+                yield missing(("slurm", "partitions", name, "options", option), f"{option} requires", key=True)
 
 
 def user(cluster: Cluster) -> Iterator[Finding]:
@@ -211,8 +213,8 @@ def user(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-user-root",
             ("slurm", "user"),
-            "slurmctld and slurmdbd would run as root, which nothing that they do needs",
-            "leave it out for 'slurm'",
+            "slurmctld and slurmdbd would run as root, which they do not need",
+            "remove it to use the user slurm",
         )
 
 

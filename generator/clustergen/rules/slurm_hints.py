@@ -22,7 +22,7 @@ def hint_for_key(path: ManifestPath) -> str | None:
         if field := field_of(file, block, name):
             return f"write {field}"
         if origin := derived_from(file, block, name):
-            return f"clustergen writes {name}: it follows from {origin}"
+            return f"remove {name}: clustergen derives it from {origin}"
         where = f"a {block} line" if block else file
         return f"write it under {OPTIONS_OF[file, block]}: it is a key of {where}"
     return None

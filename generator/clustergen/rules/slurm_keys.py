@@ -93,9 +93,9 @@ def options(cluster: Cluster) -> Iterator[Finding]:
 
 def _twice(name: str, other: str) -> str:
     if name == other:
-        return f"'{name}' is also a line of slurm.lines"
+        return f"'{name}' is also set in slurm.lines"
     if name.lower() == other.lower():
-        return f"'{name}' and '{other}' are the same key: Slurm ignores the case"
+        return f"'{name}' and '{other}' are the same key: Slurm ignores case"
     return f"'{name}' and '{other}' are two names of the same key"
 
 
@@ -124,8 +124,8 @@ def _option(
         yield Finding(
             "slurm-key-managed",
             path,
-            f"'{known_key.key}' is written by clustergen",
-            f"it follows from {origin}",
+            f"'{known_key.key}' is set by clustergen",
+            f"remove it: clustergen derives it from {origin}",
             key=True,
         )
     elif known_key.state(release) != "known":
@@ -165,7 +165,7 @@ def _unknown(path: ManifestPath, file: str, block: str, name: str) -> Finding:
         homes = [(f, b) for f, b in OPTIONS_OF if slurm.key(f, name, b) is not None]
         if homes:
             place = field_of(*homes[0], name) or OPTIONS_OF[homes[0]]
-            hint = f"it is a key of {'a ' + homes[0][1] + ' line' if homes[0][1] else homes[0][0]}: write {place}"
+            hint = f"write {place}: it is a key of {'a ' + homes[0][1] + ' line' if homes[0][1] else homes[0][0]}"
     return next(findings(path, [keys.unknown(file, block, name, hint)]))
 
 

@@ -82,13 +82,13 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
         (
             "SlurmdParameters",
             "numa_node_as_socket",
-            f"nodes of type '{numa}' are described by NUMA nodes, and would be drained" if numa else None,
+            f"nodes of type '{numa}', which are described by NUMA nodes, would be drained" if numa else None,
         ),
-        ("PrologFlags", "Contain", "namespaces of jobs need it, and no daemon starts" if namespaces else None),
+        ("PrologFlags", "Contain", "no daemon starts, because job namespaces require it" if namespaces else None),
         (
             "PrologFlags",
             "Contain",
-            "ssh sessions could not be put into their job" if adopts and not namespaces else None,
+            "ssh sessions cannot be moved into their job" if adopts and not namespaces else None,
         ),
     ):
         # X11 brings Contain along.
@@ -108,28 +108,28 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-value-wrong",
             conf.path("SelectType"),
-            "select/linear hands out whole nodes, and knows no GPUs and no switches",
-            "leave it out: cons_tres is the default",
+            "select/linear allocates whole nodes and supports neither GPUs nor switches",
+            "remove it to use the default, cons_tres",
         )
     if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in conf.words("TaskPlugin")):
         yield Finding(
             "slurm-value-harmful",
             conf.path("TaskPlugin"),
-            "without task/cgroup nothing keeps a job inside its cores, memory and GPUs",
+            "without task/cgroup nothing confines a job to its cores, memory and GPUs",
             "write task_plugins: [cgroup, affinity]",
         )
     if conf.words("SelectTypeParameters") and not any("memory" in word for word in conf.words("SelectTypeParameters")):
         yield Finding(
             "slurm-value-harmful",
             conf.path("SelectTypeParameters"),
-            "memory is not handed out, so jobs on one node can take each other's",
+            "memory is not a consumable resource, so jobs on one node can use each other's",
             "write CR_Core_Memory",
         )
     cgroup = _Options(("slurm", "cgroup_options"), cluster.manifest.slurm.cgroup_options)
     for key, why in (
         ("ConstrainDevices", "every job can open all GPUs of its node"),
-        ("ConstrainRAMSpace", "a job that takes more memory than it asked for brings its neighbours down"),
-        ("ConstrainCores", "jobs run on each other's cores"),
+        ("ConstrainRAMSpace", "a job can use more memory than it requested and crash other jobs"),
+        ("ConstrainCores", "jobs can run on each other's cores"),
     ):
         if cgroup.text(key).lower() in FALSE:
             yield Finding("slurm-value-harmful", cgroup.path(key), f"without {key} {why}")
@@ -164,7 +164,7 @@ def hashes(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "slurm-value-harmful",
             conf.path("HashPlugin"),
-            f"slurmdbd has not loaded {name}, so slurmctld and sacctmgr get no connection to it",
+            f"slurmdbd does not load {name}, so slurmctld and sacctmgr cannot connect to it",
             f"add HashPlugin: {name} to slurm.accounting.options",
         )
 

@@ -47,16 +47,16 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "mount-twice",
                     path,
-                    f"{shared[0].folded} has '{other}' at {place} already",
-                    "another place, or other clients",
+                    f"{shared[0].folded} already mounts '{other}' at {place}",
+                    "change mount or clients",
                 )
         seen.setdefault(place, []).append((name, entry))
         if not any(_mounts(group.roles, entry) for group in cluster.groups):
             yield Finding(
                 "mount-without-clients",
                 ("storage", name, "clients") if "clients" in entry.model_fields_set else ("storage", name),
-                f"no node mounts '{name}': none has the role {' or '.join(entry.clients)}",
-                "add roles to clients, or to nodes",
+                f"no node mounts '{name}': no node has the role {' or '.join(entry.clients)}",
+                "add a role to clients, or to the nodes",
                 key="clients" not in entry.model_fields_set,
             )
 
@@ -83,18 +83,20 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
             yield Finding(
                 "mount-option-unknown",
                 path,
-                f"the catalogue knows no option '{text.partition('=')[0]}' of {shown}",
+                f"'{text.partition('=')[0]}' is not an option of {shown} in the catalogue",
                 did_you_mean(text.partition("=")[0], [option.option for option in options]),
             )
     elif row.ignored:
-        yield Finding("mount-option-unknown", path, f"'{row.option}' has no effect on {shown} any more", "leave it out")
+        yield Finding(
+            "mount-option-unknown", path, f"'{row.option}' no longer has an effect on {shown}", "leave it out"
+        )
     elif row.takes_value and not value:
-        yield Finding("mount-option-value", path, f"'{row.option}' wants a value", f"write {row.option}=…")
+        yield Finding("mount-option-value", path, f"'{row.option}' requires a value", f"write {row.option}=…")
     elif value and not row.takes_value:
         yield Finding("mount-option-value", path, f"'{row.option}' takes no value", f"write {row.option}")
     elif value and row.values and not any(_fits(allowed, value) for allowed in row.values):
         allowed_values = " or ".join(allowed.replace("..", " to ") for allowed in row.values)
-        yield Finding("mount-option-value", path, f"'{row.option}' takes {allowed_values}, not '{value}'")
+        yield Finding("mount-option-value", path, f"'{row.option}' must be {allowed_values}, not '{value}'")
 
 
 def _fits(allowed: str, value: str) -> bool:
@@ -110,12 +112,12 @@ def rdma_possible(cluster: Cluster) -> bool:
 
 def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
     fabric = cluster.manifest.networks.fabric
-    why = "there is no fabric" if fabric is None else "the fabric is plain Ethernet, for TCP only"
+    why = "the cluster has no fabric" if fabric is None else "the fabric is Ethernet without RoCE"
     return Finding(
         "rdma-without-fabric",
         path,
-        f"{why}, and no storage network, so nothing carries RDMA",
-        "describe networks.fabric",
+        f"{why} and no storage network, so no network carries RDMA",
+        "add networks.fabric",
     )
 
 
@@ -137,7 +139,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                     "interface-unknown",
                     path,
                     f"no node that mounts '{name}' has an interface '{text}'",
-                    did_you_mean(text, names) or f"they have {', '.join(dict.fromkeys(names))}",
+                    did_you_mean(text, names) or f"use one of {', '.join(dict.fromkeys(names))}",
                 )
 
 
@@ -156,8 +158,8 @@ def scratch(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "tmpdir-shared",
             ("slurm", "scripts", "tmpdir"),
-            f"{place} lies on '{name}', which all nodes share over the network",
-            "a folder on a disk of the nodes",
+            f"{place} is on '{name}', a network file system that all nodes share",
+            "use a directory on a local disk of the nodes",
         )
 
 

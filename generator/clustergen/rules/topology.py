@@ -9,7 +9,7 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.cluster.nvlink import domains
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.hostlist import expand, span_of
+from clustergen.hostlist import compress, expand, span_of
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 _TOPOLOGY: ManifestPath = ("slurm", "topology")
@@ -42,8 +42,8 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "node-on-two-leaves",
             (*_SWITCHES, last.index, "nodes"),
-            f"'{host}' hangs on '{first.name}' already" + (f"; a {has}" if ports else ""),
-            "leaves of several rails serve the same nodes; a leaf of its own has nodes of its own",
+            f"'{host}' is already connected to '{first.name}'" + (f", and a {has}" if ports else ""),
+            "list each node on one leaf, or set rail on leaves that serve the same nodes",
             at=span_of(text, host),
         )
 
@@ -56,12 +56,12 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         missing = [host for host in group.hosts if host not in on_leaf]
         if missing and (group.type.fabric_ports() or group.type.gpus):
-            more = f" and {len(missing) - 1} more hang" if len(missing) > 1 else " hangs"
+            are = "is" if len(missing) == 1 else "are"
             yield Finding(
                 "node-without-switch",
                 ("nodes", group.index, "name"),
-                f"'{missing[0]}'{more} on no switch of the fabric",
-                "name it among the nodes of its leaf, or say slurm.topology: {plugin: flat}",
+                f"{compress(missing)} {are} not connected to any fabric switch",
+                "add the nodes to their leaf switches, or set slurm.topology: {plugin: flat}",
                 at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
             )
 
@@ -87,8 +87,9 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "topology-not-joined",
                     (*_SWITCHES, index, "name"),
-                    f"no cable joins '{leaf.name}' to '{first.name}'; partition '{partition.name}' has nodes of both",
-                    "give both an uplink to the same switch, or a partition to each",
+                    f"switches '{leaf.name}' and '{first.name}' are not connected, but partition '{partition.name}' has"
+                    " nodes on both",
+                    "add an uplink to the same switch to both, or define a partition for each",
                     at=span_of(fabric.switches[index].name if fabric else "", leaf.name),
                 )
 
@@ -119,8 +120,8 @@ def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "topology-blocks-unused",
             (*_TOPOLOGY, "blocks" if spec.blocks else "block_sizes"),
-            f"no effect: Slurm's topology is {cluster.topology} here",
-            "say plugin: block",
+            f"no effect: the topology of this cluster is {cluster.topology}",
+            "set plugin: block",
             key=True,
         )
 
@@ -141,8 +142,8 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "topology-blocks-missing",
             (*_TOPOLOGY, "plugin"),
-            "topology/block needs blocks, and there are neither blocks nor leaf switches to take for them",
-            "name them under slurm.topology.blocks",
+            "topology/block requires blocks, and neither blocks nor leaf switches are defined",
+            "add them under slurm.topology.blocks",
         )
         return
     yield from _block_sizes(cluster, {name: sum(host in compute for host in hosts) for name, hosts in groups.items()})
@@ -158,12 +159,12 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
         for host in hosts:
             at = span_of(texts[name], host) if host not in compute or host in seen else None
             if host not in compute:
-                words = "does not run jobs" if host in all_hosts else "is no node of this cluster"
+                words = "does not run jobs" if host in all_hosts else "is not a node of this cluster"
                 guess = None if host in all_hosts else did_you_mean(host, compute)
                 yield Finding("block-node-unknown", path, f"'{host}' {words}", guess, at=at)
             elif host in seen:
                 where = "in this block" if seen[host] == name else f"in block '{seen[host]}'"
-                yield Finding("block-node-twice", path, f"'{host}' is {where} already", at=at)
+                yield Finding("block-node-twice", path, f"'{host}' is already {where}", at=at)
             else:
                 seen[host] = name
                 continue
@@ -172,12 +173,12 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
     for group in cluster.compute if not wrong else ():
         missing = [host for host in group.hosts if host not in seen]
         if missing:
-            more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
+            are = "is" if len(missing) == 1 else "are"
             yield Finding(
                 "node-without-block",
                 ("nodes", group.index, "name"),
-                f"'{missing[0]}'{more} in no block, and Slurm starts jobs on nodes of blocks only",
-                "put every compute node into one of slurm.topology.blocks",
+                f"{compress(missing)} {are} in no block, and Slurm starts jobs only on nodes in blocks",
+                "add every compute node to one of slurm.topology.blocks",
                 at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
             )
 
@@ -194,16 +195,16 @@ def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Findin
             yield Finding(
                 "block-size",
                 (*path, position),
-                f"{size} is not {base} times a power of two",
-                f"{base} is the size of a block; the others are {base * 2}, {base * 4}, {base * 8} …",
+                f"block size {size} is not {base} times a power of two",
+                f"use {base * 2}, {base * 4}, {base * 8} … besides the base size {base}",
             )
     name, smallest = min(counts.items(), key=lambda item: item[1])
     if smallest < base and not cluster.release.has("block-gaps"):
         yield Finding(
             "block-too-small",
             (*path, 0),
-            f"block '{name}' has {smallest} {'node' if smallest == 1 else 'nodes'}, fewer than the size of a block",
-            f"{smallest or 1} at most, or Slurm {since('block-gaps')}, which allows gaps",
+            f"block '{name}' has {smallest} {'node' if smallest == 1 else 'nodes'}, fewer than the base block size",
+            f"use at most {smallest or 1}, or Slurm {since('block-gaps')}, which allows gaps",
         )
 
 
@@ -215,7 +216,7 @@ def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
         ("format", spec.format == "yaml", "topology.yaml", since("topology-yaml")),
     ):
         if stated and first is not None and cluster.release < first:
-            message = f"{what} exists from Slurm {first} on; this is {cluster.release}"
+            message = f"{what} requires Slurm {first} or newer; this is {cluster.release}"
             yield Finding("topology-too-new", (*_TOPOLOGY, key), message)
 
 
@@ -225,8 +226,8 @@ def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "topology-without-switches",
             (*_TOPOLOGY, "plugin"),
-            "a tree is made of switches, and none is described that has compute nodes",
-            "describe them under networks.fabric.switches, or say plugin: flat",
+            "topology/tree requires switches, and no switch with compute nodes is defined",
+            "add them under networks.fabric.switches, or set plugin: flat",
         )
 
 

@@ -45,7 +45,7 @@ def refuse_too_much(config: Config) -> None:
     for number in _devices(config) if config.name == "gres.conf" else _lists(config):
         names += number
         if names > MOST_NAMES:
-            raise OSError(errno.EFBIG, f"its host lists stand for more than {MOST_NAMES:,} names")
+            raise OSError(errno.EFBIG, f"its host lists expand to more than {MOST_NAMES:,} names")
 
 
 def refuse_too_many_nodes(config: Config) -> None:

@@ -75,7 +75,11 @@ class _Following:
             try:
                 content = self._read(name)
             except OSError as err:
-                hint = "Slurm waits a minute for it, then gives up" if isinstance(err, FileNotFoundError) else None
+                hint = (
+                    "create the file, or remove the line: Slurm waits a minute for it and then stops"
+                    if isinstance(err, FileNotFoundError)
+                    else None
+                )
                 reason = (f"'{name}' cannot be read: {err.strerror or err}", hint)
             else:
                 self.follow(name, content, (*above, normpath(name)))
@@ -87,9 +91,9 @@ class _Following:
 def _refusal(name: str, above: tuple[str, ...]) -> tuple[str, str | None] | None:
     """Why Slurm would not even open an included file: a message and a hint."""
     if "%c" in name:
-        return "%c stands before any ClusterName", "put ClusterName above it"
+        return "%c is used before ClusterName is set", "move ClusterName above this line"
     if "*" in name:
-        return "Slurm does not expand patterns in Include", "name every file"
+        return "Slurm does not expand patterns in Include", "write an Include line for each file"
     if normpath(name) in above:
-        return f"'{name}' includes itself", f"the way here: {' → '.join((*above, name))}"
+        return f"'{name}' includes itself", f"remove one Include of {' → '.join((*above, name))}"
     return None

@@ -117,16 +117,16 @@ def _include(file: str, logical: _Text, named: re.Match[str], last: int, problem
     body, name, end = logical.body, named[1], named.end()
     at = logical.at(*named.span(1)) if name else logical.at(0, len("include"))
     if not name:
-        problems.append(Problem(ProblemKind.INCLUDE_FAILED, "Include names no file", None, at))
+        problems.append(Problem(ProblemKind.INCLUDE_FAILED, "Include has no file name", None, at))
     elif end == len(body) and (logical.commented or at.line == last):
-        message = "no blank or newline ends this name: Slurm stumbles over what it read before, behind it"
-        hint = "end the line with a newline, and put a comment on a line of its own"
+        message = "this file name does not end with a blank or newline, so Slurm reads leftover text after it"
+        hint = "end the line with a newline, and put the comment on a separate line"
         problems.append(Problem(ProblemKind.INCLUDE_UNTERMINATED, message, hint, at))
     elif rest := body[end:].strip(BLANKS):
         start = body.index(rest, end)
         where = logical.at(start, start + len(rest))
-        hint = "Include takes one file, without quotes"
-        problems.append(Problem(ProblemKind.EXTRA_TEXT, "Slurm cannot read what follows the name", hint, where))
+        hint = "write one file name without quotes"
+        problems.append(Problem(ProblemKind.EXTRA_TEXT, "Slurm cannot read the text after the file name", hint, where))
     return Line(file, logical.number, (), tuple(problems), name or None, at)
 
 
@@ -153,13 +153,13 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
         name = key.lower()
         if len(pairs) > 1:
             if allowed is not None and name not in allowed:
-                message = f"{pairs[0].key} takes no key '{key}'"
+                message = f"'{key}' is not a key of a {pairs[0].key} line"
                 problems.append(Problem(ProblemKind.KEY_UNKNOWN, message, None, pair.key_at))
         elif name in blocks.get("", ()):
             allowed = blocks.get(name)
             alone = allowed is None
         else:
-            problems.append(Problem(ProblemKind.KEY_UNKNOWN, f"no key is called '{key}'", None, pair.key_at))
+            problems.append(Problem(ProblemKind.KEY_UNKNOWN, f"'{key}' is not a key", None, pair.key_at))
         if run and allowed and "=" in run and body[start - 1] in BLANKS and run.partition("=")[0].lower() in allowed:
             problems.append(_swallowed(pair))
     if body[pos:].strip(BLANKS):
@@ -168,16 +168,16 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
 
 
 def _stray_quote(pair: Pair, commented: bool) -> Problem:
-    message = f"this quote does not enclose the value: Slurm takes it as part of {pair.key}"
-    hint = 'quotes stand around a whole value: Key="a value"'
+    message = f"this quote does not enclose the value; Slurm reads it as part of {pair.key}"
+    hint = 'quote the whole value: Key="a value"'
     if commented and pair.value.count('"') % 2:
-        hint = r"# starts a comment inside quotes too; write \#"
+        hint = r"write \#: # starts a comment even inside quotes"
     return Problem(ProblemKind.STRAY_QUOTE, message, hint, pair.value_at)
 
 
 def _swallowed(pair: Pair) -> Problem:
-    message = f"{pair.key} has no value of its own: Slurm takes '{pair.value[:40]}' for it"
-    return Problem(ProblemKind.VALUE_SWALLOWED, message, f'write {pair.key}="" or leave it out', pair.value_at)
+    message = f"{pair.key} has no value, so Slurm reads '{pair.value[:40]}' as its value"
+    return Problem(ProblemKind.VALUE_SWALLOWED, message, f'write {pair.key}="" or remove it', pair.value_at)
 
 
 def _leftover(logical: _Text, pos: int, pairs: list[Pair], alone: bool) -> Problem:
@@ -187,20 +187,20 @@ def _leftover(logical: _Text, pos: int, pairs: list[Pair], alone: bool) -> Probl
     at = places(start, len(body.rstrip(BLANKS)))
     word = re.split(f"[{BLANKS}]", body[start : start + 40], maxsplit=1)[0]
     if not pairs and (late := _LATE_INCLUDE.match(body)):
-        message = "Slurm reads Include at the very start of a line only"
-        return Problem(ProblemKind.INCLUDE_FAILED, message, "remove what stands before it", places(*late.span(1)))
+        message = "Slurm reads Include only at the very start of a line"
+        return Problem(ProblemKind.INCLUDE_FAILED, message, "remove the text before it", places(*late.span(1)))
     if not pairs and body.startswith("\ufeff"):
         hint = "save the file as UTF-8 without one"
         return Problem(ProblemKind.NOT_A_PAIR, "the file starts with a byte order mark", hint, places(0, 1))
     if not alone and (bare := _NO_VALUE.match(body, pos)):
         key = bare[1].rstrip("-*+/=").rstrip(BLANKS)
-        hint = f'write {key}="" or leave it out'
+        hint = f'write {key}="" or remove it'
         return Problem(ProblemKind.VALUE_MISSING, f"{key} has no value", hint, places(*bare.span(1)))
     if pairs and not pairs[-1].quoted and not PAIR.match(body, pos):
         key, value = pairs[-1].key, pairs[-1].value.strip('"')
-        hint = f'a value with blanks stands in double quotes: {key}="{value} {word.strip(chr(34))}"'
-        return Problem(ProblemKind.EXTRA_TEXT, f"'{word}' does not belong to the value of {key}", hint, at)
+        hint = f'quote a value with blanks: {key}="{value} {word.strip(chr(34))}"'
+        return Problem(ProblemKind.EXTRA_TEXT, f"'{word}' is not part of the value of {key}", hint, at)
     if alone:
-        message = f"{pairs[0].key} stands alone in its line; Slurm stops at '{word}'"
-        return Problem(ProblemKind.EXTRA_TEXT, message, "write it on a line of its own", at)
+        message = f"{pairs[0].key} must be the only key on its line; Slurm stops at '{word}'"
+        return Problem(ProblemKind.EXTRA_TEXT, message, "write it on a separate line", at)
     return Problem(ProblemKind.NOT_A_PAIR, f"'{word}' is not Key=Value", None, at)

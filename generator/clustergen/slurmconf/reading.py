@@ -44,7 +44,7 @@ class Reader:
         except FileNotFoundError:
             real = os.path.realpath(path)
         except OSError as err:
-            why = "its links lead in a circle" if err.errno == errno.ELOOP else err.strerror
+            why = "its symbolic links form a loop" if err.errno == errno.ELOOP else err.strerror
             raise OSError(err.errno, why, str(path)) from None
         if not Path(real).is_relative_to(self.root):
             why = f"{OUTSIDE}, a link to {real}" if path.is_symlink() else OUTSIDE
@@ -52,7 +52,7 @@ class Reader:
         try:
             return regular_file.read(real, most)
         except FileNotFoundError:
-            why = f"a link to {real}, which is not there" if path.is_symlink() else NO_FILE
+            why = f"a link to {real}, which does not exist" if path.is_symlink() else NO_FILE
             raise FileNotFoundError(errno.ENOENT, why, str(path)) from None
 
 

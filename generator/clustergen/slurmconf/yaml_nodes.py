@@ -39,7 +39,7 @@ def compose(text: str) -> yaml.Node | None:
     except yaml.YAMLError as err:
         mark = getattr(err, "problem_mark", None)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise YamlNodesError(getattr(err, "problem", None) or "this is no YAML", line, column) from None
+        raise YamlNodesError(getattr(err, "problem", None) or "this is not valid YAML", line, column) from None
 
 
 def _bound(text: str) -> None:
@@ -53,13 +53,13 @@ def _bound(text: str) -> None:
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         nodes += isinstance(event, NodeEvent)
         if depth > _DEEPEST:
-            raise YamlNodesError("too many levels inside one another", *where, is_depth=True)
+            raise YamlNodesError("it has too many nested levels", *where, is_depth=True)
         if nodes > _MOST_NODES:
             raise YamlNodesError(f"it has more than {_MOST_NODES:,} values", *where, is_bound=True)
         if isinstance(event, ScalarEvent) and "[" in event.value:
             names += names_in(event.value)
         if names > MOST_NAMES:
-            raise YamlNodesError(f"its host lists stand for more than {MOST_NAMES:,} names", *where, is_bound=True)
+            raise YamlNodesError(f"its host lists expand to more than {MOST_NAMES:,} names", *where, is_bound=True)
 
 
 def _loader() -> type[yaml.SafeLoader]:

@@ -69,21 +69,21 @@ def _exclusive(settings: Settings) -> Iterator[tuple[str, Remark]]:
 def _one_unit(settings: Settings) -> Iterator[tuple[str, Remark]]:
     units = [word for word in settings.words("SelectTypeParameters") if word in UNITS]
     if len(units) > 1:
-        message = f"one unit is handed out, not {len(units)}; no daemon starts with several"
-        yield "SelectTypeParameters", _wrong(message, "CR_Core_Memory is right for GPU nodes")
+        message = f"{len(units)} allocation units exclude each other; no daemon starts with more than one"
+        yield "SelectTypeParameters", _wrong(message, "write CR_Core_Memory, which suits GPU nodes")
 
 
 def _needed(settings: Settings) -> Iterator[tuple[str, Remark]]:
     for key, requirement in _NEEDS.items():
         if settings.text(key) not in ("", "0") and requirement not in settings:
-            yield key, _wrong(f"'{key}' without '{requirement}' stops the daemons", on_key=True)
+            yield key, _wrong(f"'{key}' requires '{requirement}'; no daemon starts without it", on_key=True)
 
 
 def _removed(settings: Settings) -> Iterator[tuple[str, Remark]]:
     if "FastSchedule" in settings:
         does = Outcome.LOGS if settings.text("FastSchedule").strip() == "1" else Outcome.STOPS
-        message = "FastSchedule is gone: 0 and 2 stop slurmctld, 1 is an error in its log"
-        yield "FastSchedule", _wrong(message, "delete it; what 2 did is SlurmdParameters=config_overrides", does)
+        message = "FastSchedule was removed: slurmctld does not start with 0 or 2, and logs an error for 1"
+        yield "FastSchedule", _wrong(message, "remove it; write SlurmdParameters=config_overrides in place of 2", does)
 
 
 def _alone(settings: Settings) -> Iterator[tuple[str, Remark]]:
@@ -91,4 +91,4 @@ def _alone(settings: Settings) -> Iterator[tuple[str, Remark]]:
     for word in ("START_ONLY", "REBOOT_ONLY"):
         if word.lower() in states and len(states) > 1:
             message = f"{word} excludes all other states; no daemon starts with both"
-            yield "HealthCheckNodeState", _wrong(message, "it alone")
+            yield "HealthCheckNodeState", _wrong(message, f"write {word} alone")

@@ -232,14 +232,14 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
         "AccountingStorageBackupHost": "the role slurm-accounting, on a second node",
         "AccountingStorageType": "the role slurm-accounting",
         "GresTypes": "gpus of the node types",
-        "PropagateResourceLimits": "PropagateResourceLimitsExcept, which may be set here and excludes it",
+        "PropagateResourceLimits": "PropagateResourceLimitsExcept, which excludes it; set that instead",
     },
     ("slurmdbd.conf", ""): {
         "DbdHost": "the role slurm-accounting",
         "DbdAddr": "the role slurm-accounting",
         "DbdBackupHost": "the role slurm-accounting, on a second node",
         "StorageType": "slurmdbd itself, which supports MySQL and MariaDB only",
-        "StoragePass": "a secret that is put on the node when the tree is applied",
+        "StoragePass": "a secret that Ansible installs on the node",
     },
     ("gres.conf", "NodeName"): dict.fromkeys(
         ("Name", "File", "MultipleFiles", "Count"), "nodes, and gpus of the node types"

@@ -63,13 +63,13 @@ FORMS: dict[str, Form] = {
     "seconds": Form(_pattern(r"-?[0-9]+|infinite|unlimited"), "a number of seconds, or INFINITE"),
     "minutes": Form(_pattern(r"[0-9]+.*|infinite|unlimited"), "a number of minutes, or UNLIMITED"),
     "ports": Form(_is_port_range, "a port, or a range such as 6817-6820"),
-    "port-list": Form(_is_port_list, "a port from 1 to 65535, or one for each node: [7001-7004]"),
-    "period": Form(_is_period, "minutes, hours:minutes:seconds or days-hours, and more than 0"),
-    "path": Form(_pattern(r"/.*"), "a whole path, from / on"),
-    "paths": Form(_pattern(r"none|/[^,]*(?:,/[^,]*)*"), "whole paths with commas between, or none"),
+    "port-list": Form(_is_port_list, "a port from 1 to 65535, or one per node, as [7001-7004]"),
+    "period": Form(_is_period, "minutes, hours:minutes:seconds or days-hours, greater than 0"),
+    "path": Form(_pattern(r"/.*"), "an absolute path"),
+    "paths": Form(_pattern(r"none|/[^,]*(?:,/[^,]*)*"), "absolute paths separated by commas, or none"),
     "gres-count": Form(_pattern(r"[0-9]+[kmgtp]?"), "a number, or one with K, M, G, T or P"),
-    "links": Form(_pattern(r"-?[0-9]+(?:,-?[0-9]+)*"), "numbers of links, -1 for itself: -1,16,16,16"),
-    "cores": Form(_pattern(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*,?"), "cores and ranges of them: 0-15,32"),
+    "links": Form(_pattern(r"-?[0-9]+(?:,-?[0-9]+)*"), "numbers of links with -1 for the GPU itself, as -1,16,16,16"),
+    "cores": Form(_pattern(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*,?"), "cores and core ranges, as 0-15,32"),
     "host-with-address": Form(_pattern(r'[^()"]+(?:\([^()"]+\))?'), "a host name, and its address in parentheses"),
     "node-state": Form(_pattern(_NODE_STATES), "UNKNOWN, FUTURE, CLOUD, DOWN, DRAIN, FAIL, FAILING or IDLE"),
     "partition-state": Form(_pattern(r"(?:up|down|drain|inactive).*"), "UP, DOWN, DRAIN or INACTIVE"),
@@ -78,9 +78,11 @@ FORMS: dict[str, Form] = {
     ),
     "exclusive": Form(_pattern("no|none|node|user|topo"), "NO, NODE, USER or TOPO"),
     "partition-unit": Form(_pattern(r"cr_(?:core|socket).*"), "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory"),
-    "tres-weights": Form(_pattern(rf"|{_WEIGHT}(?:,{_WEIGHT})*,?"), "TRES=weight pairs: CPU=1.0,Mem=0.25G,GRES/gpu=8"),
-    "licenses": Form(_pattern(rf"{_LICENSE}(?:[,;]{_LICENSE})*[,;]?"), "names with counts: matlab:4,ansys:10"),
-    "exit-codes": Form(_pattern(rf"{_EXIT}(?:,{_EXIT})*"), "exit codes and ranges of them: 1,10-20"),
+    "tres-weights": Form(
+        _pattern(rf"|{_WEIGHT}(?:,{_WEIGHT})*,?"), "TRES=weight pairs, as CPU=1.0,Mem=0.25G,GRES/gpu=8"
+    ),
+    "licenses": Form(_pattern(rf"{_LICENSE}(?:[,;]{_LICENSE})*[,;]?"), "names with counts, as matlab:4,ansys:10"),
+    "exit-codes": Form(_pattern(rf"{_EXIT}(?:,{_EXIT})*"), "exit codes and ranges, as 1,10-20"),
     "cpu-bind": Form(
         _pattern(r"(?:none|board|socket|ldom|core|thread|off)"), "none, socket, ldom, core, thread or off"
     ),
@@ -91,6 +93,6 @@ FORMS: dict[str, Form] = {
     ),
     "purge-age": Form(
         _pattern(r"[0-9]+(?:m|mo|mon|mont|month|months|h|ho|hou|hour|hours|d|da|day|days)?"),
-        "a number of hours, days or months: 12months",
+        "a number of hours, days or months, as 12months",
     ),
 }

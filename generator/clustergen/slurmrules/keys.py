@@ -14,8 +14,8 @@ def unread(release: SlurmRelease) -> Remark | None:
     read = slurm.read_releases()
     if release not in slurm.releases() or release in read:
         return None
-    message = f"the keys of Slurm {release} are not in the catalogue yet: it is checked as {max(read)}"
-    hint = "read its release notes for removed keys, and run `clustergen verify` with its own slurmctld"
+    message = f"the keys of Slurm {release} are not in the catalogue yet, so clustergen checks it as {max(read)}"
+    hint = "check its release notes for removed keys, and run `clustergen verify` with its slurmctld"
     return Remark("slurm-release-unread", message, hint, Outcome.ADVICE)
 
 
@@ -24,7 +24,7 @@ def unknown(file: str, block: str, name: str, hint: str | None) -> Remark:
     what = f"a {block} line of {file}" if block else file
     return Remark(
         "slurm-key-unknown",
-        f"{what} has no key '{name}' in any release, and {readers(file)}",
+        f"'{name}' is not a key of {what} in any release, and {readers(file)}",
         hint,
         on_key=True,
     )
@@ -45,7 +45,7 @@ def state(row: slurm.SlurmKey, release: SlurmRelease) -> Iterator[Remark]:
     if current == "too-new":
         yield Remark(
             "slurm-key-too-new",
-            f"'{row.key}' exists from Slurm {row.since} on; {release} does not start with it",
+            f"'{row.key}' requires Slurm {row.since} or newer; {release} does not start with it",
             on_key=True,
         )
     elif current == "defunct":

@@ -39,8 +39,8 @@ def unprintable(text: str) -> Iterator[Remark]:
     if '"' in text:
         yield Remark(
             "slurm-value-unprintable",
-            "Slurm's files have no way to write a double quote inside a value",
-            "single quotes, or a script of its own",
+            "a value in Slurm's files cannot contain a double quote",
+            "use single quotes, or a script",
             at=(text.index('"'), 1),
         )
 
@@ -56,7 +56,7 @@ def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Rem
     if refused := _refused(row, release, text):
         expected, outcome = refused
         hint, instead = _meant(row, text)
-        message = f"'{row.key}' takes {expected}, not '{text}'"
+        message = f"'{row.key}' must be {expected}, not '{text}'"
         yield Remark("slurm-value-wrong", message, hint, outcome, instead=instead)
         return
     if row.file == "slurm.conf" and row.block in ("", "PartitionName"):
@@ -67,7 +67,7 @@ def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Rem
         elif whole := slurm_values.needs_family(row.key, text, release):
             does = Outcome(slurm_values.unknown_plugin(row.key, release))
             instead = whole if text else None
-            hint = f"write {whole}" if text else "leave it out, or name a plugin"
+            hint = f"write {whole}" if text else "remove it, or name a plugin"
             yield Remark("slurm-plugin-unknown", _lacks_family(row.key, text), hint, does, instead=instead)
 
 
@@ -125,8 +125,8 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
             continue
         row = slurm_values.token(key, word)
         if key in _NO_BLANKS and part.startswith(" "):
-            message = f"a blank stands before '{word}' of {key}, and no daemon starts with it"
-            yield Remark("slurm-value-wrong", message, "commas without blanks", outcome, at)
+            message = f"{key} has a blank before '{word}', and no daemon starts with it"
+            yield Remark("slurm-value-wrong", message, "remove the blanks after commas", outcome, at)
         elif row is None:
             hint, instead = _near_word(key, word)
             yield Remark("slurm-word-unknown", _unknown_word(key, word, outcome), hint, outcome, at, instead=instead)
@@ -137,7 +137,7 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         elif row.takes_value and "=" not in word:
             yield Remark(
                 "slurm-value-wrong",
-                f"'{row.token}' of {key} needs a value; without one Slurm passes over it",
+                f"'{row.token}' of {key} requires a value; Slurm ignores it without one",
                 f"write {row.token}=…",
                 Outcome.SILENT,
                 at,
@@ -145,7 +145,7 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         else:
             yield from _number_of(key, row, word, at[0])
     if (more := text.count(",") + 1 - _MOST_WORDS) > 0:
-        message = f"the first {_MOST_WORDS:,} words of {key} are checked, and not the {more:,} behind them"
+        message = f"only the first {_MOST_WORDS:,} options of {key} are checked, not the other {more:,}"
         yield Remark("slurm-word-unknown", message, None, outcome, (start, max(1, len(text) - start)))
 
 
@@ -154,7 +154,7 @@ def _number_of(key: str, row: slurm_values.SlurmToken, word: str, start: int) ->
     limits = slurm_values.bounds(key, row.token) if row.takes_value else None
     text = word.partition("=")[2].strip()
     if limits and (not re.fullmatch("-?[0-9]+", text) or not limits.low <= whole(text) <= limits.high):
-        message = f"'{row.token}' takes a whole number from {limits.low} to {limits.high}, not '{text}'"
+        message = f"'{row.token}' must be a whole number from {limits.low} to {limits.high}, not '{text}'"
         at = start + word.index("=") + 1, max(1, len(text))
         yield Remark("slurm-value-wrong", message, None, Outcome(limits.beyond), at)
 
@@ -162,9 +162,9 @@ def _number_of(key: str, row: slurm_values.SlurmToken, word: str, start: int) ->
 def _unknown_word(key: str, word: str, outcome: Outcome) -> str:
     what = {
         Outcome.STOPS: "no daemon starts with it",
-        Outcome.LOGS: "Slurm passes over it, and logs an error",
-    }.get(outcome, "Slurm passes over it in silence")
-    return f"{key} has no word '{word.partition('=')[0]}' in any release; {what}"
+        Outcome.LOGS: "Slurm ignores it and logs an error",
+    }.get(outcome, "Slurm silently ignores it")
+    return f"'{word.partition('=')[0]}' is not an option of {key} in any release; {what}"
 
 
 def _near_word(key: str, word: str) -> tuple[str | None, str | None]:
@@ -173,13 +173,13 @@ def _near_word(key: str, word: str) -> tuple[str | None, str | None]:
     if hint := did_you_mean(name, [token.token for token in slurm_values.tokens(key)]):
         return hint, None
     homes = [other for other in slurm_values.keys_with_token(name) if other != key]
-    return f"it is a word of {homes[0]}" if homes else None, None
+    return f"move it to {homes[0]}" if homes else None, None
 
 
 def _other_release(key: str, row: slurm_values.SlurmToken, release: SlurmRelease, state: str) -> str:
     end = row.removed or row.defunct
-    when = f"exists from Slurm {row.since} on" if state == "too-new" else f"was removed in Slurm {end}"
-    return f"the word '{row.token}' of {key} {when}; this is {release}"
+    when = f"requires Slurm {row.since} or newer" if state == "too-new" else f"was removed in Slurm {end}"
+    return f"option '{row.token}' of {key} {when}; this is {release}"
 
 
 def _instead(row: slurm_values.SlurmToken) -> str | None:
@@ -197,7 +197,7 @@ def plugins(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
             # what takes the place of one plugin does not take that of a list with others in it
             yield replace(row, at=at, instead=row.instead if text == part else None)
     if (more := text.count(",") + 1 - _MOST_WORDS) > 0:
-        message = f"the first {_MOST_WORDS:,} plugins of {key} are checked, and not the {more:,} behind them"
+        message = f"only the first {_MOST_WORDS:,} plugins of {key} are checked, not the other {more:,}"
         outcome = Outcome(slurm_values.unknown_plugin(key, release))
         yield Remark("slurm-plugin-unknown", message, None, outcome, (start, max(1, len(text) - start)))
 
@@ -213,12 +213,12 @@ def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
         if key in _OPEN:
             return None
         names = [plugin.value for plugin in slurm_values.plugins(key)]
-        return Remark("slurm-plugin-unknown", f"{key} has no plugin '{part}'", _near_plugin(part, names), does)
+        return Remark("slurm-plugin-unknown", f"'{part}' is not a plugin for {key}", _near_plugin(part, names), does)
     if key not in _ANY_CASE and name != name.lower():
         right = name.lower()
-        message = f"names of plugins are lower case, and Slurm {release} does not find '{name}'"
+        message = f"plugin names are lower case; Slurm {release} does not find '{name}'"
         if key in _OPEN:
-            message, does = f"the case of a GRES counts: '{name}' is another one than {right}", Outcome.LOGS
+            message, does = f"GRES names are case-sensitive: '{name}' is not {right}", Outcome.LOGS
         return Remark("slurm-plugin-unknown", message, f"write {right}", does, instead=right)
     if whole := slurm_values.needs_family(key, name, release):
         return Remark("slurm-plugin-unknown", _lacks_family(key, name), f"write {whole}", does, instead=whole)
@@ -233,7 +233,7 @@ def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
 
 
 def _lacks_family(key: str, name: str) -> str:
-    return f"{key} takes the whole name of a plugin; no daemon starts with '{name}'"
+    return f"{key} requires the full name of a plugin; no daemon starts with '{name}'"
 
 
 def _near_plugin(name: str, names: list[str]) -> str | None:
@@ -248,7 +248,7 @@ def form(row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """A text that does not have the form that the key's own reader wants."""
     expected = slurm_traps.form(row.file, row.key, row.block)
     if expected is not None and not FORMS[expected.form].reads(text):
-        message = f"'{row.key}' takes {FORMS[expected.form].expected}, not '{text}'"
+        message = f"'{row.key}' must be {FORMS[expected.form].expected}, not '{text}'"
         hint, instead = _slurm_duration(text) if expected.form == "duration" else (None, None)
         yield Remark("slurm-value-wrong", message, hint, Outcome(expected.beyond), instead=instead, by_form=True)
 

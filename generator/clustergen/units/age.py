@@ -36,15 +36,17 @@ class Age(PydanticField):
         """`24months`, `90 days`, `12h`, `2years`. UnitError for all else, bare numbers included."""
         match = _AGE.fullmatch(text.strip())
         if not match:
-            raise UnitError(f"{text[:40]!r} is not an age", "write 24months, 90days or 12hours")
+            raise UnitError(f"{text[:40]!r} is not a retention time", "write 24months, 90days or 12hours")
         number, word = match.groups()
         if not word:
             raise UnitError(f"{number} has no unit", f"write {number}months, {number}days or {number}hours")
         times, unit = _UNITS.get(word.lower() if len(word) == 1 else word.lower().removesuffix("s"), (0, "day"))
         if not times:
-            raise UnitError(f"'{word[:20]}' is not a unit of an age", "use hours, days, weeks, months or years")
+            raise UnitError(
+                f"'{word[:20]}' is not a unit of a retention time", "use hours, days, weeks, months or years"
+            )
         if not int(number):
-            raise UnitError(f"{text.strip()} would keep no record", "leave it out to keep all")
+            raise UnitError(f"{text.strip()} would keep no record", "remove it to keep all records")
         return cls(int(number) * times, unit)
 
     def __str__(self) -> str:

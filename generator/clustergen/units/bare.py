@@ -51,7 +51,7 @@ class Bare:
         try:
             seconds = Duration.parse(value).seconds
             if seconds is None:
-                raise UnitError(f"{value} is not possible", f"write a number of {self.unit}s")
+                raise UnitError(f"{value} is not a valid duration", f"write a number of {self.unit}s")
         except UnitError as err:
             raise PydanticCustomError("unit-wrong", "{message}", err.context()) from None
         return {"minute": -(-seconds // 60), "second": seconds, "millisecond": seconds * 1000}[self.unit]

@@ -56,7 +56,8 @@ class Duration(PydanticField):
             seconds = _slurm_seconds(match) if match else _human_seconds(text)
         if seconds > _LONGEST:
             raise UnitError(
-                f"{text} is longer than Slurm can count", f"{_LONGEST // 86_400} days at most, or unlimited"
+                f"{text} exceeds the longest duration in Slurm",
+                f"write at most {_LONGEST // 86_400} days, or unlimited",
             )
         return cls(seconds, text if match and text.count(":") == 1 and "-" not in text else "")
 
@@ -123,7 +124,7 @@ def _human_seconds(text: str) -> int:
         total += Fraction(part[1]) * unit
         smallest, end = unit, part.end()
     if end != len(text) or not text:
-        raise UnitError(f"{text[:40]!r} is not a length of time", _WAYS)
+        raise UnitError(f"{text[:40]!r} is not a duration", _WAYS)
     if total.denominator != 1:
         raise UnitError(f"{text} is not a whole number of seconds", _WAYS)
     return int(total)

@@ -39,7 +39,7 @@ class _Quantity(PydanticField):
             raise cls._wrong_unit(number, unit)
         value = int(Fraction(number) * cls.UNITS[unit])
         if value > _LARGEST:
-            raise UnitError(f"{number}{unit} is more than there is anywhere", f"write it like {cls.EXAMPLES[0]}")
+            raise UnitError(f"{number}{unit} is out of range", f"write it like {cls.EXAMPLES[0]}")
         return cls(value)
 
     @classmethod
@@ -61,11 +61,11 @@ class _Quantity(PydanticField):
         for kind in (Bytes, BitRate, ByteRate, Watts):
             if kind is not cls and unit in kind.UNITS:
                 hint = _converted(kind.parse(number + unit), cls) or f"write it like {cls.EXAMPLES[0]}"
-                return UnitError(f"{number}{unit} is {kind.NAME}; {cls.NAME} is wanted", hint)
+                return UnitError(f"{number}{unit} is {kind.NAME}, not {cls.NAME}", hint)
         for spelling, size in cls.UNITS.items():
             if spelling.casefold() == unit.casefold():
                 usual = next((unit for unit in cls.CANONICAL if cls.UNITS[unit] == size), spelling)
-                return UnitError(f"no unit is spelt '{unit}'", f"write {number}{usual}")
+                return UnitError(f"'{unit}' is not a unit", f"write {number}{usual}")
         return UnitError(f"'{unit[:20]}' is not a unit for {cls.NAME}", f"use one of {', '.join(cls.CANONICAL)}")
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class Bytes(_Quantity):
     """An amount of memory or storage; `value` counts bytes."""
 
     __slots__ = ()
-    NAME = "an amount of bytes"
+    NAME = "a number of bytes"
     UNITS: ClassVar = {
         **{f"{letter.upper()}iB": 1024**power for letter, power in _KILO.items()},
         **{f"{letter}B": 1000**power for letter, power in _KILO.items()},
@@ -135,11 +135,12 @@ class Bytes(_Quantity):
         if len(unit) == 1 and unit.upper() in "KMGTP":
             decimal, binary = f"{number}{unit.upper()}B", f"{number}{unit.upper()}iB"
             return UnitError(
-                f"{number}{unit} may be {decimal} or {binary}", f"write {binary} (1024s) or {decimal} (1000s)"
+                f"{number}{unit} is ambiguous: {decimal} or {binary}", f"write {binary} (1024s) or {decimal} (1000s)"
             )
         if re.fullmatch("[kKMGTP]i?(b|bit)", unit):
             return UnitError(
-                f"{number}{unit} counts bits", f"write {number}{unit[0].upper()}iB or {number}{unit[0].upper()}B"
+                f"{number}{unit} is a number of bits",
+                f"write {number}{unit[0].upper()}iB or {number}{unit[0].upper()}B",
             )
         return super()._wrong_unit(number, unit)
 

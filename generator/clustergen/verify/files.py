@@ -97,7 +97,7 @@ class TreeFolder:
 def read_tree(folder: Path) -> TreeFolder:
     """Raises ClustergenError where there is no lock file, or one that this version cannot read."""
     if not folder.is_dir():
-        raise ClustergenError(f"{folder} is not a folder", hint="name the folder of a rendered tree")
+        raise ClustergenError(f"{folder} is not a directory", hint="pass the directory of a rendered tree")
     with reading(folder):
         return _read_tree(folder)
 
@@ -105,8 +105,8 @@ def read_tree(folder: Path) -> TreeFolder:
 def _read_tree(folder: Path) -> TreeFolder:
     lock = read_lock(folder)
     if lock is None:
-        message = f"{folder} has no {LOCK}, so it is no tree that clustergen rendered"
-        raise ClustergenError(message, hint=f"clustergen render MANIFEST -o {folder}")
+        message = f"{folder} contains no {LOCK}, so it is not a rendered tree"
+        raise ClustergenError(message, hint=f"run clustergen render MANIFEST -o {folder}")
     listed = lock["files"]
     entries: dict[str, Entry] = {}
     differences: list[str] = []
@@ -114,20 +114,20 @@ def _read_tree(folder: Path) -> TreeFolder:
         try:
             content, executable = _read(folder / path)
         except (FileNotFoundError, NotADirectoryError):
-            differences.append(f"{path}: the lock file names it, and it is not there")
+            differences.append(f"{path}: missing, but listed in the lock file")
             continue
         except regular_file.NotRegularError as err:
             differences.append(f"{path}: {err.strerror}")
             continue
         entry = _entry(path, content, facts)
         if hashlib.sha256(content).hexdigest() != facts["sha256"]:
-            differences.append(f"{path}: not as rendered; it was changed by hand, or the lock file was")
+            differences.append(f"{path}: differs from the lock file; one of them was changed by hand")
         elif executable != bool(entry.mode & 0o100):
-            differences.append(f"{path}: {'' if executable else 'not '}executable, unlike as rendered")
+            differences.append(f"{path}: {'' if executable else 'not '}executable, unlike when it was rendered")
         entries[path] = entry
     for path in _overlay_files(folder):
         if path not in listed:
-            differences.append(f"{path}: lies among the files of the tree, and the lock file does not name it")
+            differences.append(f"{path}: not listed in the lock file")
             if match := _OVERLAY.fullmatch(path):
                 try:
                     content, executable = _read(folder / path)

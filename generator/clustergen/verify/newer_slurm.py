@@ -44,7 +44,7 @@ def prepare(folder: Path, release: SlurmRelease, newer: SlurmRelease) -> Prepare
                     reader = _READERS.get(file.name, "slurmctld")
                     complaints[f"{reader}: {level}: {file.name}:{line.number}: {remark.message}"] = None
                 if theirs and not mine:
-                    left_out[f"{file.name}: {pair.key}={pair.value} was left out: {theirs[0].message}"] = None
+                    left_out[f"{file.name}: {pair.key}={pair.value} was omitted: {theirs[0].message}"] = None
                     _cut(physical, pair)
         file.write_bytes("\n".join(physical).encode("utf-8", "surrogateescape"))
     return Prepared(tuple(complaints), tuple(left_out))

@@ -59,7 +59,7 @@ def find(name: str, system: str = "") -> Program:
                 return Program(name, f"/{place}/{name}", root)
     if path := shutil.which(name, path=SEARCH):
         return Program(name, path, Path("/"))
-    raise NotHere(f"{name} is not installed, nor in {parsers_folder()}: run clustergen setup parsers")
+    raise NotHere(f"{name} is neither installed nor in {parsers_folder()}: run clustergen setup parsers")
 
 
 def ask(

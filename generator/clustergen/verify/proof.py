@@ -151,7 +151,7 @@ def _nobody(clusters: Sequence[Cluster]) -> str:
     for check in CHECKS:
         for cluster, row in _rows(check, clusters, "no parser"):
             unread.setdefault((row.what, row.parser, " ".join(row.words)), set()).update(cluster.kinds(row))
-    lines = ["| files | would be read by | why not here |\n|---|---|---|\n"]
+    lines = ["| files | would be read by | why not |\n|---|---|---|\n"]
     for (what, parser, why), covered in unread.items():
         listed = ", ".join(f"`{kind}`" for kind in sorted(covered))
         lines.append(f"| {what}: {listed} | {parser} | {why} |\n")

@@ -64,7 +64,7 @@ def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
     judged = {path for row in rows for path in row.files}
     left = [entry for entry in entries if entry.path not in judged]
     if left:  # fail closed: a file that a check claims and gives no row to was not read
-        rows.append(check.row("failed", left, ["the check said nothing of this file"]))
+        rows.append(check.row("failed", left, ["the check reported nothing for this file"]))
     return merged(rows)
 
 
@@ -76,8 +76,8 @@ def unclaimed(tree: TreeFolder) -> list[Row]:
     theirs = tuple(entry.path for entry in left if entry.source.startswith("site/"))
     entries = []
     if theirs:
-        words = ("files of the site's own, of a kind that no check knows",)
-        entries.append(Row("site", "the site's own files", "unknown", "no parser", theirs, "", words))
+        words = ("site files without a check",)
+        entries.append(Row("site", "site files", "unknown", "no parser", theirs, "", words))
     if ours:
-        entries.append(Row("unclaimed", "files that no check knows", "none", "failed", ours, "", ours))
+        entries.append(Row("unclaimed", "files without a check", "none", "failed", ours, "", ours))
     return entries

@@ -71,7 +71,7 @@ def _unshare(is_one_user: bool) -> tuple[tuple[str, ...] | None, str]:
         try:
             done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=60, check=False)
         except subprocess.TimeoutExpired:
-            return None, "unshare does not return"
+            return None, "unshare did not return"
         if done.returncode == 0:
             return command, ""
         error = done.stderr.strip()
@@ -86,7 +86,7 @@ def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
         return reason
     is_this_machine = root == Path("/") and is_one_user  # which sandbox.sh copies in part
     if os.geteuid() != 0 and not is_this_machine and not os.access(root / "etc", os.W_OK):
-        return f"{root} belongs to another user; only root may use it"
+        return f"{root} belongs to another user; only root can use it"
     return None
 
 
@@ -124,7 +124,7 @@ def run(
         except subprocess.TimeoutExpired as late:
             return Outcome(None, _text(late.stdout), _text(late.stderr), _left_in(out))
         if not (work / "entered").exists():
-            raise SandboxError(_text(done.stderr).strip() or f"sandbox.sh ended with status {done.returncode}")
+            raise SandboxError(_text(done.stderr).strip() or f"sandbox.sh: exit status {done.returncode}")
         return Outcome(done.returncode, _text(done.stdout), _text(done.stderr), _left_in(out))
 
 

@@ -102,13 +102,13 @@ def read_config(
             hosts = file.read_text(encoding="utf-8")
         else:
             hosts = invented_hosts(around.names)
-            omitted.append("host names: no hosts file was given, every name got an invented address")
+            omitted.append("host names: there is no hosts file, so every name has a generated address")
     detecting = nodes_for_gres if around.autodetect else ()
     if around.autodetect and not around.devices:
         nodes_for_gres = ()  # without the driver slurmd would list nothing, whatever the files say
     database = (install.path / "var/lib/clustergen/mariadb").is_dir()
     if around.accounting and not database:
-        omitted.append(f"accounting: {install.path} has no database for slurmdbd, slurmctld was asked without it")
+        omitted.append(f"accounting: {install.path} has no database for slurmdbd, so slurmctld is checked without it")
 
     box = sandbox.Sandbox(
         root=install.path,
@@ -138,7 +138,7 @@ def read_config(
     )
     complaints = _complaints(outcome.files)
     if outcome.code is None:
-        complaints.append(f"slurmctld: fatal: no answer within {timeout:g} s")
+        complaints.append(f"slurmctld: fatal: did not answer within {timeout:g} s")
     started = outcome.files.get("started", "") == "yes\n"
     return SlurmReport(
         started=started,
@@ -183,12 +183,12 @@ def _spare_slurmdbd_conf(around: Surroundings) -> str:
 
 def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) -> Iterator[str]:
     for path in absent_spank:
-        yield f"plugstack.conf: {path} is not in this root, slurmd was asked without it"
+        yield f"plugstack.conf: {path} is not in this root, so slurmd is checked without it"
     if around.accounting and not (folder / "slurmdbd.conf").is_file():
-        yield "slurmdbd.conf: there is none; slurmctld was given a slurmdbd with defaults"
+        yield "slurmdbd.conf: missing; slurmctld is checked with a slurmdbd with defaults"
     if around.autodetect:
-        left = "only its other lines were asked" if around.devices else "slurmd was not asked"
-        yield f"gres.conf: AutoDetect needs the node's GPU driver; {left}"
+        left = "only its other lines are checked" if around.devices else "slurmd is not checked"
+        yield f"gres.conf: AutoDetect requires the node's GPU driver; {left}"
 
 
 def _complaints(logs: Mapping[str, str]) -> list[str]:
@@ -223,4 +223,4 @@ def _cut(complaints: list[str]) -> tuple[str, ...]:
     if len(complaints) <= _MOST_COMPLAINTS:
         return tuple(complaints)
     left = len(complaints) - _MOST_COMPLAINTS
-    return (*complaints[:_MOST_COMPLAINTS], f"and {left} more complaints")
+    return (*complaints[:_MOST_COMPLAINTS], f"and {left} more messages")

@@ -115,7 +115,7 @@ def from_image(image: str) -> SlurmInstall:
             _ask(engine, "rm", "-f", container)
     version = _version(place)
     if version is None:
-        raise sandbox.SandboxError(f"image {image}: no slurmctld in it")
+        raise sandbox.SandboxError(f"image {image}: it contains no slurmctld")
     return SlurmInstall(_release(version), version, "image", place)
 
 
@@ -129,7 +129,7 @@ def expand(install: SlurmInstall, hosts: str) -> list[str]:
         raise sandbox.SandboxError(f"scontrol show hostnames: {done.stderr.strip() or 'ran out of time'}")
     names = done.stdout.split()
     if not names:
-        raise ValueError(f"Slurm {install.version} makes no host of {hosts!r}")
+        raise ValueError(f"Slurm {install.version} expands {hosts!r} to no host")
     return names
 
 

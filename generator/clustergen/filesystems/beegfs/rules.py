@@ -27,18 +27,18 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "beegfs-key-unknown",
                     where,
-                    f"'{key}' has another name since BeeGFS {newer.since}; old and new in one file stop the mount",
+                    f"'{key}' was renamed in BeeGFS {newer.since}; the mount fails if a file contains both names",
                     f"write {newer.key}",
                     key=True,
                 )
             elif key_row is None or not key_row.known_in(version):
                 late = key_row is not None and key_row.since is not None and version < key_row.since
-                when = f": it is there from {key_row.since} on" if key_row and late else ""
+                when = f"; it requires {key_row.since} or newer" if key_row and late else ""
                 names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
                 yield Finding(
                     "beegfs-key-unknown",
                     where,
-                    f"BeeGFS {entry.version} has no client key '{key}'{when}",
+                    f"'{key}' is not a client key of BeeGFS {entry.version}{when}",
                     None if late else did_you_mean(key, names),
                     key=True,
                 )

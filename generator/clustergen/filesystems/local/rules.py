@@ -16,9 +16,9 @@ def local_disks(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "device-name-unstable",
                 ("storage", name, "device"),
-                f"the kernel numbers disks in the order in which it detects them: {entry.device} may be another disk"
+                f"the kernel numbers disks in detection order, so {entry.device} may be a different disk"
                 " after a reboot",
-                f"write LABEL={name[:12]}, UUID=…, or a path below /dev/disk/by-path that all nodes have",
+                f"write LABEL={name[:12]}, UUID=…, or a path below /dev/disk/by-path that exists on all nodes",
             )
 
 

@@ -42,12 +42,12 @@ def names(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "lustre-fsname",
                 ("storage", name, "fsname") if entry.fsname else ("storage", name),
-                f"'{fsname}' has {len(fsname)} characters; names of Lustre file systems have 8 at most"
+                f"'{fsname}' has {len(fsname)} characters; a Lustre fsname has at most 8"
                 if long
-                else f"'{fsname}' is no name of a Lustre file system: letters, digits, - and _ only",
-                "`lctl dl` on a server shows it, before -MDT0000"
+                else f"'{fsname}' is not a valid Lustre fsname: use letters, digits, - and _",
+                "run `lctl dl` on a server and use the name before -MDT0000"
                 if entry.fsname
-                else "say fsname: as the servers have it",
+                else "set fsname to the name that the servers use",
                 key=not entry.fsname,
             )
 
@@ -64,9 +64,9 @@ def kernels(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "lustre-kernel",
                     ("storage", name, "version"),
-                    f"the client of Lustre {entry.version} does not support kernel {row.kernel} of {os};"
-                    f" the first that does is {row.first}",
-                    f'write version: "{release}", or vendor_build: true for a build with support for this kernel',
+                    f"the Lustre {entry.version} client does not support kernel {row.kernel} of {os};"
+                    f" {row.first} is the first that does",
+                    f'write version: "{release}", or vendor_build: true for a build that supports this kernel',
                 )
 
 
@@ -89,16 +89,16 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             if not clients or not missing or (usable and not _is_on_fabric(cluster, kind)):
                 continue
             if usable:
-                result = f"would be mounted over {usable[0].name}"
+                result = f"is mounted over {usable[0].name}"
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
             else:
                 result, stated = "cannot be mounted", ""
-            nics = "the nics of a node type of their own" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
+            nics = "nics of a separate node type" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
                 f"no interface of {compress(clients)} is on LNet network {missing[0]}, so '{name}' {result}",
-                f"list the ports with their interfaces in {nics}, or state the networks in storage.{name}.lnet{stated}",
+                f"list the ports with their interfaces in {nics}, or set the networks in storage.{name}.lnet{stated}",
                 key=True,
             )
 
@@ -125,11 +125,14 @@ def targets(cluster: Cluster) -> Iterator[Finding]:
             path: ManifestPath = ("storage", name, "targets", position)
             if target.kind == "MGT":
                 if target.index is not None:
-                    yield Finding("lustre-index", (*path, "index"), "an MGT has no index", "leave it out")
+                    yield Finding("lustre-index", (*path, "index"), "an MGT has no index", "remove index")
                 continue
             if target.index is None:
                 yield Finding(
-                    "lustre-index", path, f"an {target.kind} needs an index of its own", "count on over all servers"
+                    "lustre-index",
+                    path,
+                    f"an {target.kind} requires a unique index",
+                    "number the targets consecutively across all servers",
                 )
                 continue
             other = seen.get((target.kind, target.index))
@@ -138,8 +141,9 @@ def targets(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "lustre-index",
                     (*path, "index"),
-                    f"{target.kind} {target.index} is on {other} already, and mkfs.lustre would take it for the same",
-                    f"count on over all servers: {highest + 1} is free",
+                    f"{target.kind} {target.index} is already on {other}; mkfs.lustre would treat both as the same"
+                    " target",
+                    f"use {highest + 1}, the next free index across all servers",
                 )
             seen.setdefault((target.kind, target.index), target.server)
 
@@ -154,7 +158,7 @@ def parameters(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "lustre-parameter-unknown",
                     path,
-                    f"the catalogue knows no parameter '{key}' of Lustre clients",
+                    f"'{key}' is not a Lustre client parameter in the catalogue",
                     did_you_mean(key, catalogue.lustre_tunables()),
                     key=True,
                 )
@@ -163,7 +167,7 @@ def parameters(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "lustre-parameter-unknown",
                     path,
-                    f"'{key}' exists from Lustre {since} on; the client is {'.'.join(map(str, release))}",
+                    f"'{key}' requires Lustre {since} or newer; the client is {'.'.join(map(str, release))}",
                     key=True,
                 )
             elif wrong := _wrong(key, tunable, str(value)):
@@ -173,19 +177,19 @@ def parameters(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "lustre-parameter-value",
                 ("storage", name, "parameters", _CHANGES),
-                f"requests that change something must be fewer than all requests, {requests}, not {changes}",
-                f"at most {int(str(requests)) - 1}",
+                f"{_CHANGES} must be less than {_REQUESTS} ({requests}), not {changes}",
+                f"set at most {int(str(requests)) - 1}",
             )
 
 
 def _wrong(key: str, tunable: LustreTunable, text: str) -> str | None:
     low, high = tunable.low, tunable.high
     if not text.isdigit():
-        return f"'{key}' counts {tunable.unit}; '{text}' is no number" if (low, high) != (None, None) else None
+        return f"'{key}' is a number of {tunable.unit}, not '{text}'" if (low, high) != (None, None) else None
     if (low is None or int(text) >= low) and (high is None or int(text) <= high):
         return None
     span = f"{low or 0} to {high}" if high is not None else f"{low} or more"
-    return f"'{key}' counts {tunable.unit} and takes {span}, not {text}"
+    return f"'{key}' is a number of {tunable.unit} and must be {span}, not {text}"
 
 
 def _pages(tunable: LustreTunable, text: str) -> str | None:
@@ -203,7 +207,7 @@ def striping(cluster: Cluster) -> Iterator[Finding]:
             path: ManifestPath = ("storage", name, "striping", position)
             if not (layout.directory + "/").startswith(entry.mount.rstrip("/") + "/"):
                 yield Finding(
-                    "lustre-striping", (*path, "directory"), f"'{layout.directory}' does not lie in {entry.mount}"
+                    "lustre-striping", (*path, "directory"), f"'{layout.directory}' is not below {entry.mount}"
                 )
             yield from _components(path, layout.components)
 
@@ -215,31 +219,35 @@ def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterat
         final = number == len(components) - 1
         if part.end == "rest":
             if not final:
-                yield Finding("lustre-striping", (*where, "end"), "'rest' is for the last component")
+                yield Finding("lustre-striping", (*where, "end"), "only the last component can end with 'rest'")
         else:
             if final:
                 yield Finding(
                     "lustre-striping",
                     (*where, "end"),
-                    "files could not grow beyond the last component",
-                    "end it with 'rest'",
+                    "files cannot grow beyond the last component",
+                    "write end: rest for the last component",
                 )
             if part.end.value <= last:
                 yield Finding(
-                    "lustre-striping", (*where, "end"), f"{part.end} is not behind the end of the component before"
+                    "lustre-striping", (*where, "end"), f"end {part.end} is not after the end of the previous component"
                 )
             if part.end.value % _STRIPE_UNIT:
-                yield Finding("lustre-striping", (*where, "end"), f"{part.end} is no multiple of 64 KiB")
+                yield Finding("lustre-striping", (*where, "end"), f"end {part.end} is not a multiple of 64 KiB")
             last = part.end.value
         if part.stripes == 0:
             yield Finding(
                 "lustre-striping",
                 (*where, "stripes"),
-                "0 stripes would be the file system's default, which nobody reads here",
-                "say how many, or -1 for all",
+                "0 stripes means the file system's default, which clustergen does not know",
+                "write a number of stripes, or -1 for all targets",
             )
         if part.stripe_size and part.stripe_size.value % _STRIPE_UNIT:
-            yield Finding("lustre-striping", (*where, "stripe_size"), f"{part.stripe_size} is no multiple of 64 KiB")
+            yield Finding(
+                "lustre-striping",
+                (*where, "stripe_size"),
+                f"stripe_size {part.stripe_size} is not a multiple of 64 KiB",
+            )
 
 
 def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:

@@ -32,7 +32,7 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "nfs-server-role",
                     ("storage", name, "server"),
-                    f"'{entry.server}' is a node without the role nfs-server, so it exports nothing",
+                    f"node '{entry.server}' does not have the role nfs-server, so it exports nothing",
                     f"add nfs-server to the roles of {group.folded}",
                 )
         if not serving and entry.export.model_fields_set:
@@ -40,8 +40,8 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nfs-export-elsewhere",
                 ("storage", name, "server" if similar else "export"),
-                f"'{entry.server}' is no node of this cluster, so clustergen cannot export anything there",
-                similar or "leave export out",
+                f"'{entry.server}' is not a node of this cluster, so clustergen cannot configure an export on it",
+                similar or "remove export",
                 key=similar is None,
             )
     for group in cluster.with_role("nfs-server"):
@@ -49,8 +49,8 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nfs-server-idle",
                 ("nodes", group.index, "roles"),
-                f"{group.folded} serves nothing: it is the server of no storage entry of type nfs",
-                f"say server: {group.hosts[0]} in one, or take the role away",
+                f"{group.folded} has the role nfs-server, but is not the server of any nfs storage entry",
+                f"set server: {group.hosts[0]} in a storage entry, or remove the role",
             )
 
 
@@ -68,7 +68,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nfs-rdma-address",
                 ("storage", name, "rdma"),
-                f"'{entry.server}' is on a network without RDMA"
+                f"'{entry.server}' is on a network that does not carry RDMA"
                 if server.chosen
                 else f"'{server.host}', which serves '{name}', has no address on a network that carries RDMA",
                 f"add addresses.fabric to {server.group.folded}, or remove rdma",
@@ -91,9 +91,9 @@ def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]
     hosts = [host for group in without for host in group.hosts]
     have = "has" if len(hosts) == 1 else "have"
     if network is None:
-        message = f"{compress(hosts)} {have} no port that carries RDMA, over which '{name}' is mounted"
+        message = f"{compress(hosts)} {have} no RDMA port, but '{name}' is mounted over RDMA"
     else:
-        message = f"'{entry.server}' is on the {network.name} network, where {compress(hosts)} {have} no RDMA"
+        message = f"'{entry.server}' is on the {network.name} network, where {compress(hosts)} {have} no RDMA port"
     yield Finding(
         "nfs-rdma-address",
         ("storage", name, "rdma"),
@@ -124,7 +124,7 @@ def _unreached(name: str, entry: Nfs, ways: list[Route], clients: list[NodeGroup
         yield Finding(
             "nfs-export-excludes",
             ("storage", name, "export", "networks"),
-            f"{folded} mount '{name}' from the {on[0].network.name} network, to which it is not exported",
+            f"{folded} mount '{name}' over the {on[0].network.name} network, to which it is not exported",
             f"add {cidr}" if cidr else "add the network of these nodes",
         )
     elif entry.rdma:
@@ -132,8 +132,8 @@ def _unreached(name: str, entry: Nfs, ways: list[Route], clients: list[NodeGroup
         yield Finding(
             "nfs-rdma-address",
             ("storage", name, "rdma"),
-            f"{folded} have no address on the {network.name} network, over which '{name}' is mounted by RDMA",
-            f"add addresses.{network.key} to them, or mount it there by another entry without rdma",
+            f"{folded} have no address on the {network.name} network, over which '{name}' is mounted with RDMA",
+            f"add addresses.{network.key} to them, or mount it there with another entry without rdma",
         )
 
 
@@ -146,8 +146,8 @@ def transport(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nfs-nconnect",
                 where,
-                "several connections are for TCP; RDMA has one",
-                "leave it out",
+                "nconnect applies to TCP only; RDMA uses one connection",
+                "remove it",
                 key=bool(entry.nconnect),
             )
         if entry.rdma and not rdma_possible(cluster):
@@ -158,8 +158,8 @@ def transport(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "nfs-soft",
                 where,
-                "a soft mount gives up in the middle of writes, and few programs look: data is lost in silence",
-                "leave it out; required: false lets nodes work without the file system",
+                "a soft mount can abort writes with an error that few programs check, so data is lost silently",
+                "remove it; set required: false to let nodes work without the file system",
                 key=where[-1] == "soft",
             )
 
@@ -178,18 +178,18 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "zfs-layout",
                 (*path, "vdev_width"),
-                f"{len(pool.disks)} disks cannot be shared out among vdevs of {width}",
-                f"a divisor of {len(pool.disks)}",
+                f"{len(pool.disks)} disks cannot be divided into vdevs of {width}",
+                f"use a divisor of {len(pool.disks)}",
             )
         elif width < least:
             has_layout = "layout" in pool.model_fields_set
             yield Finding(
                 "zfs-layout",
                 (*path, "layout") if has_layout else (*path, "disks"),
-                f"{pool.layout} needs {least} disks in a vdev, and there {'is' if width == 1 else 'are'} {width}",
-                "mirror, for two disks"
+                f"{pool.layout} requires {least} disks per vdev, not {width}",
+                "use mirror for two disks"
                 if width == 2
-                else "stripe, for a single disk: no redundancy"
+                else "use stripe for a single disk, without redundancy"
                 if width == 1
                 else None,
                 key=not has_layout,
@@ -198,12 +198,14 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
         for field in ("disks", "log", "cache"):
             for index, disk in enumerate(getattr(pool, field)):
                 if disk in seen:
-                    yield Finding("zfs-disk-twice", (*path, field, index), f"'{disk}' is among {seen[disk]} already")
+                    yield Finding(
+                        "zfs-disk-twice", (*path, field, index), f"disk '{disk}' is already listed in {seen[disk]}"
+                    )
                 elif is_unstable(disk):
                     yield Finding(
                         "device-name-unstable",
                         (*path, field, index),
-                        f"the kernel numbers disks in the order in which it detects them: {disk} may be another disk"
+                        f"the kernel numbers disks in detection order, so {disk} may be a different disk"
                         " when the pool is created",
                         "write its path below /dev/disk/by-id",
                     )

@@ -21,16 +21,16 @@ def cores(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "weka-cores",
                     ("storage", name, "cores"),
-                    f"WEKA's client needs {weka_cores(entry)} cores of '{kind.name}' on NUMA node"
-                    f" {' and '.join(map(str, numa))}, which has {len(chosen)} beside core 0",
+                    f"the WEKA client needs {weka_cores(entry)} cores of '{kind.name}' on NUMA node"
+                    f" {' and '.join(map(str, numa))}, which has {len(chosen)} besides core 0",
                     f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
                 )
         if kind.polling and cluster.manifest.node_types[kind.name].reserved.cores == 0:
             yield Finding(
                 "weka-cores",
                 ("node_types", kind.name, "reserved", "cores"),
-                f"slurmd of '{kind.name}' would run on the cores on which WEKA's client polls, and on no other",
-                "reserve 1 core for the system, or leave it out",
+                f"slurmd of '{kind.name}' would run only on the cores on which the WEKA client polls",
+                "reserve 1 core for the system, or remove reserved.cores",
             )
 
 
@@ -46,7 +46,8 @@ def numa(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "weka-numa-unknown",
                     ("storage", name),
-                    f"the NUMA node of {unknown[0]} on '{kind.name}' is not stated: WEKA's client gets cores of node 0",
+                    f"the NUMA node of {unknown[0]} on '{kind.name}' is not specified, so the WEKA client uses cores of"
+                    " node 0",
                     f"list the port with its numa in node_types.{kind.name}.nics",
                     key=True,
                 )

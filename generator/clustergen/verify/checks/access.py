@@ -56,7 +56,7 @@ _OF_THE_SANDBOX = re.compile(
 def _pam(answer: Answer, _question: Question) -> Iterator[str]:
     log = answer.notes.get("syslog", "")
     if not log.startswith("listening"):
-        raise NotHere("the log that PAM writes to cannot be read here: no perl in the root")
+        raise NotHere("cannot read PAM's log: the root directory contains no perl")
     if answer.code is None:
         yield "no answer in time"
     yield from (line for line in answer.lines if line.strip())
@@ -65,7 +65,7 @@ def _pam(answer: Answer, _question: Question) -> Iterator[str]:
 
 def _pam_notes(answer: Answer, _question: Question) -> Iterator[str]:
     if stood_in := answer.notes.get("stood-in", "").split():
-        yield f"services of another distribution, stood in for: {' '.join(stood_in)}"
+        yield f"replaced services of another distribution: {' '.join(stood_in)}"
 
 
 CHECKS = (
@@ -73,7 +73,7 @@ CHECKS = (
         "sshd",
         "sshd: settings",
         "sshd -t",
-        "sshd knows every keyword and value.",
+        "sshd accepts every keyword and value.",
         paths("/etc/ssh/sshd_config.d/*", "/etc/ssh/sshd_config"),
         Reader("sshd", '"$program" -V', 'mkdir -p /run/sshd; ssh-keygen -A >/dev/null; "$program" -t', newest=True),
     ),
@@ -81,9 +81,9 @@ CHECKS = (
         "pam",
         "PAM: logins and their limits",
         "libpam (pamtester)",
-        "PAM lets root in through the services, with all of their modules, pam_slurm_adopt and pam_limits among "
-        "them, and complains of no line. Whether others are let in depends on their jobs: that was not tried. A "
-        "limit's name that PAM does not know is left out by it without a word.",
+        "PAM grants root access through the services with all their modules, including pam_slurm_adopt and pam_limits, "
+        "and reports no line. Access of other users depends on their jobs and is not tested. PAM silently "
+        "ignores a limit whose name it does not know.",
         paths("/etc/pam.d/*", "/etc/security/*"),
         Reader("pamtester", "dpkg-query -W -f '${Version}' libpam-modules", _PAM, _pam, _pam_notes, newest=True),
     ),

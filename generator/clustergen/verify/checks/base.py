@@ -73,7 +73,7 @@ def failure(answer: Answer) -> list[str]:
         return []
     if answer.code is None:
         return ["no answer in time", *answer.lines]
-    return answer.lines or [f"it ended with status {answer.code} and said nothing"]
+    return answer.lines or [f"exit status {answer.code} without a message"]
 
 
 def any_word(answer: Answer) -> list[str]:
@@ -142,7 +142,10 @@ class Reader:
                     is_one_user=self.is_one_user,
                 )
                 if int((re.findall(r"^\d+", answer.version) or ["0"])[0]) < self.since:
-                    raise NotHere(f"{self.program} {answer.version} is too old to be asked, {self.since} is not")
+                    raise NotHere(
+                        f"{self.program} {answer.version} is too old for this check, which requires {self.since} or"
+                        " newer"
+                    )
                 complaints = list(self.complaints(answer, question))
                 yield check.judged(mine, complaints, self.notes(answer, question), answer.version)
             except NotHere as reason:

@@ -35,16 +35,16 @@ def _yaml(entry: Entry) -> Iterator[str]:
         yield " ".join(str(err).split())
         return
     if not any(document is not None for document in documents):
-        yield "holds nothing"
+        yield "is empty"
 
 
 def _counters(entry: Entry) -> Iterator[str]:
     lines = [line for line in entry.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     for row in csv.reader(lines, skipinitialspace=True):
         if len(row) != _COUNTER_FIELDS:
-            yield f"{len(row)} fields in place of {_COUNTER_FIELDS}: {', '.join(row)}"
+            yield f"{len(row)} fields instead of {_COUNTER_FIELDS}: {', '.join(row)}"
         elif row[1] not in _PROMETHEUS_TYPES:
-            yield f"{row[1]!r} is no type of a metric: {', '.join(row)}"
+            yield f"{row[1]!r} is not a metric type: {', '.join(row)}"
 
 
 def _xml(entry: Entry) -> Iterator[str]:
@@ -57,9 +57,9 @@ def _xml(entry: Entry) -> Iterator[str]:
 CHECKS = (
     Check(
         "yaml",
-        "YAML of programs that are not here",
+        "YAML of programs that are not available",
         "PyYAML",
-        "Well-formed YAML. MIG Manager and cloud-init, which read these files, were not asked.",
+        "Well-formed YAML. MIG Manager and cloud-init, which read these files, are not run.",
         paths("/etc/cloud/cloud.cfg.d/*", "/etc/nvidia-mig-manager/*.yaml"),
         _read_by(yaml.__version__, _yaml),
     ),
@@ -67,8 +67,8 @@ CHECKS = (
         "dcgm counters",
         "counters of dcgm-exporter",
         "Python's csv",
-        "Every line has a field, a type of metric that Prometheus has, and a help text. dcgm-exporter was not "
-        "asked; the names of fields are checked against the catalogue when the manifest is.",
+        "Every line has a field, a Prometheus metric type, and a help text. dcgm-exporter is not "
+        "run; `clustergen validate` checks the field names against the catalogue.",
         paths("/etc/dcgm-exporter/*.csv"),
         _read_by(platform.python_version(), _counters),
     ),
@@ -76,7 +76,7 @@ CHECKS = (
         "xml",
         "topology for NCCL",
         "Python's expat",
-        "Well-formed XML. NCCL was not asked: it reads a topology only on a machine with these GPUs.",
+        "Well-formed XML. NCCL is not run: it reads a topology only on a machine with these GPUs.",
         paths("/etc/nccl-topo*.xml"),
         _read_by(platform.python_version(), _xml),
     ),

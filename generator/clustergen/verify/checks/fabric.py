@@ -64,9 +64,9 @@ def _ucx(answer: Answer, question: Question) -> Iterator[str]:
             names = []
     for name, value in _settings(question):
         if name not in effective:
-            yield f"{name}: UCX has no such setting"
+            yield f"{name}: not a UCX variable"
         elif value not in effective[name]:
-            yield f"{name}: UCX reads {' '.join(effective[name])} where {value} is written"
+            yield f"{name}: UCX reads {' '.join(effective[name])} instead of {value}"
 
 
 def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
     # From release 5 on mpirun is PRRTE's, which reads the same file for parameters of its own.
     from_file = set(re.findall(r"^mca:\w+:\w+:param:(\w+):source:file", answer.out, re.MULTILINE))
     from_file |= set(re.findall(r'^ +MCA \w+: "(\w+)" \(current', answer.out, re.MULTILINE))
-    yield from (f"{name}: Open MPI has no such parameter" for name, _ in _settings(question) if name not in from_file)
+    yield from (f"{name}: not an Open MPI parameter" for name, _ in _settings(question) if name not in from_file)
 
 
 def _nccl(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -87,12 +87,12 @@ def _nccl(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]
     exact = [one for one in lists if one.release == release]
     chosen = exact[0] if exact else _nearest(lists, release)
     unknown = sorted({name for entry in entries for name in _names(entry) if name not in chosen.names})
-    words = [f"{name}: libnccl {chosen.version} does not have this name" for name in unknown]
+    words = [f"{name}: libnccl {chosen.version} does not contain this name" for name in unknown]
     if words and not exact:
-        note = f"the tree is for NCCL {release}, which is not here"
+        note = f"the tree requires NCCL {release}, which is not available"
         yield check.row("not run", entries, [note, *words], version=chosen.version)
     else:
-        note = f"the tree is for NCCL {release}; read by the nearest that is here"
+        note = f"the tree requires NCCL {release}; checked with the nearest release that is available"
         yield check.judged(entries, words, () if exact else [note], chosen.version)
 
 
@@ -114,7 +114,7 @@ CHECKS = (
         "opensm",
         "subnet manager",
         "opensm",
-        "opensm knows every key and every line of the partitions, and brings up a simulated fabric (ibsim) of one "
+        "opensm accepts every key and every line of the partitions, and brings up a simulated fabric (ibsim) of one "
         "switch with them.",
         paths(*_opensm_paths("opensm_conf", "opensm_partitions")),
         Reader(
@@ -130,7 +130,7 @@ CHECKS = (
         "ucx",
         "UCX",
         "ucx_info -c",
-        "UCX knows every name, and takes the value that is written. No device was opened.",
+        "UCX accepts every name and value. It opens no device.",
         paths("/etc/ucx/*"),
         Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f -a', _ucx, newest=True),
     ),
@@ -138,8 +138,7 @@ CHECKS = (
         "open mpi",
         "Open MPI",
         "ompi_info",
-        "Open MPI knows every parameter and takes it from this file, or its mpirun (PRRTE) knows it. No message was "
-        "sent.",
+        "Open MPI accepts every parameter from this file, or its mpirun (PRRTE) accepts it. It sends no message.",
         paths("/etc/openmpi*"),
         Reader(
             "ompi_info",
@@ -153,8 +152,7 @@ CHECKS = (
         "nccl",
         "NCCL: nccl.conf",
         "libnccl",
-        "libnccl.so.2 has every name in its own list of strings. It was not loaded: values are checked against the "
-        "catalogue.",
+        "The strings of libnccl.so.2 contain every name. The library is not loaded; the catalogue checks the values.",
         paths("/etc/nccl.conf"),
         _nccl,
     ),

@@ -35,9 +35,9 @@ def _hosts(answer: Answer, question: Question) -> Iterator[str]:
     # The sandbox has a line of its own, and glibc lists the loopback of IPv6 as that of IPv4.
     fours = sum(":" not in line or line.startswith("::1 ") for line in effective) + 1
     if len(read) - len(sixes) != fours:
-        yield f"{fours - 1} lines name hosts, glibc reads {len(read) - len(sixes) - 1} of them"
+        yield f"{fours - 1} lines name hosts, but glibc reads {len(read) - len(sixes) - 1} of them"
     if len(sixes) < len(_sixes(question)):
-        yield f"{len(_sixes(question))} lines with IPv6 addresses, glibc reads {len(sixes)} of them"
+        yield f"{len(_sixes(question))} lines have IPv6 addresses, but glibc reads {len(sixes)} of them"
     of_name: dict[str, set[str]] = {}
     for address, *names in read:
         for name in names:
@@ -101,7 +101,7 @@ END
 
 def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
     if "No module named 'firewall'" in answer.err:
-        raise NotHere("python3-firewall is not installed beside that Python: run clustergen setup parsers")
+        raise NotHere("python3-firewall is not installed for this Python: run clustergen setup parsers")
     if answer.code != 0:
         yield answer.lines[-1] if answer.code is None or not answer.err else answer.err.splitlines()[-1]
     sources = answer.out.split()
@@ -114,9 +114,9 @@ def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
 CHECKS = (
     Check(
         "hosts",
-        "names of hosts",
+        "host names",
         "glibc",
-        "The name service reads every line, and gives every node the address that Ansible has for it.",
+        "The name service reads every line and resolves every node to the address that Ansible uses.",
         paths("/etc/hosts"),
         Reader(
             "getent",
@@ -130,7 +130,7 @@ CHECKS = (
         "chrony",
         "clock",
         "chronyd -p",
-        "chronyd knows every directive and its values. No server was asked.",
+        "chronyd accepts every directive and its values. It contacts no server.",
         paths("/etc/chrony/*", "/etc/chrony.conf", "/etc/chrony.d/*"),
         Reader(
             "chronyd",
@@ -143,8 +143,8 @@ CHECKS = (
         "sysctl",
         "kernel settings",
         "sysctl --dry-run",
-        "Every line is a key and a value. That the node's kernel has the key is shown only for keys that this "
-        "machine's kernel has, too; values were not tried.",
+        "Every line is a key and a value. Whether the node's kernel has the key is checked only for keys of this "
+        "machine's kernel; values are not applied.",
         paths("/etc/sysctl.d/*"),
         Reader(
             "sysctl",
@@ -157,17 +157,17 @@ CHECKS = (
     ),
     Check(
         "modprobe",
-        "options of kernel modules",
+        "kernel module options",
         "modprobe --showconfig",
-        "Every line arrives in the configuration as it was meant. That the module knows the option is not shown.",
+        "modprobe reads every line as intended. Whether the module has the option is not checked.",
         paths("/etc/modprobe.d/*"),
         Reader("modprobe", _VERSION, '"$program" --showconfig', _modprobe),
     ),
     Check(
         "logrotate",
-        "rotation of logs",
+        "log rotation",
         "logrotate -d",
-        "logrotate knows every directive. No log was turned.",
+        "logrotate accepts every directive. It rotates no log.",
         paths("/etc/logrotate.d/*"),
         Reader("logrotate", _VERSION, 'for file; do "$program" -d "$file"; done', _logrotate, newest=True),
     ),
@@ -175,7 +175,7 @@ CHECKS = (
         "firewalld",
         "firewalld: zones",
         "firewalld's zone reader",
-        "firewalld's own reader of zones knows every element, and every network is a source. Nothing was filtered.",
+        "firewalld's zone reader accepts every element, and every network is a source. Nothing is filtered.",
         paths("/etc/firewalld/zones/*"),
         Reader(
             "python3",
@@ -187,9 +187,9 @@ CHECKS = (
     ),
     Check(
         "NetworkManager",
-        "interfaces that NetworkManager leaves alone",
+        "interfaces that NetworkManager does not manage",
         "NetworkManager --print-config",
-        "NetworkManager knows every section and key.",
+        "NetworkManager accepts every section and key.",
         paths("/etc/NetworkManager/conf.d/*"),
         Reader("NetworkManager", _VERSION, '"$program" --print-config', _network_manager),
     ),
@@ -197,7 +197,7 @@ CHECKS = (
         "mariadb",
         "database of slurmdbd",
         "mariadbd --help",
-        "The server knows every variable and value. It was not started with them.",
+        "The server accepts every variable and value. It is not started with them.",
         paths("/etc/mysql/*", "/etc/my.cnf.d/*"),
         Reader(
             "mariadbd",

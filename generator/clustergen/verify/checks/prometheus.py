@@ -62,8 +62,8 @@ CHECKS = (
         "promtool",
         "Prometheus: configuration, rules, targets",
         "promtool check config",
-        "Every key is known, every rule's expression parses and its templates expand, every file of targets can "
-        "be read. That an alert fires when it should is shown by unit tests of the rules, on invented series.",
+        "Every key is valid, every rule's expression parses and its templates expand, every targets file can "
+        "be read. Unit tests of the rules on generated series check that alerts fire.",
         paths("/etc/prometheus/prometheus.yml", "/etc/prometheus/rules/*", "/etc/prometheus/sd/*"),
         Reader("promtool", _VERSION, '"$program" check config /etc/prometheus/prometheus.yml', _config, _lint),
     ),
@@ -71,7 +71,7 @@ CHECKS = (
         "amtool",
         "Alertmanager: configuration",
         "amtool check-config",
-        "Every key is known, every route has its receiver, every template expands. No message was sent.",
+        "Every key is valid, every route has its receiver, every template expands. No message is sent.",
         paths("/etc/prometheus/alertmanager.yml", "/etc/alertmanager/alertmanager.yml"),
         Reader("amtool", _VERSION, '"$program" check-config "$@"'),
     ),
@@ -79,8 +79,8 @@ CHECKS = (
         "prometheus",
         "Prometheus: its arguments",
         "prometheus",
-        "Prometheus starts with these arguments and the tree's configuration, until it is ready. The file is read "
-        "by bash in place of systemd, which has no program for that.",
+        "Prometheus starts with these arguments and the tree's configuration and becomes ready. bash reads the "
+        "file in place of systemd, which has no program for that.",
         paths("/etc/default/prometheus", "/etc/systemd/system/prometheus.service"),
         _starts("prometheus", "Server is ready to receive web requests"),
     ),
@@ -88,8 +88,8 @@ CHECKS = (
         "alertmanager",
         "Alertmanager: its arguments",
         "alertmanager",
-        "Alertmanager starts with these arguments and the tree's configuration, until it listens. The file is "
-        "read by bash in place of systemd.",
+        "Alertmanager starts with these arguments and the tree's configuration and listens. bash reads the file "
+        "in place of systemd.",
         paths("/etc/default/prometheus-alertmanager", "/etc/systemd/system/alertmanager.service"),
         _starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
     ),
@@ -97,7 +97,7 @@ CHECKS = (
         "node exporter",
         "node exporter: its arguments",
         "prometheus-node-exporter",
-        "The exporter starts with these arguments, until it listens. The file is read by bash in place of systemd.",
+        "The exporter starts with these arguments and listens. bash reads the file in place of systemd.",
         paths("/etc/default/prometheus-node-exporter"),
         _starts("prometheus-node-exporter", "Listening on|TLS is disabled"),
     ),

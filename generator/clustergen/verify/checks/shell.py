@@ -76,7 +76,7 @@ class _Scripts:
             return
         complaints = answer.lines if answer.code != 0 else []
         if answer.code != 0 and not complaints:
-            complaints = [f"{self.program} ended with status {answer.code} and said nothing"]
+            complaints = [f"{self.program}: exit status {answer.code} without a message"]
         yield check.judged(
             entries, complaints, [f"{len({place_of(entry) for entry in entries})} scripts"], answer.version
         )
@@ -87,7 +87,7 @@ CHECKS = (
         "bash",
         "shell scripts: syntax",
         "bash -n",
-        "Bash can parse every script to its end.",
+        "bash can parse every script.",
         is_script,
         _Scripts("bash", _PARSE),
     ),
@@ -95,8 +95,8 @@ CHECKS = (
         "shellcheck",
         "shell scripts: mistakes",
         "shellcheck",
-        "No finding of any severity in any script. What a script does on a node with the hardware is for the "
-        "tests and for the node.",
+        "shellcheck reports nothing of any severity in any script. The tests, and the node, show what a script "
+        "does with the hardware.",
         is_script,
         _Scripts("shellcheck", '"$program" --format=gcc --external-sources "$@"'),
     ),

@@ -30,7 +30,7 @@ _PLUGIN_FOLDERS = (
     "usr/local/lib/slurm",
     "opt/slurm/lib/slurm",
 )
-_PLUGINS = "Slurm: plugins that it does not bring"
+_PLUGINS = "Slurm: third-party plugins"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
 _TIMEOUT = 300.0  # a few seconds, but on a machine with ten other things to do
@@ -53,7 +53,7 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     install = for_release(release) or next_newer(release)
     if install is None:
         installed = ", ".join(one.version for one in installs()) or "none (run clustergen setup parsers)"
-        why = f"the tree is for Slurm {release or 'of no release'}; installed or in {parsers_folder()}: {installed}"
+        why = f"the tree requires Slurm {release or 'of no release'}; installed or in {parsers_folder()}: {installed}"
         yield check.row("not run", entries, [why])
         return
     node = _controller(trial)
@@ -77,8 +77,8 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
 def _remarked(row: Row, install: SlurmInstall, release: str, left_out: Sequence[str]) -> Row:
     """A row of a newer Slurm than the tree's says so, in its line and in its words."""
     remark = (
-        f"the tree is for Slurm {release}: read by {install.version}, the next newer release available;"
-        f" keys and values of {release} are checked by the catalogue's table"
+        f"the tree requires Slurm {release}; checked with {install.version}, the next newer release available;"
+        f" the catalogue checks the keys and values of {release}"
     )
     names = {path.rpartition("/")[2] for path in row.files}
     about_files = [note for note in left_out if note.partition(":")[0] in names]
@@ -151,12 +151,12 @@ def _rows(
     complaints["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
     mpi = [entry for entry in entries if entry.target == _MPI] if not _has_pmix(install) else []
     if mpi:
-        row = check.row("no parser", mpi, ["the Slurm that was asked is built without PMIx, whose keys these are"])
+        row = check.row("no parser", mpi, ["this Slurm is built without PMIx, which reads these keys"])
         yield replace(row, parser="slurmctld with PMIx", what=_PLUGINS)
     absent = [match[1] for note in report.omitted if (match := _ABSENT.match(note))]
     unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
     if unread:
-        words = [f"{plugin} is in no distribution: slurmd was asked without it" for plugin in absent]
+        words = [f"{plugin} is in no distribution; slurmd is checked without it" for plugin in absent]
         yield replace(check.row("no parser", unread, words), parser="slurmd with these plugins", what=_PLUGINS)
     read = [entry for entry in entries if entry not in (*mpi, *unread)]
     files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in complaints}
@@ -171,7 +171,7 @@ def _rows(
             continue
         if daemon == "slurmd":
             about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
-            about += [f"{node}: not asked, AutoDetect needs the GPU driver" for node in detected]
+            about += [f"{node}: not checked, because AutoDetect requires the GPU driver" for node in detected]
         yield replace(
             check.judged(daemon_files, complaints[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
         )

@@ -41,9 +41,9 @@ CHECKS = (
         "findmnt",
         "mounts, as lines of an fstab",
         "findmnt --verify",
-        "libmount finds no line that it cannot parse; mount units were turned into lines for that. Neither "
-        "sources nor file systems were looked for, so options are not proven by it: those of NFS, Lustre and "
-        "others are checked against the catalogue.",
+        "libmount can parse every line; mount units are converted to fstab lines for this check. It looks up neither "
+        "sources nor file systems, so it does not prove options: the catalogue checks those of NFS, Lustre and "
+        "others.",
         paths("/etc/systemd/system/*.mount", "/etc/enroot/mounts.d/*"),
         Reader(
             "findmnt",

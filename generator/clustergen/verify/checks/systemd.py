@@ -70,13 +70,15 @@ def _unit_complaints(answer: Answer, question: Question) -> Iterator[str]:
         elif line.strip():
             yield line.strip()
     if answer.code and not excused and not answer.err.strip():
-        yield f"systemd-analyze ended with status {answer.code} and said nothing"
+        yield f"systemd-analyze: exit status {answer.code} without a message"
 
 
 def _unit_notes(answer: Answer, question: Question) -> Iterator[str]:
-    yield from (f"of a package that is not here, stood in for: {unit}" for unit in _missing(question))
+    yield from (
+        f"replaced by an empty unit, because its package is not installed: {unit}" for unit in _missing(question)
+    )
     programs = sorted({match[1] for match in _NOT_EXECUTABLE.finditer(answer.err)})
-    yield from (f"of a package that is not here, not looked at: {program}" for program in programs)
+    yield from (f"not checked, because its package is not installed: {program}" for program in programs)
 
 
 _CANARY = "ClustergenCanary"
@@ -89,7 +91,7 @@ def _settings(
 
     def complaints(answer: Answer, _question: Question) -> Iterator[str]:
         if _CANARY not in answer.err:
-            raise NotHere(f"it did not read {written_as} here: {' '.join(answer.lines[-2:])}")
+            raise NotHere(f"it did not read {written_as}: {' '.join(answer.lines[-2:])}")
         for line in answer.err.splitlines():
             if line.startswith(read_as) and _CANARY not in line:
                 yield line.replace(read_as, written_as)
@@ -112,8 +114,8 @@ def _modules(answer: Answer, question: Question) -> Iterator[str]:
     lines = [line.split() for entry in question.entries for line in entry.text.splitlines()]
     requested = {words[0].replace("-", "_") for words in lines if words and words[0][0] not in "#;"}
     missed = {name.replace("-", "_") for name in re.findall(r"Failed to find module '([^']*)'", answer.err)}
-    yield from (f"{name}: not read as a module's name" for name in sorted(requested - missed))
-    yield from (f"{name}: not what the file means" for name in sorted(missed - requested))
+    yield from (f"{name}: not read as a module name" for name in sorted(requested - missed))
+    yield from (f"{name}: not in the file" for name in sorted(missed - requested))
 
 
 def _udev(answer: Answer, _question: Question) -> list[str]:
@@ -129,9 +131,9 @@ CHECKS = (
         "systemd units",
         "systemd: units and drop-ins",
         "systemd-analyze verify",
-        "Sections, keys and values are known, names fit, mount units are called as their paths, what a unit "
-        "requires exists, programs of the tree are where units say. Drop-ins for units of packages that are not "
-        "here were read on top of an empty unit; programs of such packages were not looked for. Nothing was "
+        "systemd accepts sections, keys and values, mount units have the names of their paths, required units "
+        "exist, and programs of the tree are where units expect them. Drop-ins for units of packages that are not "
+        "installed are read on top of an empty unit; programs of such packages are not checked. Nothing is "
         "started.",
         paths(f"{_UNITS}*"),
         Reader(
@@ -149,8 +151,7 @@ CHECKS = (
         "systemd manager",
         "systemd: settings of the service manager",
         "systemd",
-        "The service manager knows every section, key and value; read as its settings for users, whose keys are "
-        "the same.",
+        "The service manager accepts every section, key and value; read as its user settings, whose keys are the same.",
         paths("/etc/systemd/system.conf.d/*"),
         _settings(
             "Manager",
@@ -166,7 +167,7 @@ CHECKS = (
         "systemd logind",
         "systemd: settings of logins",
         "systemd-logind",
-        "logind knows every section, key and value.",
+        "logind accepts every section, key and value.",
         paths("/etc/systemd/logind.conf.d/*"),
         _settings(
             "Login",
@@ -180,7 +181,7 @@ CHECKS = (
         "systemd networkd",
         "systemd: settings of the network manager",
         "systemd-networkd",
-        "networkd knows every section, key and value.",
+        "networkd accepts every section, key and value.",
         paths("/etc/systemd/networkd.conf.d/*"),
         _settings(
             "Network",
@@ -192,9 +193,9 @@ CHECKS = (
     ),
     Check(
         "sysusers",
-        "systemd: accounts to make",
+        "systemd: accounts to create",
         "systemd-sysusers",
-        "The lines can be read and the accounts can be made, in a root that has those of Debian's packages.",
+        "systemd can parse the lines and create the accounts, in a root with those of Debian's packages.",
         paths("/etc/sysusers.d/*"),
         Reader(
             "systemd-sysusers",
@@ -205,9 +206,9 @@ CHECKS = (
     ),
     Check(
         "tmpfiles",
-        "systemd: folders to make",
+        "systemd: directories to create",
         "systemd-tmpfiles",
-        "The lines can be read, and their owners are accounts that the tree or the root has.",
+        "systemd can parse the lines, and their owners are accounts of the tree or the root.",
         paths("/etc/tmpfiles.d/*"),
         Reader(
             "systemd-tmpfiles",
@@ -223,7 +224,7 @@ CHECKS = (
         "modules-load",
         "kernel modules to load",
         "systemd-modules-load",
-        "Every line is read as the name of a module. There is none here: that the kernel has it is not shown.",
+        "Every line is read as the name of a module. Whether the kernel has the module is not checked.",
         paths("/etc/modules-load.d/*"),
         Reader(
             "systemd-modules-load",
@@ -236,7 +237,7 @@ CHECKS = (
         "udev",
         "rules for devices",
         "udevadm verify",
-        "Keys, operators and values of every rule are known. No device was named by them.",
+        "udev accepts keys, operators and values of every rule. They are applied to no device.",
         paths("/etc/udev/rules.d/*"),
         Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, since=254, newest=True),
     ),

@@ -59,7 +59,7 @@ def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.Complete
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NotHere(f"{program} gave no answer within {_TIMEOUT} s") from None
+        raise NotHere(f"{program} did not answer within {_TIMEOUT} s") from None
 
 
 def _ansible_version() -> str:
@@ -81,7 +81,7 @@ def _inventory(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
     if not complaints and done.returncode == 0:
         complaints = list(_otherwise(trial, json.loads(done.stdout)))
     elif not complaints:
-        complaints = [f"ansible-inventory ended with status {done.returncode}"]
+        complaints = [f"ansible-inventory: exit status {done.returncode}"]
     hosts, groups = len(trial.tree.inventory.hosts), len(trial.tree.inventory.groups)
     yield check.judged(entries, complaints, [f"{hosts} hosts, {groups} groups"], _ansible_version())
 
@@ -93,7 +93,7 @@ def _otherwise(trial: Trial, listing: dict[str, dict[str, list[str]]]) -> Iterat
             continue
         theirs = set(_members(listing, group, ()))
         if theirs != set(hosts):
-            yield f"group {group}: Ansible has {sorted(theirs)} in it, read here were {sorted(hosts)}"
+            yield f"group {group}: Ansible has {sorted(theirs)}, clustergen has {sorted(hosts)}"
 
 
 def _members(listing: dict[str, dict[str, list[str]]], group: str, above: tuple[str, ...]) -> Iterable[str]:
@@ -112,7 +112,7 @@ def _playbook(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
         return
     messages = [line for line in done.stderr.splitlines() if line.strip()]
     if done.returncode != 0 and not messages:
-        messages = [f"ansible-playbook ended with status {done.returncode}"]
+        messages = [f"ansible-playbook: exit status {done.returncode}"]
     yield check.judged(entries, messages, (), _ansible_version())
 
 
@@ -131,8 +131,8 @@ CHECKS = (
         "tree",
         "the tree as it was rendered",
         "clustergen",
-        "Every file is there, has the hash that the lock file gives, and no other lies among them. It is the one "
-        "check that clustergen makes itself.",
+        "Every file exists with the hash of the lock file, and there are no other files. This is the only "
+        "check that clustergen performs itself.",
         paths(LOCK),
         _as_rendered,
     ),
@@ -140,8 +140,8 @@ CHECKS = (
         "ansible-inventory",
         "Ansible: inventory and variables",
         "ansible-inventory",
-        "Ansible reads hosts, groups and variables without a warning, and puts the same hosts into each group as "
-        "clustergen does.",
+        "Ansible reads hosts, groups and variables without a warning, and has the same hosts in each group as "
+        "clustergen.",
         paths("inventory/*"),
         _inventory,
     ),
@@ -149,7 +149,7 @@ CHECKS = (
         "ansible-playbook",
         "Ansible: playbook",
         "ansible-playbook --syntax-check",
-        "Ansible can read the playbook and knows its modules and keywords. No task was run.",
+        "Ansible can parse the playbook and has its modules and keywords. No task runs.",
         paths("site.yml", "playbooks/*", "roles/*"),
         _playbook,
     ),
@@ -157,7 +157,7 @@ CHECKS = (
         "ansible-config",
         "Ansible: settings",
         "ansible-config validate",
-        "Ansible knows every section and key.",
+        "Ansible accepts every section and key.",
         paths("ansible.cfg"),
         _settings,
     ),
