@@ -54,14 +54,60 @@ def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_take
     (text,) = by_hand(cluster)
     for command in (
         "sacctmgr delete user name=bob account=vision cluster=small",
+        "sacctmgr delete user name=carol account=robots cluster=small",
         "sacctmgr delete account name=robots cluster=small",
         "sacctmgr delete qos name=high",
     ):
         assert command in text
     assert "alice" not in text
-    assert "carol" not in text  # goes with the account
     assert cluster["steps"][-1]["text"] == text  # after the partitions no longer name them
     assert "jobs do not notice" not in cluster["verdict"]
+
+
+DISK = """\
+storage:
+  scratch: {type: local, device: LABEL=scratch, mount: /scratch}
+"""
+
+
+def test_a_disk_is_formatted_by_hand_before_it_is_mounted_as_something_else(tmp_path: Path) -> None:
+    old = write(tmp_path / "a", text=MANIFEST + DISK)
+    new = write(tmp_path / "b", ("mount: /scratch", "mount: /scratch, filesystem: ext4"), text=MANIFEST + DISK)
+    cluster = plan_of(old, new)
+    disk = "format /dev/disk/by-label/scratch, which is xfs, as ext4 with the label scratch: its files are lost"
+    assert by_hand(cluster) == [f"drain with clustergen.cluster.drain, unmount and {disk}"]
+    first, put = cluster["steps"][:2]
+    assert (first["by"], first["hosts"], put["by"]) == ("by hand", "c[1-4]", None)
+    moved = write(tmp_path / "c", ("mount: /scratch", "mount: /work"), text=MANIFEST + DISK)
+    assert by_hand(plan_of(old, moved)) == []
+
+
+LUSTRE = """\
+storage:
+  work:
+    {type: lustre, version: "2.17", mount: /work, mgs: ["10.0.255.9@tcp"], parameters: {osc.*.max_rpcs_in_flight: 32}}
+"""
+
+
+def test_a_unit_that_goes_is_not_run_once_more(tmp_path: Path) -> None:
+    old = write(tmp_path / "a", text=MANIFEST + LUSTRE)
+    new = write(tmp_path / "b", (", parameters: {osc.*.max_rpcs_in_flight: 32}", ""), text=MANIFEST + LUSTRE)
+    unit = "clustergen-lustre-work.service"
+    steps, back = (plan_of(*sides)["steps"] for sides in ((old, new), (new, old)))
+    assert f"run {unit}" in [step["text"] for step in back]
+    assert [step["text"] for step in steps if unit in step["text"]] == []
+    assert "systemctl daemon-reload" in [step["text"] for step in steps]
+
+
+def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path) -> None:
+    old = write(tmp_path / "a")
+    fewer = plan_of(old, write(tmp_path / "b", ('debug: {nodes: "c[1-2]"', "debug: {nodes: c1")))
+    text = "pending jobs of partition debug that ask for more nodes than it keeps wait"
+    assert {"text": text, "reason": "PartitionNodeLimit"} in fewer["pending"]
+    gone = (('name: "c[1-4]"', 'name: "c[1-3]"'), ('address: "10.0.0.[1-4]"', 'address: "10.0.0.[1-3]"'))
+    text = "pending jobs that ask for more nodes than their partition keeps wait"
+    removed = plan_of(old, write(tmp_path / "c", *gone))
+    assert {"text": text, "reason": "PartitionNodeLimit"} in removed["pending"]
 
 
 def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:

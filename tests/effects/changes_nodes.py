@@ -29,6 +29,13 @@ _ONE_LAYOUT = {"Sockets": None, "CoresPerSocket": None, "ThreadsPerCore": None}
 NODES = (
     Change("node_removed", (split("n1"), gres("n[2-4]")), (node_of("not found"),), removes=("n1",)),
     Change(
+        "node_removed_wide",
+        (split("n1"), gres("n[2-4]")),
+        (node_of("not found"),),
+        removes=("n1",),
+        jobs={"pending": "-N4 --exclusive -t 5", "pending-srun": None},
+    ),
+    Change(
         "node_added",
         (lambda to: to.nodes.update({"n4": {**to.nodes["n1,n2,n3"], "NodeAddr": "10.99.7.14"}}), gres()),
         (node_of("NodeName=n4", "n4"),),

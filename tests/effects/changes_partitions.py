@@ -22,6 +22,12 @@ CHANGES = (
         jobs={"pending": "-w n1 --exclusive -t 30"},
     ),
     Change("part_nodes_shrunk", (partition(Nodes="n[2-4]"),), (partition_of(r"Nodes=n\[2-4\]"),)),
+    Change(
+        "part_nodes_fewer",
+        (partition(Nodes="n[2-4]"),),
+        (partition_of(r"Nodes=n\[2-4\]"),),
+        jobs={"pending": "-N4 --exclusive -t 5", "pending-srun": None},
+    ),
     Change("part_state_down", (partition(State="DOWN"),), (partition_of("State=DOWN"),), new_job=None),
     Change("part_state_drain", (partition(State="DRAIN"),), (partition_of("State=DRAIN"),), new_job=None),
     Change("part_state_inactive", (partition(State="INACTIVE"),), (partition_of("State=INACTIVE"),), new_job=None),

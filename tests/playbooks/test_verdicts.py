@@ -133,6 +133,13 @@ def test_a_unit_file_that_goes_is_forgotten_by_systemd() -> None:
     assert verdict({}, leftovers=gone).effects == ["daemon-reload"]
 
 
+def test_nothing_is_restarted_that_goes_with_its_file() -> None:
+    effect = "run:clustergen-fabric-interfaces.service"
+    settings, unit = "/etc/clustergen/fabric-interfaces", "/etc/systemd/system/clustergen-fabric-interfaces.service"
+    assert verdict({}, leftovers={settings: effect}).effects == [effect]
+    assert verdict({}, leftovers={settings: effect, unit: effect}).effects == ["daemon-reload"]
+
+
 def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
     old = SLURM + "SlurmdSpoolDir=/var/spool/a\n"
     told = elsewhere(["n1", "n2"], "24.11", {CONF: (old, old.replace("/a", "/b"))})

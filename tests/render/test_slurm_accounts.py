@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from clustergen.cli import group
 from clustergen.cluster.rights import parents_first
 from clustergen.manifest.accounts import Account
 from clustergen.render.formats import RenderError
@@ -258,6 +261,44 @@ step again clustergen-accounts
     assert said["gone"].splitlines()[0] == "1|||normal"
     assert "root|alice" in said["gone-coordinators"].splitlines()
     assert said["again"] == "unchanged\nstatus 0"
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_what_diff_leaves_to_people_can_be_pasted(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """sacctmgr removes no account that is somebody's default (22.05 does, and leaves them without any)."""
+    everybody = {"vision": ["alice", "bob", "carol"], "physics": ["dave", "erin"], "ops": ["alice", "bob", "dave"]}
+    fewer = {"vision": ["alice"], "ops": ["alice", "bob", "dave"]}
+    sides = []
+    for name, users in (("old", everybody), ("new", fewer)):
+        (tmp_path / name).mkdir()
+        sections = {"mpi_default": "pmi2", "accounts": {account: {"users": names} for account, names in users.items()}}
+        sides.append(cluster(tmp_path / name, slurm.release, slurm=sections))
+    manifests = (str(tmp_path / name / "manifest.yaml") for name in ("old", "new"))
+    (plan,) = json.loads(CliRunner().invoke(group, ["diff", *manifests, "--format", "json"]).stdout)["clusters"]
+    commands = plan["steps"][-1]["text"].partition(": ")[2].split("; ")
+    first, second = (text_of(side, "head", "/usr/local/sbin/clustergen-accounts") for side in sides)
+    pasted = "\n".join(f"step {n} sacctmgr -iQ {each.removeprefix('sacctmgr ')}" for n, each in enumerate(commands))
+    script = f"""
+cat >/run/first <<'END'
+{first}
+END
+cat >/run/second <<'END'
+{second}
+END
+bash /run/first names >/dev/null; controller; bash /run/first >/dev/null
+step second bash /run/second
+{pasted}
+step users sacctmgr -nP show assoc where cluster=small format=User,Account
+step defaults sacctmgr -nP show user format=User,DefaultAccount
+"""
+    said = run(slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
+    assert commands[0] == "sacctmgr modify user where name=bob,dave cluster=small set DefaultAccount=ops"
+    outputs = {command: said[str(n)] for n, command in enumerate(commands)}
+    assert {command: text for command, text in outputs.items() if not text.endswith("status 0")} == {}
+    rows = [row for row in said["users"].splitlines() if row.partition("|")[0] not in ("", "root", "status 0")]
+    assert sorted(rows) == ["alice|ops", "alice|vision", "bob|ops", "dave|ops"]
+    assert {"alice|vision", "bob|ops", "dave|ops"} <= set(said["defaults"].splitlines())
 
 
 @pytest.mark.real

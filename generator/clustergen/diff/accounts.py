@@ -58,10 +58,12 @@ def left_over(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
     if before.cluster != after.cluster:  # another cluster of the database, which has nothing yet
         return ()
     where = f"cluster={after.cluster}"
+    # An account takes its users along, but 22.05 refuses while it is the only one of a user.
+    remaining = {user for _, user in after.users}
     users = [
         f"sacctmgr delete user name={shlex.quote(user)} account={shlex.quote(account)} {where}"
         for account, user in before.users
-        if (account, user) not in after.users and account in after.accounts
+        if (account, user) not in after.users and (account in after.accounts or user not in remaining)
     ]
     accounts = [f"sacctmgr delete account name={shlex.quote(name)} {where}" for name in _removals(before, after)]
     qos = [
@@ -69,7 +71,22 @@ def left_over(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
         for name in before.qos
         if name not in {**after.qos, NORMAL: None}
     ]
-    return (*users, *accounts, *qos, *_kept(before, after, where))
+    return (*_defaults(before, after, where), *users, *accounts, *qos, *_kept(before, after, where))
+
+
+def _defaults(before: _Database, after: _Database, where: str) -> Iterator[str]:
+    """The commands that give users another default account before theirs is removed: sacctmgr refuses to remove it, or
+    (22.05) leaves them without any.
+    """
+    users: dict[str, list[str]] = {}
+    for user in dict.fromkeys(user for _, user in before.users):
+        stated, still_stated = (side.settings.get(("user", user), {}).get("DefaultAccount") for side in (before, after))
+        default = stated or next(account for account, name in before.users if name == user)
+        others = [account for account, name in after.users if name == user]
+        if others and default not in others and not still_stated:
+            users.setdefault(others[0], []).append(user)
+    for account, names in users.items():
+        yield f"sacctmgr modify user where name={','.join(names)} {where} set DefaultAccount={account}"
 
 
 def _kept(before: _Database, after: _Database, where: str) -> Iterator[str]:

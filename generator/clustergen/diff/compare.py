@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from clustergen.catalogue.versions import SlurmRelease
@@ -15,12 +15,12 @@ from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import NodeFile, Snapshot
 from clustergen.records import record, replace
-from clustergen.render.effects import NONE, Effect
+from clustergen.render.effects import DAEMON_RELOAD, NONE, Effect
 
 Groups = tuple[str, ...]
 Files = dict[str, NodeFile]
 
-_SLURM = "/etc/slurm/"
+_SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
 _ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs live on, pending jobs beyond a limit or without their QOS wait"
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
@@ -176,8 +176,11 @@ class Comparison:
         hosts_of_files: dict[tuple[str, NodeFile | None, NodeFile | None], list[str]] = {}
         for (before, after), hosts in self._pairs.items():
             old, new = self.old.of_groups(before), self.new.of_groups(after)
+            removed_units = {target.removeprefix(_UNITS) for target in old if target not in new}
             for target in {**old, **new}:
                 old_file, new_file = old.get(target), new.get(target)
+                if old_file and not new_file:
+                    old_file = replace(old_file, effect=_of_removal(old_file, removed_units))
                 if (old_file and old_file.same_as) != (new_file and new_file.same_as):
                     if is_slurms(target) and (old_file and old_file.sha256) != (new_file and new_file.sha256):
                         continue
@@ -192,6 +195,15 @@ class Comparison:
                 merged.setdefault(change, []).extend(hosts)
         for change, hosts in merged.items():
             yield replace(change, nodes=folded(hosts))
+
+
+def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
+    """What a removed file takes: systemd forgets units and their parts, and no unit is restarted that goes as well."""
+    if file.effect.unit is None or file.effect.kind not in ("run", "reload", "restart"):
+        return file.effect
+    if file.target.startswith(_UNITS):
+        return DAEMON_RELOAD
+    return NONE if file.effect.unit in removed_units else file.effect
 
 
 def _of_policy(

@@ -25,6 +25,10 @@ def before(work: Work) -> Iterable[Step]:
     yield from _numbers(work)
     yield from _addresses(work)
     yield from _file_systems(work)
+    for change in work.changes:
+        if change.file in work.reformatted:
+            text = f"drain with clustergen.cluster.drain, unmount and {work.reformatted[change.file]}"
+            yield Step(text, work.hosts([change]), "")
     for change in work.systems:
         yield from _anew(work, change)
     if work.release:

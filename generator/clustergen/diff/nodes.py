@@ -117,11 +117,12 @@ def _came_or_went(sides: Sides, old: Nodes, new: Nodes, word: str) -> Iterator[C
     for node, index in side.line_of.items():
         if node not in other.line_of:
             by_line.setdefault(index, []).append(node)
+    what = (word, "fewer") if word == "removed" and len(new.line_of) < len(old.line_of) else (word,)
     for index, names in by_line.items():
         text = shown(side.lines[index])
         texts = (text, None) if word == "removed" else (None, text)
         listed = folded(names)
-        yield changed(sides.release, sides.file, _BLOCK, "", *texts, name=listed, nodes=listed, what=(word,))
+        yield changed(sides.release, sides.file, _BLOCK, "", *texts, name=listed, nodes=listed, what=what)
 
 
 def _own_values(sides: Sides, key: str, old: Nodes, new: Nodes, common: list[str]) -> Iterator[Change]:

@@ -58,6 +58,7 @@ def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes) -> Iterator[Cha
             about, what = previous | current, difference.what
             if difference.key == "Nodes":
                 about, what = previous ^ current, ("lost",) if previous - current else ()
+                what += ("fewer",) if len(current) < len(previous) else ()
                 if not about:
                     continue
             yield changed(

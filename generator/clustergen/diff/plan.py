@@ -10,6 +10,7 @@ from clustergen.diff.accounts import left_over, renumbered
 from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
+from clustergen.diff.disks import reformatted
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.membership import of_membership
 from clustergen.diff.release import release_change
@@ -121,6 +122,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         kept=left_over(old, new),
         renumbered=renumbered(old, new),
         abandoned=abandoned(old, new),
+        reformatted=reformatted(old, new),
         moved=[host for host, address in new.addresses.items() if old.addresses.get(host, address) != address],
     )
     groups = tuple(Group(*group) for group in comparison.groups())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diff.change import Change, folded
 from clustergen.diff.values import hosts_of
@@ -52,6 +52,8 @@ class Work:
     """`slurm from 64030 to 64040`: accounts of the machines that exist under another number."""
     abandoned: Sequence[str] = ()
     """Directories with those of running jobs, which no epilog removes from then on."""
+    reformatted: Mapping[str, str] = {}
+    """Path of a mount unit → what has to be done to its disk."""
     moved: Sequence[str] = ()
     """Hosts that both inventories have, under different addresses."""
 

@@ -66,8 +66,12 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
             verdict.reasons.append(f"{target} counts from the next boot on")
             continue
         _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
+    removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}
     for target in state["leftovers"]:
         effect = state["effects_of"].get(target, "none")
+        starts = kind(effect) in ("run", "reload", "restart") and "/systemd/" not in target
+        if starts and effect.partition(":")[2] in removed_units:
+            continue  # the unit goes as well
         _take(verdict, target, effect, idle_units, serving, new=False, is_removed=True)
     if any(contents[target][0] != contents[target][1] for target in semantic):
         _slurm(verdict, host, roles, release, contents, serving)
