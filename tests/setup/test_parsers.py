@@ -120,6 +120,18 @@ def test_a_user_gets_the_one_command_for_an_administrator(folder: Path, monkeypa
     assert done == ["nccl"]
 
 
+def test_roots_that_a_user_cannot_enter_are_not_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mmdebstrap(folder, BUILDS)
+    set_up("trixie")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(packages, "missing", lambda needs: list(needs))  # which building alone requires
+    lack = namespaces.Lack("newuidmap is not installed", package="uidmap")
+    monkeypatch.setattr(namespaces, "lacks", lambda: [lack])
+    with pytest.raises(ClustergenError, match=r"^newuidmap is not installed$") as failure:
+        set_up("trixie")
+    assert (failure.value.hint or "").endswith("sudo apt-get install --no-install-recommends uidmap")
+
+
 def test_the_hook_of_a_build_is_a_valid_script() -> None:
     command = parsers._command("trixie", "-", is_root=False)
     (hook,) = (word.partition("=")[2] for word in command if word.startswith("--customize-hook="))

@@ -77,8 +77,7 @@ def set_up(suites: Sequence[str], report: Report, others: Sequence[Callable[[], 
                 report(suite, f"Slurm {_version(folder / suite)}: ready")
         jobs, failures = list(others), []
         try:
-            if outdated:
-                _prepare(report)
+            _prepare(report, builds=bool(outdated))
             jobs += [partial(_build, folder, suite, report) for suite in outdated]
         except ClustergenError as error:
             failures.append(error)
@@ -93,13 +92,13 @@ def set_up(suites: Sequence[str], report: Report, others: Sequence[Callable[[], 
         raise ClustergenError("\n".join(failure.message for failure in failures), hint="\n".join(hints) or None)
 
 
-def _prepare(report: Report) -> None:
-    """Installs what is missing as root; raises ClustergenError where building cannot begin."""
+def _prepare(report: Report, *, builds: bool) -> None:
+    """Installs what is missing as root; raises ClustergenError where roots cannot be built or entered."""
     if os.geteuid() == 0:
         if lacking := packages.missing({**_REQUIRED, **_USEFUL, "util-linux": "unshare"}):
             packages.install(lacking)
             report("machine", f"installed {' '.join(lacking)}")
-    elif missing := lacks():
+    elif missing := lacks() if builds else namespaces.lacks():
         raise packages.refuse(missing)
 
 
