@@ -59,6 +59,6 @@ def browser() -> Iterator[Browser]:
     """A browser without a window; tools/setup-browser installs it."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield started
         started.close()

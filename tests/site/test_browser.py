@@ -45,7 +45,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page that fails its test for an error on the console, and for a request to another host."""
     context = browser.new_context(viewport=DESKTOP, base_url=address)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(300_000)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
