@@ -66,6 +66,14 @@ def test_a_directory_is_its_manifest() -> None:
         assert run("verify", tree, "--only", "tree").exit_code == 0
 
 
+def test_diff_compares_with_the_manifest_of_the_current_directory() -> None:
+    Path("old.yaml").write_text(MANIFEST)
+    assert run("diff", "old.yaml").exit_code == 2
+    Path("manifest.yaml").write_text(MANIFEST)
+    assert run("diff", "old.yaml").exit_code == 0
+    assert "OLD and NEW may not be empty" in str(run("diff", "old.yaml", "").exception)
+
+
 def test_what_is_in_the_current_directory_is_linted() -> None:
     Path("slurm.conf").write_text(CONF)
     assert "slurm.conf: read as Slurm" in run("lint").stderr

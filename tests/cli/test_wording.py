@@ -18,6 +18,13 @@ def test_without_a_verb_all_verbs_are_shown() -> None:
         assert f"\n  {name} " in shown
 
 
+def test_help_is_whole_on_a_narrow_terminal() -> None:
+    """click cuts the sentence of a verb to the width, and ends it in dots."""
+    for words in ((), ("lab",), ("setup",)):
+        shown = CliRunner().invoke(group, [*words, "--help"], terminal_width=80).output
+        assert "..." not in shown.partition("Commands:")[2]
+
+
 def test_a_verb_that_is_misspelt_is_guessed() -> None:
     done = run("validat")
     assert done.exit_code == 2

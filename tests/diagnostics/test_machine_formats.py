@@ -1,6 +1,7 @@
 """JSON, workflow commands and SARIF: what a program reads back is what was said."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.diagnostics import Diagnostic, Place, Severity, render
+from clustergen.diagnostics.suppressions import Suppressed
 
 FOUND = [
     Diagnostic.of("key-unknown", Place("site/m.yaml", 2, 9, 12), "no 'h10'", "did you mean 'h100'?"),
@@ -114,6 +116,11 @@ RESULT = closed(
         "type": "array",
         "items": closed(["physicalLocation"], physicalLocation=closed([], artifactLocation=ARTIFACT, region=REGION)),
     },
+    suppressions={
+        "type": "array",
+        "uniqueItems": True,
+        "items": closed(["kind"], kind={"enum": ["inSource", "external"]}, justification={"type": "string"}),
+    },
 )
 DRIVER = closed(
     ["name"],
@@ -133,8 +140,8 @@ SARIF = closed(
 )
 
 
-def sarif(found: list[Diagnostic]) -> dict[str, Any]:
-    data = json.loads(render(found, "sarif"))
+def sarif(found: list[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> dict[str, Any]:
+    data = json.loads(render(found, "sarif", suppressed=suppressed))
     jsonschema.validate(data, SARIF)
     run: dict[str, Any] = data["runs"][0]
     return run
@@ -147,6 +154,17 @@ def test_sarif_says_what_was_found() -> None:
     assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 2, "startColumn": 9, "endColumn": 12}
     assert [result["level"] for result in run["results"]] == ["error", "warning", "error", "error"]
     assert "locations" not in run["results"][3]
+
+
+def test_sarif_lists_what_is_suppressed() -> None:
+    suppressed = [Suppressed(FOUND[1], "comment", "planned"), Suppressed(FOUND[1], "baseline", "in b.json")]
+    results = sarif(FOUND[:1], suppressed)["results"]
+    assert [(result["ruleId"], result["suppressions"]) for result in results] == [
+        ("key-unknown", []),
+        ("node-type-unused", [{"kind": "inSource", "justification": "planned"}]),
+        ("node-type-unused", [{"kind": "external", "justification": "in b.json"}]),
+    ]
+    assert all("suppressions" not in result for result in sarif(FOUND)["results"])
 
 
 def test_sarif_rules_carry_their_pages() -> None:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import click
 
 from clustergen.cli import output
+from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
 from clustergen.diagnostics import Severity, exit_code, render
 from clustergen.diff.arguments import Argument, Read, Side, pairs, read
@@ -20,15 +21,17 @@ FORMATS = ("text", "json", "markdown")
 
 @click.command("diff")
 @click.argument("old", metavar="OLD", shell_complete=files)
-@click.argument("new", metavar="NEW", shell_complete=files)
+@click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
-def command(old: str, new: str, form: str) -> None:
+def command(old: str, new: str | None, form: str) -> None:
     """Show what changes from OLD to NEW: what restarts, which nodes drain, which jobs would be lost.
 
     Each is a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git as
-    REV:PATH. Values are compared by their meaning. Exit code 0: no change; 1: changes; 2: a manifest is invalid.
+    REV:PATH; NEW is ./manifest.yaml by default. Values are compared by their meaning.
+
+    Exit code 0: no change; 1: changes; 2: a manifest is invalid.
     """
-    compared = compare(old, new)
+    compared = compare(old, str(default_manifest()) if new is None else new)
     if compared.status < 2:
         show(compared, form)
     sys.exit(compared.status)

@@ -29,7 +29,7 @@ _MOST = 200
 )
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(arguments: tuple[str, ...], form: str) -> None:
-    """Explain a diagnostic, a field of the manifest, or a line of a rendered file.
+    """Explain a diagnostic code, a manifest field or a line of a rendered file.
 
     CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time; with
     a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. KEY is a

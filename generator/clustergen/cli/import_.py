@@ -58,7 +58,7 @@ def command(
     force: bool,
     form: str,
 ) -> None:
-    """Make a manifest out of PATH: a folder of Slurm's files, or a slurm.conf with what lies beside it.
+    """Create a manifest from PATH: a directory of Slurm's files, or a slurm.conf with the files beside it.
 
     The manifest is rendered and compared with the files by meaning. Files without keys, as plugstack.conf, and scripts
     go to site/ beside the manifest as they are. Exit code 0: the same meaning; 1: differences, or settings that Slurm

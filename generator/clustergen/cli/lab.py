@@ -52,10 +52,10 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group("lab")
 def command() -> None:
-    """Turn the nodes of a manifest into containers, and the containers into the cluster.
+    """Run the nodes of a manifest as containers with a real Slurm.
 
-    Each has its own name, address and systemd, and a real Slurm when `apply` is done. What is not real is one short
-    list, which `up` and `status` print.
+    Each container has its node's name, address and systemd; `apply` runs the same playbook as on real nodes. `up` and
+    `status` list what differs from real nodes.
     """
 
 
@@ -63,7 +63,7 @@ def command() -> None:
 @manifest_argument
 @_options
 def up(manifest: Path, name: str | None, **options: Any) -> None:
-    """Start the nodes of MANIFEST as containers; with an interruption everything goes again."""
+    """Start the nodes as containers; interrupting removes them again."""
     from clustergen.lab import engine as engines
     from clustergen.lab import run
     from clustergen.lab.work import Work
@@ -98,7 +98,10 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 @click.argument("words", nargs=-1, metavar="[MANIFEST] [-- OPTIONS]", type=click.UNPROCESSED)
 @_options
 def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
-    """Render MANIFEST for the lab and run `ansible-playbook site.yml`. What follows -- goes to ansible-playbook."""
+    """Render for the lab and run `ansible-playbook site.yml`.
+
+    What follows -- goes to ansible-playbook.
+    """
     from clustergen.lab import run
     from clustergen.lab.work import Work
 
@@ -117,7 +120,7 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
 @manifest_argument
 @click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
 def status(manifest: Path, name: str | None) -> None:
-    """Show the containers of a lab, how to enter them, and what Slurm says."""
+    """Show the containers, how to enter them, and sinfo."""
     from clustergen.lab import nodes, run
     from clustergen.lab.work import Work
 
@@ -147,7 +150,7 @@ def status(manifest: Path, name: str | None) -> None:
 @click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 def shell(manifest: Path, node: str, name: str | None, words: tuple[str, ...]) -> None:
-    """A shell on a NODE, or one command there."""
+    """Open a shell on NODE, or run one command there."""
     import subprocess
 
     from clustergen.lab import nodes, run
@@ -166,7 +169,7 @@ def shell(manifest: Path, node: str, name: str | None, words: tuple[str, ...]) -
 @manifest_argument
 @click.option("--name", metavar="NAME", help="Name of the lab; default: the cluster's.")
 def down(manifest: Path, name: str | None) -> None:
-    """Remove the containers and the network of a lab, its folder and keys; images stay."""
+    """Remove containers, network, directory and keys; images stay."""
     from clustergen.lab import run
     from clustergen.lab.work import Work
 

@@ -35,7 +35,7 @@ _UNREADABLE = "file-unreadable"
 @format_option
 @filter_options
 def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
-    """Report what is wrong with PATH: a directory with slurm.conf and related files, or a slurm.conf.
+    """Lint PATH: a directory with slurm.conf and related files, or a slurm.conf.
 
     By default it is the current directory; - is a slurm.conf on standard input.
 

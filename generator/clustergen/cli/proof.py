@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
 
 
@@ -46,7 +47,7 @@ def command(paths: tuple[Path, ...], write: Path | None) -> None:
         write.write_text(text, encoding="utf-8")
     except OSError as err:
         raise ClustergenError(f"{write}: {err.strerror}") from None
-    click.echo(f"{write}: written from {len(clusters)} clusters.", err=True)
+    remark(f"{write}: written from {len(clusters)} clusters.")
 
 
 _IN_THE_WAY = ("failed", "not run")

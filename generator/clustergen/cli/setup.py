@@ -34,7 +34,7 @@ def _reporter() -> Callable[[str, str], None]:
 @command.command("parsers")
 @click.argument("suites", metavar="[SUITE...]", nargs=-1, shell_complete=complete_suites)
 def parsers(suites: tuple[str, ...]) -> None:
-    """Unpack the real programs that `clustergen verify` runs into this user's cache.
+    """Unpack the programs that verify runs into this user's cache.
 
     SUITE is trixie (Slurm 24.11, Prometheus, systemd, sshd and most others), bookworm (Slurm 22.05) or forky (Slurm
     26.05); without one, all three and the names of NCCL (clustergen setup nccl). They are Debian packages in a
@@ -58,9 +58,9 @@ def parsers(suites: tuple[str, ...]) -> None:
 
 @command.command("nccl")
 def nccl_names() -> None:
-    """Extract the names that NCCL reads from its wheels on PyPI, for the check of nccl.conf.
+    """Extract the names that NCCL reads from its wheels on PyPI.
 
-    Downloads some hundred MB per release and keeps a list of a few KB.
+    The check of nccl.conf needs them. Downloads some hundred MB per release and keeps a list of a few KB.
     """
     from clustergen.setup import nccl
 
@@ -70,10 +70,10 @@ def nccl_names() -> None:
 @command.command("lab")
 @click.option("--docker", is_flag=True, help="Install docker beside podman; its daemon is neither started nor enabled.")
 def lab(docker: bool) -> None:
-    """Install what `clustergen lab` requires: podman with its network parts, ssh, mmdebstrap.
+    """Install podman and what else `clustergen lab` requires.
 
-    On Debian and Ubuntu, as root. Where the distribution's podman is older than 4, docker is installed. No setting of
-    podman is changed.
+    That is podman with its network parts, ssh and mmdebstrap, on Debian and Ubuntu, as root. Where the distribution's
+    podman is older than 4, docker is installed. No setting of podman is changed.
     """
     from clustergen.setup import lab as packages
 

@@ -39,7 +39,7 @@ from clustergen.verify.rows import FORMATS
 def command(
     trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: int, form: str
 ) -> None:
-    """Let the programs that will read the files of TREE read them: one row for each, printed as soon as it is done.
+    """Check TREE with the programs that will read its files: one row for each, printed as soon as it is done.
 
     A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
     parser, for kinds of files that nobody but the program on a node can read.
@@ -60,8 +60,10 @@ def command(
     from clustergen.verify.show import render, summary, text, widths_of
 
     if listing:
+        name_width = max(len(check.name) for check in CHECKS)
+        parser_width = max(len(check.parser) for check in CHECKS)
         for check in CHECKS:
-            click.echo(f"{check.name:18} {check.parser:28} {check.what}")
+            click.echo(f"{check.name:{name_width}}  {check.parser:{parser_width}}  {check.what}")
         return
     trees = tuple(tree_path(tree) for tree in trees) or (default_tree(),)
     if form == "json" and len(trees) > 1:
