@@ -79,7 +79,7 @@ def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-1] == "Plan: 1 file to change."
     git(repository, "commit", "-qam", "two")
-    assert run("plan").exit_code == 0
+    assert run("plan", ".").exit_code == 0
     for against in ("HEAD~1", "HEAD~1:manifest.yaml"):
         assert run("plan", "manifest.yaml", "--against", against).stdout.splitlines()[-1] == "Plan: 1 file to change."
     assert json.loads(run("plan", "--against", "HEAD~1", "--format", "json").stdout)["clusters"][0]["totals"]

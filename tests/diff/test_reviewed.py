@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from clustergen.diff.lines import changed_lines
 from clustergen.diff.settings import differing
 from strategies.diffs import MANIFEST, diff, git, write
 
@@ -127,3 +128,19 @@ def test_settings_that_differ(
     target: str, old: str, new: str, values: list[tuple[str, str | None, str | None]]
 ) -> None:
     assert differing(target, old, new) == values
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("abc", "abc", []),
+        ("abc", "axc", ["-b", "+x"]),
+        ("ab", "abc", ["+c"]),
+        ("xab", "ab", ["-x"]),
+        ("axbyc", "apbqc", ["-x", "+p", "-y", "+q"]),
+        ("ab", "ba", []),
+        ("abc", "", ["-a", "-b", "-c"]),
+    ],
+)
+def test_lines_that_only_one_side_has(old: str, new: str, lines: list[str]) -> None:
+    assert changed_lines(list(old), list(new)) == lines

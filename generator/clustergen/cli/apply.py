@@ -9,6 +9,7 @@ import click
 
 from clustergen.apply import playbook, saved
 from clustergen.cli import output
+from clustergen.cli.arguments import default_manifest, manifest_path
 from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require, summary
 from clustergen.diagnostics import ClustergenError
 
@@ -19,14 +20,14 @@ _NOT_APPLIED, _FAILED = 1, 3  # exit codes
 @click.argument(
     "plan_or_manifest",
     type=click.Path(path_type=Path, readable=False),
-    default="manifest.yaml",
+    required=False,
     metavar="[PLAN|MANIFEST]",
 )
 @click.option("-y", "--yes", is_flag=True, help="Apply without asking for confirmation.")
 @click.option("--limit", metavar="HOSTS", help="Apply to these hosts only, as ansible-playbook --limit.")
 @click.option("--check", "only_check", is_flag=True, help="Show what would change on the nodes, and change nothing.")
 @click.pass_context
-def command(ctx: click.Context, plan_or_manifest: Path, yes: bool, limit: str | None, only_check: bool) -> None:
+def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit: str | None, only_check: bool) -> None:
     """Apply a manifest (default: manifest.yaml) or a saved plan to the nodes with ansible-playbook.
 
     Renders the tree beside the manifest where it is not up to date, shows what changes on the nodes, asks for
@@ -35,7 +36,8 @@ def command(ctx: click.Context, plan_or_manifest: Path, yes: bool, limit: str | 
 
     Exit code 0: applied; 1: not confirmed, or the plan is out of date; 2: the manifest is invalid; 3: it failed.
     """
-    plan = saved.read(plan_or_manifest)
+    place = plan_or_manifest or default_manifest()
+    plan = saved.read(place)
     options = (*(("--limit", limit) if limit is not None else ()), *ctx.meta[FOR_ANSIBLE])
     if plan is not None and plan.nodes is not None:
         if options:
@@ -43,7 +45,7 @@ def command(ctx: click.Context, plan_or_manifest: Path, yes: bool, limit: str | 
         options = plan.arguments
     if not (yes or only_check or sys.stdin.isatty()):
         raise ClustergenError("there is no terminal to confirm at", "--yes applies without asking", exit_code=2)
-    planned = require(plan_or_manifest if plan is None else plan.manifest)
+    planned = require(manifest_path(place) if plan is None else plan.manifest)
     if plan is not None:
         plan.require_same(planned)
         click.echo(plan.text.rstrip("\n"))

@@ -14,6 +14,7 @@ from clustergen.apply import playbook, saved
 from clustergen.apply.playbook import Check
 from clustergen.apply.target import Target, target
 from clustergen.cli import diff, output
+from clustergen.cli.arguments import manifest_argument
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
 from clustergen.cli.writing import write_all
@@ -37,7 +38,7 @@ class ForAnsible(click.Command):
 
 
 @click.command("plan", cls=ForAnsible)
-@click.argument("manifest", type=click.Path(path_type=Path, readable=False), default="manifest.yaml")
+@manifest_argument
 @click.option(
     "--against",
     metavar="REV|TREE|nodes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustergen.catalogue import slurm
@@ -84,3 +84,22 @@ def own_lines(file: str, config: Config, *, leave: frozenset[str] = frozenset())
 def shown(values: Mapping[str, str]) -> str:
     """The settings as one line."""
     return " ".join(f"{key}={value}" for key, value in values.items())
+
+
+def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """`-LINE` and `+LINE` of lines that only one side has, side by side where they stand; in linear time.
+
+    A line that is moved is not shown.
+    """
+    old_lines, new_lines = set(old), set(new)
+    shown: list[str] = []
+    before = after = 0
+    while before < len(old) or after < len(new):
+        while before < len(old) and old[before] not in new_lines:
+            shown.append(f"-{old[before]}")
+            before += 1
+        while after < len(new) and new[after] not in old_lines:
+            shown.append(f"+{new[after]}")
+            after += 1
+        before, after = before + 1, after + 1
+    return shown

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
 from html import escape
 from itertools import zip_longest
 
 from clustergen.diff.change import Change, folded
-from clustergen.diff.compare import TextChange
 from clustergen.diff.families import Family, families
+from clustergen.diff.lines import changed_lines
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.markdown import block, code, plain
 from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
@@ -25,9 +24,8 @@ MARK = "<!-- clustergen diff -->"
 _ROOM = 500  # for what is said of clusters left out
 _LONGEST_COMMAND = 500
 _PLACES = 3
-_FILES = 10  # of which a unified diff is shown
+_FILES = 10  # whose changed lines are shown
 _WIDTH = 240  # of a line in it
-_MOST_LINES = 20_000  # of a file that is compared line by line
 
 
 @record
@@ -43,7 +41,7 @@ class Room:
     hosts: int
     """Characters of a folded list of hosts."""
     lines: int
-    """Of the unified diff of one file."""
+    """Changed lines of one file."""
 
 
 _ROOMS = (
@@ -244,7 +242,7 @@ def _texts(plan: Plan, room: Room) -> Iterator[str]:
     if not room.lines:
         return
     for text in plan.texts[:_FILES]:
-        lines = _unified(text)
+        lines = changed_lines(*(_printable(file.text) for file in (text.old, text.new)))
         if not lines:
             continue
         shown = [line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in lines[: room.lines]]
@@ -255,14 +253,6 @@ def _texts(plan: Plan, room: Room) -> Iterator[str]:
         yield from ("", "</details>")
     if len(plan.texts) > _FILES:
         yield from ("", f"{len(plan.texts) - _FILES:,} more files differ line by line.")
-
-
-def _unified(text: TextChange) -> list[str]:
-    old, new = (_printable(file.text) for file in (text.old, text.new))
-    if max(len(old), len(new)) > _MOST_LINES:
-        return []
-    lines = list(unified_diff(old, new, n=0, lineterm=""))[2:]
-    return [line for line in lines if not line.startswith("@@")]
 
 
 def _printable(text: str) -> list[str]:
