@@ -89,11 +89,11 @@ def make_blank(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (make_dangling, "a link to nowhere, which is not there"),
-        (make_outside, "outside of site/"),
-        (make_folder_link, "a link to a folder"),
-        (make_pipe, "no plain file"),
-        (make_large, "5 MiB, and 4 are the most"),
+        (make_dangling, "a link to nowhere, which does not exist"),
+        (make_outside, "outside site/"),
+        (make_folder_link, "a link to a directory"),
+        (make_pipe, "not a regular file"),
+        (make_large, "5 MiB; the maximum is 4"),
         (make_blank, "blanks"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_file_in_no_group(tmp_path: Path) -> None:
     place(tmp_path, "motd")
     _, found = rendered(tmp_path)
     assert codes(found) == ["site-group-unknown"]
-    assert found[0].hint == "site/GROUP/… as on the node, as site/all/etc/motd"
+    assert found[0].hint == "move it to site/GROUP/ with its path on the node, as site/all/etc/motd"
 
 
 def test_a_template_and_a_file_of_one_name(tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
         ("{% for x in cluster.hots() %}{{ x }}{% endfor %}\n", 1, "no attribute 'hots'"),
         ("a\nb\n{% if %}\n", 3, "Expected an expression"),
         ("{{ cluster.manifest.description }}\n", 1, "None printed"),
-        ("{% include 'gone.j2' %}\n", 1, "no template 'gone.j2'"),
+        ("{% include 'gone.j2' %}\n", 1, "template 'gone.j2' is not in"),
         ("{{ ''.__class__ }}\n", 1, "unsafe"),
         ("{{ range(99999999) | list }}\n", 1, "too big"),
         ("x\n{{ 1 / 0 }}\n", 2, "division by zero"),
-        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}\n", 0, "calls itself"),
-        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}\n", 0, "nested too deeply"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}\n", 0, "too deep"),
+        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}\n", 0, "nesting is too deep"),
         ("{{ 'a' * 3000000000 }}\n", 0, "MiB of memory"),
-        ("{{ 'a'.ljust(3000000000) }}\n", 0, "it needs more than 256 MiB of memory"),
+        ("{{ 'a'.ljust(3000000000) }}\n", 0, "it requires more than 256 MiB of memory"),
         ("{{ {}.no_key }}\n", 1, "no_key"),
     ],
 )
@@ -247,4 +247,6 @@ def test_a_template_that_runs_too_long(tmp_path: Path, monkeypatch: pytest.Monke
     many = "{% for a in range(99999) %}"
     place(tmp_path, "all/etc/x.conf.j2", f"{many}{many}{many}" + "{% endfor %}" * 3)
     _, found = rendered(tmp_path)
-    assert [item.message.partition(": ")[2] or item.message for item in found] == ["it needs more than 1 s of CPU time"]
+    assert [item.message.partition(": ")[2] or item.message for item in found] == [
+        "it requires more than 1 s of CPU time"
+    ]

@@ -102,7 +102,7 @@ def _cpus(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
     cores = it.sockets * it.cores
     if it.cpus not in (it.sockets, cores, it.all):
         message = f"CPUs is {it.cpus}, but {it.sockets} × {it.cores} × {it.threads} is {it.all}, which Slurm uses"
-        yield site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
+        yield site.warning("node-cpus-mismatch", setting, message, f"remove CPUs, or write CPUs={it.all}")
     elif it.cpus == it.sockets and cores > it.cpus:
         yield _one_for_each_socket(site, setting, it)
     elif it.cpus > 4 and all(node.value(key) is None for key in _LAYOUT):
@@ -118,7 +118,7 @@ def _one_for_each_socket(site: Site, setting: Setting, it: Hardware) -> LintFind
     if not site.has("cpus-of-sockets"):
         return site.error("node-cpus-mismatch", setting, f"{message}: slurmctld does not start", f"write CPUs={it.all}")
     message = f"{message}: jobs get whole sockets, and the other cores stay idle"
-    return site.warning("node-cpus-mismatch", setting, message, f"leave CPUs out, or write CPUs={it.all}")
+    return site.warning("node-cpus-mismatch", setting, message, f"remove CPUs, or write CPUs={it.all}")
 
 
 def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:

@@ -37,9 +37,9 @@ def bounded(function: Callable[[], str]) -> str:
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        raise LimitError(f"it needs more than {SECONDS} s of CPU time")
+        raise LimitError(f"it requires more than {SECONDS} s of CPU time")
     if not answer:
-        raise LimitError(f"it needs more than {MEMORY >> 20} MiB of memory")
+        raise LimitError(f"it requires more than {MEMORY >> 20} MiB of memory")
     result = pickle.loads(answer)
     if isinstance(result, Exception):
         raise result

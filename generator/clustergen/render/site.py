@@ -41,15 +41,15 @@ def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[Ren
             yield Diagnostic.of(
                 "site-group-unknown",
                 Place(str(place)),
-                f"{name} lies in no group's folder",
-                f"site/GROUP/… as on the node, as {folder.name}/all/etc/{name}",
+                f"{name} is not in the directory of a group",
+                f"move it to site/GROUP/ with its path on the node, as {folder.name}/all/etc/{name}",
             )
         elif name not in groups:
             yield Diagnostic.of(
                 "site-group-unknown",
                 Place(str(place)),
-                f"no node is in a group '{name}'",
-                did_you_mean(name, groups) or f"there are {', '.join(sorted(groups))}",
+                f"no node is in group '{name}'",
+                did_you_mean(name, groups) or f"use one of {', '.join(sorted(groups))}",
             )
         else:
             yield from _group(folder, place, name, cluster)
@@ -60,7 +60,7 @@ def _group(folder: Path, group_folder: Path, group: str, cluster: Cluster) -> It
         folders.sort()
         for name in folders:
             if (Path(root) / name).is_symlink():
-                yield _unreadable(Path(root) / name, "it is a link to a folder, which is not followed")
+                yield _unreadable(Path(root) / name, "it is a link to a directory, which clustergen does not follow")
         for name in sorted(names):
             place = Path(root) / name
             if name == _KEEPER:
@@ -74,15 +74,15 @@ def _group(folder: Path, group_folder: Path, group: str, cluster: Cluster) -> It
 def _refused(folder: Path, place: Path) -> str | None:
     """Why a file cannot be taken; None where it can."""
     if not _NAME.fullmatch(place.relative_to(folder).as_posix()):
-        return "its name has blanks or other characters that not all files of a tree can hold"
+        return "its name has blanks or other characters that not all files of a tree can contain"
     if place.is_symlink() and not place.exists():
-        return f"it is a link to {place.readlink()}, which is not there"
+        return f"it is a link to {place.readlink()}, which does not exist"
     if place.is_symlink() and not place.resolve().is_relative_to(folder.resolve()):
-        return f"it is a link to {place.readlink()}, outside of {folder.name}/"
+        return f"it is a link to {place.readlink()}, outside {folder.name}/"
     if not place.is_file():
-        return "it is no plain file"
+        return "it is not a regular file"
     size = place.stat().st_size
-    return f"it has {size >> 20} MiB, and {_LIMIT >> 20} are the most" if size > _LIMIT else None
+    return f"it has {size >> 20} MiB; the maximum is {_LIMIT >> 20}" if size > _LIMIT else None
 
 
 def _line(place: Path, content: bytes, number: int) -> Place:
@@ -95,7 +95,7 @@ def _line(place: Path, content: bytes, number: int) -> Place:
 
 
 def _unreadable(place: Path, why: str) -> Diagnostic:
-    return Diagnostic.of("site-file-unreadable", Place(str(place)), f"this file cannot be taken: {why}")
+    return Diagnostic.of("site-file-unreadable", Place(str(place)), f"cannot use this file: {why}")
 
 
 def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
@@ -138,7 +138,7 @@ def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
         return None
     line = text.count("\n", 0, spans[0][0]) + 1
     message = f"line {line} of this file looks like a secret"
-    hint = f"put it on the nodes from Ansible Vault; if everybody may read it, add site: {{public: [{name}]}}"
+    hint = f"install it from Ansible Vault; if it contains no secret, add site: {{public: [{name}]}}"
     return Diagnostic.of("site-file-secret", Place(str(place)), message, hint)
 
 
@@ -164,8 +164,8 @@ def take_site_files(
                 _clash(
                     folder,
                     item,
-                    "it would take the place of a file that clustergen makes",
-                    f"where that is meant, say so in the manifest: site: {{replaces: [{name}]}}",
+                    "it would replace a file that clustergen renders",
+                    f"set site: {{replaces: [{name}]}} in the manifest if this is intended",
                 )
             )
         taken[name] = other is not None
@@ -189,8 +189,8 @@ def take_site_files(
                 Finding(
                     "site-replaces-nothing",
                     path,
-                    f"clustergen makes no file {name}, so there is nothing to replace",
-                    did_you_mean(name, [other for other in ours if other not in taken]) or "take it out of replaces",
+                    f"clustergen does not render {name}, so there is nothing to replace",
+                    did_you_mean(name, [other for other in ours if other not in taken]) or "remove it from replaces",
                 )
             )
     return problems
@@ -214,7 +214,7 @@ def clashes_of(
             if file.target == target and file.group in groups and "site/" in file.source[:5]
         ]
         if site:
-            hint = "put it into one group, or into groups that have no node in common"
+            hint = "move it to one group, or to groups that have no node in common"
             problems.append(
                 Diagnostic.of("path-in-two-groups", Place(str(folder.parent / site[-1].source)), message, hint)
             )

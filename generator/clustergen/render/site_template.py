@@ -51,9 +51,9 @@ def print_site_template(path: Path, root: Path, form: Format, variables: Mapping
         except TemplateSyntaxError as err:
             raise SiteTemplateError(err.message or "syntax error", err.lineno) from None
         except MemoryError:
-            raise LimitError(f"it needs more than {MEMORY >> 20} MiB of memory") from None
+            raise LimitError(f"it requires more than {MEMORY >> 20} MiB of memory") from None
         except RecursionError:
-            raise SiteTemplateError("it calls itself too often, or is nested too deeply") from None
+            raise SiteTemplateError("its recursion or nesting is too deep") from None
         except Exception as err:  # noqa: BLE001 - a template is a program, and may raise anything
             raise SiteTemplateError(_words(err), _line_in(path, err), hints[-1] if hints else None) from None
 
@@ -66,7 +66,7 @@ def print_site_template(path: Path, root: Path, form: Format, variables: Mapping
 def _words(err: Exception) -> str:
     """The message without the names of our modules."""
     if isinstance(err, TemplateNotFound):
-        return f"there is no template '{err.name}' in this group's folder"
+        return f"template '{err.name}' is not in the directory of this group"
     return re.sub(r"'clustergen\.[\w.]*?(\w+) object'", r"\1", str(err)) or type(err).__name__
 
 

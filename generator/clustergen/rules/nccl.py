@@ -132,7 +132,7 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
             "nccl-gid-useless",
             path,
             f"NCCL {version} detects the GID index itself; a fixed one breaks when an address is added",
-            "leave it out",
+            "remove it",
             key=True,
         )
     if fabric is None or roce:
@@ -144,7 +144,7 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
             "nccl-gid-useless",
             path,
             f"'{path[-1]}' has an effect on RoCE only; this fabric uses {speaks}",
-            "leave it out",
+            "remove it",
             key=True,
         )
 

@@ -87,9 +87,7 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
                 did_you_mean(text.partition("=")[0], [option.option for option in options]),
             )
     elif row.ignored:
-        yield Finding(
-            "mount-option-unknown", path, f"'{row.option}' no longer has an effect on {shown}", "leave it out"
-        )
+        yield Finding("mount-option-unknown", path, f"'{row.option}' no longer has an effect on {shown}", "remove it")
     elif row.takes_value and not value:
         yield Finding("mount-option-value", path, f"'{row.option}' requires a value", f"write {row.option}=…")
     elif value and not row.takes_value:

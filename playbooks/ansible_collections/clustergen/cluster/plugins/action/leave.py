@@ -23,5 +23,9 @@ class ActionModule(Asking):
         done = self.ask("node_stop", {"units": [*reversed(SLURM_UNITS), *names]}, task_vars)
         result.update(done)
         if not done.get("failed") and "stopped" in done:
-            result["msg"] = f"stopped {', '.join(done['stopped'])}" if done["stopped"] else "none of clustergen's services runs here"
+            result["msg"] = (
+                f"stopped {', '.join(done['stopped'])}"
+                if done["stopped"]
+                else "none of clustergen's services runs here"
+            )
         return result
