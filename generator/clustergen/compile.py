@@ -35,6 +35,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     """
     from pydantic import ValidationError
 
+    from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
     from clustergen.rules import check
     from clustergen.rules.slurm_hints import hint_for_key
@@ -51,6 +52,8 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *more])))
+    if excess := too_many_names(manifest):
+        return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     log.info(__name__, "resolve cluster %s", manifest.name)
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)

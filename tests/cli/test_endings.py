@@ -189,3 +189,18 @@ def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"Traceback" not in done.stdout
     assert b"\\u2192" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_explain_on_a_terminal_without_unicode(tmp_path: Path, encoding: str) -> None:
+    manifest = write(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "clustergen", "explain", str(manifest), "slurm.conf"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "slurm.conf, on the nodes" in done.stdout.decode(encoding)

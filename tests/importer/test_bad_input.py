@@ -249,3 +249,12 @@ def test_long_values_are_shortened_and_the_reason_stays(tmp_path: Path, text: st
     assert len(as_text(result)) < 8_000
     assert len(as_json(result, "m.yaml")) < 80_000
     assert "characters, the maximum of this field" in as_text(result)
+
+
+def test_unknown_keys_of_default_lines_are_listed(tmp_path: Path) -> None:
+    keys = " ".join(f"Colour{number}=1" for number in range(45_000))
+    result = imported(tmp_path, f"{GOOD}PartitionName=DEFAULT {keys}\nNodeName=DEFAULT Shape=2\n{PARTITION}")
+    lines = [line for line in left_out(result) if "DEFAULT" in line]
+    assert lines[0].startswith("slurm.conf:5: PartitionName=DEFAULT: Slurm 24.11 has no key Colour0, Colour1, ")
+    assert lines[0].endswith(", Colour11 and 44,988 more")
+    assert lines[1:] == ["slurm.conf:6: NodeName=DEFAULT: Slurm 24.11 has no key Shape"]

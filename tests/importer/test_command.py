@@ -135,3 +135,11 @@ def test_nothing_there_ends_with_3(tmp_path: Path) -> None:
     done = run("import", tmp_path / "nowhere")
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
+
+
+@pytest.mark.parametrize("release", ["x", "99.99", "24"])
+def test_an_unknown_release_is_a_wrong_use_as_for_lint(release: str) -> None:
+    for verb in ("import", "lint"):
+        done = run(verb, FOLDERS / "university", "--slurm-version", release)
+        code = done.exception.exit_code if isinstance(done.exception, ClustergenError) else done.exit_code
+        assert code == 2, verb

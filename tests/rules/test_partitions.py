@@ -18,6 +18,7 @@ def partitions(lines: str, text: str = TINY) -> str:
 
 RIGHT = {
     "none": TINY,
+    "no age factor": slurm("  priority: {max_age: 0, weights: {age: 0}}"),
     "a partition without any limit": partitions(
         'gpu: {nodes: "gpu[1-4]", max_time: unlimited, default_time: unlimited}'
     ),
@@ -66,6 +67,10 @@ WRONG = {
         partitions("gpu: {nodes: all, max_time: 0, default_time: 1h}"),
         [("time-limit-zero", "0")],
     ),
+    "a longest time of nothing as an option": (
+        changed(partitions("gpu: {nodes: all, options: {maxtime: 0:0}}"), ("slurm:", "slurm:\n  defaults: slurm")),
+        [("time-limit-zero", "0:0")],
+    ),
     "minutes and seconds": (
         partitions('gpu: {nodes: all, max_time: "1:30", default_time: 1:30}'),
         [("time-minutes-seconds", '"1:30"'), ("time-minutes-seconds", "1:30")],
@@ -81,6 +86,10 @@ WRONG = {
             ),
         ),
         [("time-limit-zero", "0"), ("time-limit-zero", "0s")],
+    ),
+    "an age that every job has": (
+        slurm("  priority: {max_age: 0}"),
+        [("value-out-of-range", "0")],
     ),
     "a backfill that looks nowhere": (
         slurm("  scheduler: {backfill_window: 0}"),

@@ -43,11 +43,13 @@ def _existing(
     sets: Iterable[str],
     report: Report,
 ) -> list[str]:
-    existing: list[str] = []
-    idle: list[str] = []
-    strange: list[str] = []
-    for name in names:
-        (existing if name in where else idle if name in all_hosts else strange).append(name)
+    listed = list(names)
+    unique = set(listed)
+    if where.keys() >= unique:  # as nearly always; the sets are compared much faster than the names one by one
+        return listed
+    existing = [name for name in listed if name in where] if not unique.isdisjoint(where) else []
+    idle = [name for name in listed if name not in where and name in all_hosts]
+    strange = [name for name in listed if name not in all_hosts] if not all_hosts >= unique else []
 
     def refuse(code: str, names: list[str], whys: tuple[str, str], hint: str | None) -> None:
         message = f"{quote(compress(names))} {whys[len(names) > 1]}"
@@ -77,14 +79,12 @@ def _partition(
     if spec.nodes == "all":
         hosts = list(where)
     elif spec.nodes != "none":
-        single = []
-        for item in expand(spec.nodes):
-            if item in sets:
-                hosts += sets[item]
-            else:
-                single.append(item)
+        single = expand(spec.nodes)
+        if not sets.keys().isdisjoint(single):
+            hosts = [host for item in single for host in sets.get(item, ())]
+            single = [item for item in single if item not in sets]
         hosts += _existing(single, spec.nodes, ("slurm", "partitions", name, "nodes"), where, all_hosts, sets, report)
-    kinds = list({where[host].name: where[host] for host in hosts}.values())
+    kinds = list({id(kind): kind for kind in map(where.__getitem__, hosts)}.values())
     longest = spec.max_time.minutes if spec.max_time else None
     cpus, memory = _per_gpu(kinds, spec.max_cpus_per_node)
     own_memory = spec.memory_per_node or spec.memory_per_cpu  # Slurm takes one default of the three

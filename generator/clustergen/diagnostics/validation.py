@@ -57,6 +57,7 @@ _BOUNDS = {
     "too_short": "must have at least {min_length} entries",
     "too_long": "must have at most {max_length} entries",
 }
+_MOST_ERRORS = 1000
 _MOST_KEYS = 15
 _MOST_PLACES = 3
 
@@ -83,7 +84,7 @@ class _Translator:
         findings: list[Finding] = []
         unions: dict[ManifestPath, dict[str, list[tuple[_Error, Located]]]] = {}
         meant: set[ManifestPath] = set()  # keys that are missing only because they are misspelt
-        for error in errors:
+        for error in errors[:_MOST_ERRORS]:
             at = follow(self.model, error["loc"])
             if at.branch:
                 unions.setdefault(at.branch[0], {}).setdefault(at.branch[1], []).append((error, at))
@@ -92,6 +93,10 @@ class _Translator:
                 meant |= self._meant(error, at)
         for path, branches in unions.items():
             findings += self._union(path, branches)
+        if len(errors) > _MOST_ERRORS:
+            rest = follow(self.model, errors[_MOST_ERRORS]["loc"])
+            message = f"{_MOST_ERRORS:,} mistakes; validation stops here"
+            findings.append(Finding("file-too-large", rest.path, message, key=True))
         return [item for item in findings if item.code != "key-missing" or item.path not in meant]
 
     def _is_echo(self, error: _Error, at: Located) -> bool:
@@ -155,6 +160,8 @@ class _Translator:
         text = self.text_of(path)
         if not isinstance(value, str) and text in allowed:
             return self._wrong_type(path, ["text"], value)
+        if isinstance(value, str) and value in [str(choice) for choice in allowed if type(choice) is int]:
+            return self._wrong_type(path, ["a whole number"], value)
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value

@@ -19,17 +19,22 @@ class Members:
     def __init__(self, config: Config, nodes: Nodes) -> None:
         self._nodes = nodes
         self._sets = {entry.names: entry for entry in config.entries("NodeSet")}
-        self._hosts: dict[str, frozenset[str]] = {}
+        self._hosts: dict[str, dict[str, None]] = {}
 
-    def of(self, text: str | None) -> frozenset[str]:
+    def of(self, text: str | None) -> dict[str, None]:
+        """Each host once, in the order of the list."""
         if not text:
-            return frozenset()
+            return {}
         if text not in self._hosts:
-            self._hosts[text] = frozenset(self._expanded(text))
+            self._hosts[text] = dict.fromkeys(self._expanded(text))
         return self._hosts[text]
 
     def _expanded(self, text: str) -> Iterator[str]:
-        for name in hosts_of(text):
+        names = hosts_of(text)
+        if not self._sets and "all" not in text.lower():
+            yield from names
+            return
+        for name in names:
             if name.lower() == "all":
                 yield from self._nodes.line_of
             elif name in self._sets:
@@ -57,7 +62,9 @@ def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes) -> Iterator[Cha
         for difference in differences(sides, _BLOCK, before, after):
             about, what = previous | current, difference.what
             if difference.key == "Nodes":
-                about, what = previous ^ current, ("lost",) if previous - current else ()
+                lost = [host for host in previous if host not in current]
+                about = dict.fromkeys([*lost, *(host for host in current if host not in previous)])
+                what = ("lost",) if lost else ()
                 what += ("fewer",) if len(current) < len(previous) else ()
                 if not about:
                     continue

@@ -9,12 +9,13 @@ Stricter than Slurm in what is always a slip of the pen: stray commas, `[5-]`, `
 from __future__ import annotations
 
 from clustergen.hostlist.errors import HostlistError
-from clustergen.hostlist.read import MAX_HOSTS, contains, count, expand, span_of
+from clustergen.hostlist.read import MAX_HOSTS, MOST_NAMES, contains, count, expand, span_of
 from clustergen.hostlist.slurm import validate_for_slurm
 from clustergen.hostlist.write import ansible_ranges, compress, natural_key
 
 __all__ = [
     "MAX_HOSTS",
+    "MOST_NAMES",
     "HostlistError",
     "ansible_ranges",
     "compress",

@@ -12,6 +12,8 @@ from clustergen.hostlist.errors import MAX_DIGITS, NAME, RANGE, HostlistError, e
 
 MAX_HOSTS = 65_536
 """The most hosts in one range, and in one list (Slurm's MAX_SLURM_NODES)."""
+MOST_NAMES = 32 * MAX_HOSTS
+"""The most names in all host lists of one file: 32 partitions of the most nodes that Slurm manages."""
 
 DIGITS = "0123456789"
 PLAIN_LIST = re.compile(rf"{NAME}+(?:,{NAME}+)*")

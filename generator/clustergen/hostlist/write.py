@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from clustergen.hostlist.errors import MAX_DIGITS, NAME, HostlistError
 from clustergen.hostlist.read import BRACKET, DIGITS, PLAIN_LIST, items, ranges_of, refuse_too_many
 
 _NOT_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._:-"
-_NUMBER = re.compile("([0-9]+)")
+_NUMBER = re.compile("[0-9]+")
 
 
 def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False) -> str:
@@ -20,9 +21,14 @@ def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False
     natural order first. `suffixes` lets text follow the last bracket (`node[1-2]-ib`), which Slurm reads from 23.11
     on. HostlistError for a name that no list can hold.
     """
-    listed = sorted(names, key=natural_key) if sort else list(names)
+    listed = list(names)
     if not listed:
         return ""
+    if sort:
+        text = compress(listed, suffixes=suffixes)
+        if _is_in_order(text):  # as most lists are; sorting 60,000 names takes ten times as long as folding them
+            return text
+        listed.sort(key=natural_key)
     refuse_too_many(len(listed), 0, 0)
     joined = ",".join(listed)
     if not PLAIN_LIST.fullmatch(joined) or joined.count(",") != len(listed) - 1:
@@ -34,11 +40,34 @@ def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False
     return ",".join(tail for _, tail in parts)
 
 
-def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
-    """Sorts names the way people do: `n2` before `n10`."""
-    parts = [*_NUMBER.split(name), ""]
-    numbers = [number.lstrip("0") for number in parts[1::2]]
-    return [(text, len(number), number) for text, number in zip(parts[::2], numbers, strict=True)], name
+def _is_in_order(text: str) -> bool:
+    """Whether a folded list is seen to be in natural order: its items begin with ascending texts without digits, or it
+    has one item, and the numbers between brackets ascend.
+    """
+    last: str | None = None
+    for item, _ in items(text):
+        head, *rest = BRACKET.split(item)
+        if last is not None and (last >= head or _NUMBER.search(last + head)):
+            return False
+        ranges = ranges_of(rest[0], 0) if len(rest) == 2 else []
+        if len(rest) > 2 or any(low[1] >= high[0] for low, high in pairwise(ranges)):
+            return False
+        last = head
+    return True
+
+
+def natural_key(name: str) -> tuple[str, str]:
+    """Sorts names the way people do: `n2` before `n10`, and `n1` before `n01`.
+
+    One text, which is compared much faster than its parts: NUL, the number of digits and the digits in place of each
+    number. A longer number is a larger one, and NUL comes before every character of a name.
+    """
+    return _NUMBER.sub(_with_length, name), name
+
+
+def _with_length(match: re.Match[str]) -> str:
+    digits = match[0].lstrip("0")
+    return f"\0{chr(len(digits))}{digits}"
 
 
 def ansible_ranges(names: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ from clustergen.importer.originals import Originals
 from clustergen.importer.refusals import Refusal, refusals
 from clustergen.importer.settings import option_value
 from clustergen.importer.writing import manifest_text
+from clustergen.manifest.bounds import too_many_names
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 from clustergen.rules import check
@@ -104,6 +105,8 @@ def _errors(data: dict[str, Any]) -> list[Finding]:
         manifest = Manifest.model_validate(compiler.frozen(data))
     except ValidationError as err:
         return [Finding("type-wrong", _within(data, item["loc"]), _message(item)) for item in err.errors()]
+    if excess := too_many_names(manifest):
+        return [excess]
     findings: list[Finding] = []
     findings += check(resolve(manifest, findings.append))
     return [item for item in findings if CODES[item.code].severity is Severity.ERROR]

@@ -27,6 +27,7 @@ from clustergen.manifest.accounts import AnyName
 from clustergen.records import record
 
 _USUAL_OS = "rocky-9"
+_SHOWN = 12  # keys of one line
 CHECK = "CHECK"
 """Marks a guess in a comment of the manifest."""
 
@@ -95,6 +96,10 @@ def import_folder(
     for place, problem in originals.unread():
         if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
             draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)
+    for place, block, keys in originals.unknown_defaults():  # which come to no node or partition
+        more = f" and {len(keys) - _SHOWN:,} more" if len(keys) > _SHOWN else ""
+        words = f"{block}=DEFAULT: Slurm {originals.release} has no key {', '.join(keys[:_SHOWN])}{more}"
+        draft.note("left-out", words, place)
     _begin(draft, originals, path, os, accounts)
     import_settings(draft, originals)
     machines = Machines(draft, originals)

@@ -18,7 +18,7 @@ from clustergen.importer.comments import Comments, comments_of
 from clustergen.importer.draft import Origin
 from clustergen.records import record
 from clustergen.rules.slurm_daemons import OLDEST
-from clustergen.slurmconf import Problem, printing
+from clustergen.slurmconf import Problem, ProblemKind, printing
 from clustergen.slurmconf.config import Config, Entry, Setting
 from clustergen.slurmconf.folder import Folder, open_folder
 from clustergen.slurmconf.reading import MOST_BYTES, is_there
@@ -62,6 +62,15 @@ class Originals:
                 for problem in line.problems:
                     if problem.kind.fatal:
                         yield f"{line.file}:{problem.at.line}", problem
+
+    def unknown_defaults(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Place of each DEFAULT line with keys that Slurm does not know, its first key, and these keys."""
+        for config in self.configs.values():
+            for line in config.lines:
+                places = {problem.at for problem in line.problems if problem.kind is ProblemKind.KEY_UNKNOWN}
+                if places and line.pairs and line.pairs[0].value.upper() == "DEFAULT":
+                    keys = [pair.key for pair in line.pairs if pair.key_at in places]
+                    yield f"{line.file}:{line.pairs[0].key_at.line}", line.pairs[0].key, keys
 
     def flat(self) -> dict[str, str]:
         """Path on the node → text without Include and without what Slurm could not read, for the comparison."""

@@ -159,8 +159,10 @@ def _inside(draft: Draft, machines: Machines) -> set[str]:
             names = expand(spec["nodes"]) if spec["nodes"] != "none" else []
         except HostlistError:
             continue
-        for one in names:
-            member_names.update(expand(sets[one]) if one in sets else [one])
+        member_names.update(names)
+        for one in sets.keys() & names:
+            member_names.discard(one)
+            member_names.update(expand(sets[one]))
     return member_names
 
 

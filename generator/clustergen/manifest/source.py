@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,13 @@ class Source:
         """Everything that pydantic has against the data, in file order. `hint`: what to write for an unknown key."""
         from clustergen.diagnostics.validation import findings_of
 
-        return self.diagnose(findings_of(err, model, self.data, self.text_of, hint))
+        findings = findings_of(err, model, self.data, self.text_of, hint)
+        return self.diagnose(item for item in findings if not self._may_be_merged(item))
+
+    def _may_be_merged(self, finding: Finding) -> bool:
+        """Whether a key may be missing only because it was to come from a merge key, which was refused already."""
+        node = self._node(finding.path[:-1]) if finding.code == "key-missing" else None
+        return node is not None and node.is_incomplete
 
     def _read(self) -> None:
         problem = _refuse_bytes(self.raw)
@@ -184,10 +190,7 @@ class Source:
         return Place(self.name, line, column, column + len(shown))
 
     def _node(self, path: ManifestPath) -> Node | None:
-        node = self._root
-        for part in path:
-            node = node.child(part) if node else None
-        return node
+        return reduce(lambda node, part: node.child(part) if node else None, path, self._root)
 
     def _find(self, path: ManifestPath, key: bool, at: tuple[int, int] | None) -> tuple[int, int]:
         node, parent, depth = self._root, None, 0

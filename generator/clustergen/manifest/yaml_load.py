@@ -146,6 +146,7 @@ class _Composer:
         elif text == "<<":
             hint = "repeat the keys, or move shared settings to a node type"
             self.problems.append(Problem("yaml-merge-key", start, size, "merge keys (<<) are not supported", hint))
+            node.is_incomplete = True
         elif text in node.keys:
             first = node.keys[text]
             self.problems.append(

@@ -10,10 +10,10 @@ class Node:
 
     `value` is plain data, `height` the levels of collections in it. A mapping has `keys`, the span of each key; a
     collection has `children`. `style` of a scalar is `'`, `"`, `|`, `>`, `*` for an alias, or empty for a plain one;
-    of a collection `{`, `[` or empty.
+    of a collection `{`, `[` or empty. `is_incomplete`: a merge key was left out of it.
     """
 
-    __slots__ = ("children", "end", "height", "keys", "start", "style", "value")
+    __slots__ = ("children", "end", "height", "is_incomplete", "keys", "start", "style", "value")
 
     def __init__(self, start: int, end: int, value: Any, style: str = "") -> None:
         self.start = start
@@ -23,6 +23,7 @@ class Node:
         self.children: dict[str, Node] | list[Node] | None = None
         self.keys: dict[str, tuple[int, int]] = {}
         self.height = 0
+        self.is_incomplete = False
 
     def child(self, part: str | int) -> Node | None:
         """The value at a key or an index; None where there is none."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster, Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import compress, expand, span_of
+from clustergen.manifest.base import OptionValue
 from clustergen.manifest.partitions import Partition as PartitionSpec
+from clustergen.units import Duration, UnitError
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")
@@ -68,15 +70,27 @@ def default_partition(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def _is_zero(value: OptionValue) -> bool:
+    try:
+        return Duration.parse(str(value)).seconds == 0
+    except UnitError:
+        return False
+
+
 def partition_values(cluster: Cluster) -> Iterator[Finding]:
     complete = _all_known(cluster)
     for partition in cluster.partitions:
         path: ManifestPath = (*_PARTITIONS, partition.name)
         spec = partition.spec
-        if spec.max_time and spec.max_time.seconds == 0:
+        limits: dict[ManifestPath, OptionValue] = {
+            ("options", key): value for key, value in spec.options.items() if key.lower() == "maxtime"
+        }
+        limits |= {("max_time",): str(spec.max_time)} if spec.max_time else {}
+        zero = next((place for place, value in limits.items() if _is_zero(value)), None)
+        if zero:
             yield Finding(
                 "time-limit-zero",
-                (*path, "max_time"),
+                (*path, *zero),
                 "with max_time 0, jobs that request a time limit stay pending with reason PartitionTimeLimit, and"
                 " others are"
                 " killed as soon as they start",

@@ -133,6 +133,18 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def age(cluster: Cluster) -> Iterator[Finding]:
+    """priority_multifactor.c: a job older than PriorityMaxAge has the whole factor, and with 0 every job is."""
+    spec = cluster.manifest.slurm.priority
+    if spec.max_age.seconds == 0 and spec.weights.age:
+        yield Finding(
+            "value-out-of-range",
+            ("slurm", "priority", "max_age"),
+            "every job would have the whole age factor at once, so waiting would not raise its priority",
+            "leave it out for 7 days, or turn the factor off by weights: {age: 0}",
+        )
+
+
 def window(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.slurm.scheduler.backfill_window
     if spec and spec.seconds == 0:
@@ -144,4 +156,4 @@ def window(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (by_qos, by_partition, preempted_jobs, priority, window)
+RULES = (by_qos, by_partition, preempted_jobs, priority, age, window)

@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from clustergen.hostlist import MAX_HOSTS, HostlistError, count
+from clustergen.hostlist import MAX_HOSTS, MOST_NAMES, HostlistError, count
 from clustergen.slurmconf.reading import MOST_BYTES
 
 if TYPE_CHECKING:
     from clustergen.slurmconf.config import Config
 
-MOST_NAMES = 32 * MAX_HOSTS
-"""In all host lists of one file: 32 partitions of the most nodes that Slurm manages. Names of nodes are not counted; of
-these MAX_HOSTS is the bound."""
 MOST_INHERITED = 4 * MOST_BYTES
 """Characters of the values that all lines of one file have from DEFAULT lines. 65,536 nodes have 20 MB of them."""
 
@@ -37,7 +34,10 @@ _SETTING = 20  # characters of a key, and what an object costs
 
 
 def refuse_too_much(config: Config) -> None:
-    """Counts what the lines of a file stand for, and expands nothing. OSError where that is too much."""
+    """Counts what the lines of a file stand for, and expands nothing. OSError where that is too much.
+
+    Names of nodes are not counted; of these MAX_HOSTS is the bound.
+    """
     inherited = sum(_inherited(config))
     if inherited > MOST_INHERITED:
         raise OSError(errno.EFBIG, f"its DEFAULT lines set more than {MOST_INHERITED:,} characters of values")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import yaml
 from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
 
-from clustergen.slurmconf.bounds import MOST_NAMES, names_in
+from clustergen.hostlist import MOST_NAMES
+from clustergen.slurmconf.bounds import names_in
 
 _MOST_CHARACTERS = 4 << 20
 _MOST_NODES = 400_000

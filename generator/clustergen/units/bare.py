@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from clustergen.units.base import UnitError, schema_of
-from clustergen.units.duration import Duration
+from clustergen.units.duration import Duration, refuse_leading_zero
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -46,9 +46,10 @@ class Bare:
 
         if not isinstance(value, str):
             return value
-        if value.isascii() and value.isdigit() and len(value) < 10:
-            return int(value)
         try:
+            refuse_leading_zero(value)
+            if value.isascii() and value.isdigit() and len(value) < 10:
+                return int(value)
             seconds = Duration.parse(value).seconds
             if seconds is None:
                 raise UnitError(f"{value} is not a valid duration", f"write a number of {self.unit}s")

@@ -65,6 +65,7 @@ class Duration(PydanticField):
     def from_input(cls, value: object, bare: BareUnit | None = None) -> Self:
         """As of all quantities; a bare number is refused where the field does not say what it counts."""
         if isinstance(value, str | int | float) and not isinstance(value, bool):
+            refuse_leading_zero(str(value))
             return cls.parse(str(value), bare=bare)
         return super(Duration, cls).from_input(value)  # the decorator replaces the class
 
@@ -93,6 +94,13 @@ class Duration(PydanticField):
 
     def __str__(self) -> str:
         return self.slurm()
+
+
+def refuse_leading_zero(text: str) -> None:
+    """UnitError for a bare number such as 010, which is 8 to YAML 1.1 and 10 to YAML 1.2 and to Slurm."""
+    if len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit():
+        number = text.lstrip("0") or "0"
+        raise UnitError(f"{text} has a leading zero, which makes it octal to some readers of YAML", f"write {number}")
 
 
 def _bare_seconds(text: str, unit: BareUnit | None) -> int:
