@@ -9,6 +9,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
+from clustergen.cli.lab_nodes import current
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.run import Wish, prepare
 from clustergen.lab.work import Work
@@ -28,7 +29,7 @@ def lab(*arguments: str | Path) -> Result:
 def test_applying_needs_a_lab_and_leaves_no_folder() -> None:
     done = lab("apply", MANIFEST)
     assert isinstance(done.exception, ClustergenError)
-    assert (done.exception.message, done.exception.exit_code) == ("no lab ml-training is up", 3)
+    assert (done.exception.message, done.exception.exit_code) == ("lab ml-training is not up", 3)
     assert not Work("ml-training").folder.exists()
 
 
@@ -156,3 +157,23 @@ def test_a_cluster_without_gpus_or_fabric_has_a_shorter_list(tmp_path: Path) -> 
     assert "fabric" not in words
     assert "file system" not in words
     assert "config_overrides" in words
+
+
+def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ClustergenError, match="no lab is up"):
+        current(None)
+    for name in ("one", "two"):
+        work = Work(name)
+        work.make()
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.yaml").write_text(f"name: {name}\n", encoding="utf-8")
+        work.write_manifest({"name": name}, tmp_path / name / "manifest.yaml")
+    with pytest.raises(ClustergenError, match="2 labs are up: one, two"):
+        current(None)
+    monkeypatch.chdir(tmp_path / "two")
+    assert current(None).name == "two"
+    assert current("one").name == "one"
+    assert current("../one/manifest.yaml").name == "one"
+    with pytest.raises(ClustergenError, match="lab three is not up"):
+        current("three")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,7 +61,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def inside(manifest: Path, script: str) -> str:
-    done = clustergen("shell", manifest, "solo", "--", "sh", "-c", script, timeout=180)
+    done = clustergen("shell", "--name", manifest, "solo", "--", "sh", "-c", script, timeout=180)
     return done.stdout + done.stderr
 
 
@@ -107,7 +108,25 @@ def test_a_node_that_was_stopped_is_named_and_started_as_it_was(manifest: Path) 
     assert "clustergen lab up" in done.stderr
     assert clustergen("up", manifest).returncode == 0
     assert inside(manifest, "cat /root/note").strip() == "mine"
-    assert clustergen("shell", manifest, "solo", "--", "systemctl", "is-active", "ssh").stdout.strip() == "active"
+    assert inside(manifest, "systemctl is-active ssh").strip() == "active"
+
+
+def test_a_lab_is_stopped_and_started_as_it_was(manifest: Path) -> None:
+    inside(manifest, "echo mine >/root/note")
+    assert clustergen("stop", manifest).stdout == "1 nodes of test-lab-one stopped\n"
+    assert re.search(rf"^test-lab-one +0 of 1 nodes running +{manifest}$", clustergen("list").stdout, re.MULTILINE)
+    refused = clustergen("shell", "--name", "test-lab-one", "solo")
+    assert (refused.returncode, "node solo is not running" in refused.stderr) == (3, True)
+    assert clustergen("start", "test-lab-one").stdout == "1 nodes of test-lab-one started\n"
+    assert inside(manifest, "cat /root/note").strip() == "mine"
+    assert re.search(r"^solo +10\.89\.201\.1 +running ", clustergen("status", manifest).stdout)
+
+
+def test_a_node_is_entered_by_ssh_and_shows_its_journal(manifest: Path) -> None:
+    command = ["ssh", "-F", Work("test-lab-one").ssh_config, "solo", "hostname"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    assert done.stdout == "solo\n", done.stderr
+    assert "ssh" in clustergen("logs", "--name", manifest, "solo", "-u", "ssh", "-n", "50").stdout
 
 
 def test_an_image_of_one_s_own_makes_other_nodes(manifest: Path, tmp_path: Path) -> None:
@@ -120,7 +139,8 @@ def test_an_image_of_one_s_own_makes_other_nodes(manifest: Path, tmp_path: Path)
         done = clustergen("up", place, "--image", f"debian-13={image}")
         assert done.returncode == 0, done.stderr
         keys = [
-            clustergen("shell", m, "solo", "--", "cat", "/etc/ssh/ssh_host_ed25519_key.pub") for m in (manifest, place)
+            clustergen("shell", "--name", m, "solo", "--", "cat", "/etc/ssh/ssh_host_ed25519_key.pub")
+            for m in (manifest, place)
         ]
         assert keys[0].stdout.startswith("ssh-ed25519")
         assert keys[1].stdout.startswith("ssh-ed25519")
@@ -143,7 +163,7 @@ def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path,
         os.kill(started.pid, signal.SIGINT)
         _, words = started.communicate(timeout=240)
     assert started.returncode == 130
-    assert "interrupted; nothing is left" in words
+    assert "interrupted; everything was removed" in words
     assert left_of("test-lab-two") == ([], False, False)
     assert [row["state"] for row in left_of("test-lab-one")[0]] == ["running"]
 

@@ -98,7 +98,7 @@ def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, tmp_p
         assert docker.lab("apply", manifest).count("changed=0") >= 1
 
         def on_head(script: str) -> str:
-            return docker.lab("shell", manifest, "head1", "--", "sh", "-c", script)
+            return docker.lab("shell", "--name", manifest, "head1", "--", "sh", "-c", script)
 
         until = time.monotonic() + 240
         while on_head("sinfo -h -o '%T %D'").split() != ["idle", "2"]:

@@ -74,3 +74,10 @@ def test_hand_edits_are_shown_alone_and_mended_without_a_restart(lab: Lab) -> No
     assert lab.host("slurm-head").file("/etc/slurm/topology.conf").user == "root"
     assert lab.apply("--check").changed == 0
     assert invocations(lab) == before
+
+
+def test_a_slurmctld_that_aborts_is_started_again(lab: Lab) -> None:
+    before = lab.out("slurm-head", "systemctl show -p InvocationID --value slurmctld")
+    lab.out("slurm-head", "systemctl kill --signal=ABRT slurmctld")
+    lab.waits("slurm-head", "scontrol ping", " UP$")
+    assert lab.out("slurm-head", "systemctl show -p InvocationID --value slurmctld") != before

@@ -98,8 +98,6 @@ def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
 _PATH = click.Path(path_type=Path, readable=False)
 manifest_argument = click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=_one_manifest)
 """One manifest, as the parameter `manifest`."""
-required_manifest_argument = click.argument("manifest", type=_PATH, metavar="MANIFEST", callback=_one_manifest)
-"""The same for verbs with further arguments, which could not be told from an absent one."""
 manifest_arguments = click.argument("manifests", type=_PATH, metavar="[MANIFEST]...", nargs=-1, callback=_all_manifests)
 """Several manifests, as the parameter `manifests`."""
 slurm_argument = click.argument("path", type=_PATH, metavar="PATH", callback=_slurm_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -81,3 +82,21 @@ def release(store: Path, is_idle: Callable[[], bool]) -> None:
         if pid := _anchor_of(place):
             os.kill(pid, signal.SIGKILL)
         place.unlink(missing_ok=True)
+
+
+def cgroup_view(store: Path) -> Path:
+    """The library that slurmd needs on a machine with cgroup v1, compiled if it does not exist yet."""
+    place = store / "cgroup2-view.so"
+    if not place.exists():
+        compiler_ = shutil.which("cc") or shutil.which("gcc")
+        if not compiler_:
+            raise ClustergenError(
+                "this machine uses cgroup v1, for which the lab requires a C compiler",
+                "run apt-get install gcc libc6-dev as root",
+            )
+        source = Path(__file__).parent / "files/cgroup2-view.c"
+        command = [compiler_, "-shared", "-fPIC", "-O2", "-o", str(place), str(source), "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode:
+            raise ClustergenError(f"{source.name} does not compile: {done.stderr.strip()[-300:]}")
+    return place

@@ -135,6 +135,14 @@ def wake(engine: Engine, stopped: Sequence[Mapping[str, str]], report: Callable[
         report(row["node"])
 
 
+def halt(engine: Engine, work: Work) -> int:
+    """Stops the running nodes of a lab, as a machine that is switched off; how many there were."""
+    names = [row["name"] for row in running(engine, work) if row["state"] == "running"]
+    if names:
+        engine.run("stop", "--time", "10", *names, timeout=60 + 15 * len(names))
+    return len(names)
+
+
 def prepared(work: Work) -> set[str]:
     """Addresses of the nodes that came up."""
     return {address for address, _ in _recorded(work)}
@@ -213,10 +221,10 @@ def running(engine: Engine, work: Work | None = None) -> list[dict[str, str]]:
     done = engine.run("ps", "--all", "--filter", match, "--format", form)
     rows = [line.split("\t") for line in done.stdout.splitlines() if line.strip()]
     containers = [dict(zip(("name", "lab", "node", "state"), row, strict=True)) for row in rows]
-    # podman of some releases has the sentence of .Status here: "Up 3 minutes ago".
-    return [
-        {**row, "state": "running" if row["state"].startswith("Up ") else row["state"].lower()} for row in containers
-    ]
+    # podman of some releases has the sentence of .Status here: "Up 3 minutes ago", "Exited (130) 4 seconds ago".
+    states = {"up": "running"}
+    first = [(row["state"].lower().split() or [""])[0] for row in containers]
+    return [{**row, "state": states.get(state, state)} for row, state in zip(containers, first, strict=True)]
 
 
 def remove(engine: Engine, work: Work) -> int:

@@ -117,6 +117,8 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         first = next((d for d in [*made.diagnostics, *diagnostics] if d.severity.name == "ERROR"), None)
         raise ClustergenError(f"{work.manifest}: {first.message if first else 'cannot be rendered'}", exit_code=2)
     write.write(tree, work.tree)
+    lines = "".join(f"  {item.what}\n    ({item.why})\n" for item in chosen)
+    work.substitutions.write_text(lines, encoding="utf-8")
     variables = substitutions.variables(made.cluster, chosen)
     variables["cluster_without_packages"] = _left_out(work, variables.get("cluster_without_packages"))
     work.write_settings({**variables, **wish.variables})
@@ -145,11 +147,11 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
     work = lab.work
     rows = containers.running(engine, work)
     prepared = containers.prepared(work)
-    addresses = {host: address for group in lab.cluster.groups for host, address in _addresses(group)}
+    address_of = {host: address for group in lab.cluster.groups for host, address in addresses(group)}
     # What an earlier run left half made is made again; what was stopped since is started.
-    half = [row for row in rows if addresses.get(row["node"]) not in {None, *prepared}]
+    half = [row for row in rows if address_of.get(row["node"]) not in {None, *prepared}]
     current = {row["node"]: row for row in rows if row not in half}
-    strangers = sorted(set(current) - set(addresses))
+    strangers = sorted(set(current) - set(address_of))
     if strangers:
         raise ClustergenError(
             f"lab {work.name} runs with other nodes: {compress(strangers)}", "clustergen lab down first"
@@ -161,7 +163,7 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
             if containers.network(work) not in engines.networks(engine):
                 containers.make_network(engine, work, lab.cluster, lab.document)
             containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
-            view = _cgroup_view(engine)
+            view = namespace.cgroup_view(engine.store) if engine.hybrid else None
             nodes = containers.nodes(lab.cluster, chosen, substitutions.shared_folders(lab.cluster))
             containers.start(engine, work, [node for node in nodes if node.host not in current], view, report)
     except BaseException:
@@ -181,7 +183,8 @@ def discard(engine: Engine, work: Work) -> None:
         signal.signal(signal.SIGINT, heard)
 
 
-def _addresses(group: NodeGroup) -> Iterator[tuple[str, str]]:
+def addresses(group: NodeGroup) -> Iterator[tuple[str, str]]:
+    """Each host of a group with its address in the management network."""
     return zip(group.hosts, group.addresses, strict=True)
 
 
@@ -244,26 +247,6 @@ def _packages(lab: Lab) -> dict[str, list[str]]:
         names = yaml.safe_load(place.read_text(encoding="utf-8"))["os_packages"] if place.exists() else {}
         packages[kind.os.id] = sorted({package for purpose in purposes for package in names.get(purpose, ())})
     return packages
-
-
-def _cgroup_view(engine: Engine) -> Path | None:
-    """The library that slurmd needs on a machine with control groups of both versions, built where it is not there."""
-    if not engine.hybrid:
-        return None
-    place = engine.store / "cgroup2-view.so"
-    if not place.exists():
-        compiler_ = shutil.which("cc") or shutil.which("gcc")
-        if not compiler_:
-            raise ClustergenError(
-                "this machine uses cgroup v1, for which the lab requires a C compiler",
-                "run apt-get install gcc libc6-dev as root",
-            )
-        source = Path(__file__).parent / "files/cgroup2-view.c"
-        command = [compiler_, "-shared", "-fPIC", "-O2", "-o", str(place), str(source), "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        if done.returncode:
-            raise ClustergenError(f"{source.name} does not compile: {done.stderr.strip()[-300:]}")
-    return place
 
 
 def apply(lab: Lab, arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The folder of a lab: its manifest, tree, keys, and settings for Ansible."""
+"""The directory of a lab: its manifest, tree, keys, and settings for Ansible and ssh."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ from clustergen.diagnostics import ClustergenError
 
 
 def home() -> Path:
-    """Where all labs are; CLUSTERGEN_LAB names another folder."""
+    """The directory of all labs; CLUSTERGEN_LAB names another."""
     path = os.environ.get("CLUSTERGEN_LAB")
     return Path(path) if path else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clustergen/lab"
+
+
+def labs() -> list[Work]:
+    """The labs of this user, by name."""
+    folder = home() / "labs"
+    return [Work(path.name) for path in sorted(folder.iterdir()) if path.is_dir()] if folder.is_dir() else []
 
 
 class Work:
@@ -33,6 +39,8 @@ class Work:
         self.inventory = self.folder / "lab.yml"
         self.shared = self.folder / "shared"
         self.wish = self.folder / "wish.json"
+        self.ssh_config = self.folder / "ssh_config"
+        self.substitutions = self.folder / "substitutions.txt"
 
     def make(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -57,11 +65,23 @@ class Work:
         head = f"# The lab's manifest, created from {origin}. `clustergen lab up` prints the differences.\n"
         body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
         self.manifest.write_text(head + body, encoding="utf-8")
+        (self.folder / "origin").write_text(str(origin.absolute()), encoding="utf-8")
         site = origin.absolute().parent / "site"
         link = self.folder / "site"
         link.unlink(missing_ok=True)
         if site.is_dir():
             link.symlink_to(site)
+
+    def write_ssh_config(self, addresses: Mapping[str, str]) -> None:
+        """A configuration for `ssh -F`, with an entry per node."""
+        common = f"Host *\n  User root\n  IdentityFile {self.key}\n  UserKnownHostsFile {self.known_hosts}\n"
+        entries = "".join(f"Host {host}\n  HostName {address}\n" for host, address in addresses.items())
+        self.ssh_config.write_text(entries + common, encoding="utf-8")
+
+    def origin(self) -> Path:
+        """The manifest that the lab was made from."""
+        link = self.folder / "origin"
+        return Path(link.read_text(encoding="utf-8")) if link.exists() else self.manifest
 
     def write_settings(self, variables: Mapping[str, Any]) -> None:
         """ansible.cfg and a second inventory beside the tree's: how containers are reached, what they are without."""

@@ -104,13 +104,12 @@ def _bootstrap(cluster: Cluster, kind: NodeType) -> Setting:
     name = "NCCL_SOCKET_IFNAME"
     if interface := management_interface(cluster, kind):
         return Setting(
-            "Processes find each other on the management network: this interface and no other.",
+            "Bootstrap connections use this interface of the management network only.",
             name,
             Safe(f"={interface}"),
         )
     return Setting(
-        "Processes find each other on any network but these. "
-        "networks.management.interface in the manifest names the right one.",
+        "Bootstrap connections use any network but these. Set networks.management.interface to name one.",
         name,
         Safe("^" + ",".join(_NO_NETWORK)),
     )

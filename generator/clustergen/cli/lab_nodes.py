@@ -1,0 +1,166 @@
+"""`clustergen lab list`, `status`, `shell`, `logs`, `stop`, `start` and `down`: the verbs for a lab that is up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clustergen.cli.output import remark
+from clustergen.diagnostics import ClustergenError
+
+if TYPE_CHECKING:
+    from clustergen.lab.work import Work
+
+_lab = click.argument("lab", metavar="[LAB]", required=False)
+_name = click.option("--name", "lab", metavar="LAB", help="Name or manifest of the lab; default: the current one.")
+
+
+def current(lab: str | None, *, is_up: bool = True) -> Work:
+    """The lab of this name or of this manifest; without one the lab of ./manifest.yaml, or the only lab there is.
+
+    Raises ClustergenError if there is none; a lab that is named has to be up if `is_up`.
+    """
+    from clustergen.lab.work import Work, labs
+
+    if lab is not None:
+        name = cluster_name(Path(lab)) if "/" in lab or lab.endswith((".yaml", ".yml")) else lab
+        if is_up and not Work(name).folder.exists():
+            raise ClustergenError(f"lab {name} is not up", "clustergen lab list")
+        return Work(name)
+    running = labs()
+    manifest = Path("manifest.yaml").absolute()
+    running = [work for work in running if work.origin() == manifest] or running
+    if len(running) == 1:
+        return running[0]
+    if not running:
+        raise ClustergenError("no lab is up", "clustergen lab up MANIFEST")
+    raise ClustergenError(
+        f"{len(running)} labs are up: {', '.join(work.name for work in running)}", f"--name {running[0].name}", 2
+    )
+
+
+def cluster_name(manifest: Path) -> str:
+    """The name alone: a manifest that has become invalid must not keep anybody from `down`."""
+    from clustergen.manifest.source import load
+
+    source = load(manifest)
+    name = source.data.get("name") if isinstance(source.data, dict) else None
+    if not isinstance(name, str):
+        message = source.diagnostics[0].message if source.diagnostics else "it has no name"
+        raise ClustergenError(f"{manifest}: {message}", "name the lab with --name", exit_code=2)
+    return name
+
+
+@click.command("list")
+def list_() -> None:
+    """List the labs, their nodes and manifests."""
+    from clustergen.lab import nodes, run
+    from clustergen.lab.work import labs
+
+    for work in labs():
+        rows = nodes.running(run.engine_of(work), work)
+        up = sum(row["state"] == "running" for row in rows)
+        click.echo(f"{work.name:24} {up} of {len(rows)} nodes running   {work.origin()}")
+
+
+@click.command("status")
+@_lab
+@click.option("--substitutions", is_flag=True, help="List also what the lab substitutes.")
+def status(lab: str | None, substitutions: bool) -> None:
+    """Show the nodes of a lab and their state in Slurm."""
+    from clustergen.compile import validate
+    from clustergen.lab import nodes, run
+
+    work = current(lab)
+    engine = run.engine_of(work)
+    cluster = validate(work.manifest).cluster
+    if cluster is None:
+        raise ClustergenError(f"{work.manifest} is not valid", f"clustergen lab apply --name {work.name}")
+    addresses = {host: ip for group in cluster.groups for host, ip in run.addresses(group)}
+    roles = {host: ", ".join(group.roles) for group in cluster.groups for host in group.hosts}
+    for row in sorted(nodes.running(engine, work), key=lambda row: list(addresses).index(row["node"])):
+        host = row["node"]
+        click.echo(f"{host:16} {addresses[host]:16} {row['state']:10} {roles[host]}")
+    click.echo(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
+    for controller in cluster.controllers[:1]:
+        answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
+        if answer.returncode == 0:
+            click.echo(f"\n{answer.stdout.rstrip()}")
+    if substitutions:
+        click.echo(f"\nSubstituted in this lab:\n{work.substitutions.read_text(encoding='utf-8').rstrip()}")
+
+
+@click.command("shell", context_settings={"ignore_unknown_options": True})
+@_name
+@click.argument("node")
+@click.argument("arguments", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+def shell(lab: str | None, node: str, arguments: tuple[str, ...]) -> None:
+    """Open a shell on NODE, or run one command there."""
+    _exec(current(lab), node, arguments or ("bash", "-l"), interactive=not arguments)
+
+
+@click.command("logs", context_settings={"ignore_unknown_options": True})
+@_name
+@click.argument("node")
+@click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
+def logs(lab: str | None, node: str, arguments: tuple[str, ...]) -> None:
+    """Show the journal of NODE.
+
+    Arguments are passed to journalctl, e.g. -u slurmd -f; without any, the last 100 lines are shown.
+    """
+    _exec(current(lab), node, ("journalctl", "--no-pager", *(arguments or ("-n", "100"))), interactive=False)
+
+
+def _exec(work: Work, node: str, arguments: tuple[str, ...], *, interactive: bool) -> None:
+    from clustergen.lab import nodes, run
+
+    engine = run.engine_of(work)
+    names = sorted(row["node"] for row in nodes.running(engine, work) if row["state"] == "running")
+    if node not in names:
+        hint = f"running: {', '.join(names) or 'none'}"
+        raise ClustergenError(f"node {node} is not running in lab {work.name}", hint)
+    terminal = ["-it"] if interactive and sys.stdin.isatty() else ["-i"]
+    process = engine.command("exec", *terminal, nodes.container(work, node), *arguments)
+    sys.exit(subprocess.run(process, check=False).returncode)
+
+
+@click.command("stop")
+@_lab
+def stop(lab: str | None) -> None:
+    """Stop the containers of a lab; `start` resumes them."""
+    from clustergen.lab import nodes, run
+
+    work = current(lab)
+    click.echo(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
+
+
+@click.command("start")
+@_lab
+def start(lab: str | None) -> None:
+    """Start the containers of a lab that were stopped."""
+    from clustergen.lab import nodes, run
+
+    work = current(lab)
+    engine = run.engine_of(work)
+    stopped = [row for row in nodes.running(engine, work) if row["state"] != "running"]
+    nodes.wake(engine, stopped, lambda node: remark(f"  {node}"))
+    click.echo(f"{len(stopped)} nodes of {work.name} started")
+
+
+@click.command("down")
+@_lab
+@click.option("--all", "every", is_flag=True, help="Remove all labs.")
+def down(lab: str | None, every: bool) -> None:
+    """Remove a lab: containers, network and directory.
+
+    Images are kept for the next lab.
+    """
+    from clustergen.lab import run
+    from clustergen.lab.work import labs
+
+    for work in labs() if every else [current(lab, is_up=False)]:
+        click.echo(f"{work.name}: {run.down(work)} containers removed")

@@ -1,0 +1,151 @@
+"""`clustergen lab up` and `apply`: start the nodes of a manifest as containers, and turn them into the cluster."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clustergen.cli.arguments import manifest_argument, manifest_path
+from clustergen.cli.common import refuse
+from clustergen.cli.lab_nodes import cluster_name, current
+from clustergen.cli.output import remark
+from clustergen.diagnostics import ClustergenError
+from clustergen.records import replace
+
+if TYPE_CHECKING:
+    from clustergen.lab.run import Lab
+
+
+def _options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that shape a lab, for `up` and `apply`."""
+    for option in reversed(
+        [
+            click.option("--name", metavar="NAME", help="Name of the lab; default: the name of the cluster."),
+            click.option(
+                "--scale", multiple=True, metavar="[GROUP=]N",
+                help="Keep at most N nodes of a node type, role or entry of `nodes`; N alone: of each compute entry.",
+            ),
+            click.option("--subnet", metavar="CIDR", help="Management subnet, if this machine uses the manifest's."),
+            click.option("--os", "system", metavar="OS", help="Operating system of all nodes, e.g. debian-13."),
+            click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
+            click.option("--slurm", metavar="RELEASE", help="Slurm release of the distribution, e.g. 24.11."),
+            click.option(
+                "--set", "variables", multiple=True, metavar="NAME=TEXT",
+                help="Set an Ansible variable, e.g. repositories_slurm_url=https://…",
+            ),
+            click.option("--engine", type=click.Choice(("podman", "docker")), help="Default: podman, else docker."),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command("up")
+@manifest_argument
+@_options
+def up(manifest: Path, name: str | None, **options: Any) -> None:
+    """Start the nodes of MANIFEST as containers.
+
+    Interrupting the first `up` removes everything again.
+    """
+    from clustergen.lab import engine as engines
+    from clustergen.lab import run
+    from clustergen.lab.work import Work, labs
+
+    began = time.monotonic()
+
+    def echo(words: str) -> None:
+        remark(f"  {time.monotonic() - began:4.0f} s  {words}")
+
+    wish = _wish(**options)
+    work = Work(name or cluster_name(manifest))
+    fresh, done = not work.folder.exists(), False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
+    try:
+        engine = engines.find(wish.over(run.Wish.read(work.wish)).engine, run.store())
+        lab, wish = _lab(manifest, name, replace(wish, engine=engine.name))
+        run.possible(lab, wish)
+        _list(lab)
+        run.up(engine, lab, wish, echo)
+        done = True
+    except KeyboardInterrupt:
+        left = "everything was removed" if fresh else "nodes that were up still are; run up again to start the others"
+        raise ClustergenError(f"interrupted; {left}") from None
+    finally:
+        if fresh and not done:
+            shutil.rmtree(work.folder, ignore_errors=True)
+    count = sum(len(group.hosts) for group in lab.cluster.groups)
+    lab.work.write_ssh_config({host: ip for group in lab.cluster.groups for host, ip in run.addresses(group)})
+    which = f" --name {lab.work.name}" if len(labs()) > 1 else ""
+    click.echo(f"{count} nodes are up. Next: clustergen lab apply{which}")
+
+
+@click.command("apply", context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, metavar="[MANIFEST] [-- OPTIONS]", type=click.UNPROCESSED)
+@_options
+def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
+    """Render the lab's manifest and apply it with Ansible.
+
+    MANIFEST is the one that the current lab was made from, unless given. Options after -- are passed to
+    ansible-playbook.
+    """
+    from clustergen.lab import run
+    from clustergen.lab.work import Work
+
+    if words and not words[0].startswith("-"):
+        manifest, arguments = manifest_path(Path(words[0])), words[1:]
+        work = Work(name or cluster_name(manifest))
+    else:
+        work, arguments = current(name), words
+        manifest, name = work.origin(), work.name
+    if not work.folder.exists():
+        raise ClustergenError(f"lab {work.name} is not up", f"clustergen lab up {manifest}")
+    lab, _ = _lab(manifest, name, _wish(**options))
+    sys.exit(run.apply(lab, arguments))
+
+
+def _compiled(manifest: Path) -> Any:
+    from clustergen.compile import validate
+
+    compiled = validate(manifest)
+    if not compiled.ok:
+        refuse(compiled, compiled.diagnostics)
+    return compiled
+
+
+def _wish(
+    scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
+    slurm: str | None = None, variables: tuple[str, ...] = (), engine: str | None = None,
+) -> Any:  # fmt: skip
+    from clustergen.lab.run import Wish
+
+    images = {text.rpartition("=")[0]: text.rpartition("=")[2] for text in image}
+    for text in variables:
+        if not text.partition("=")[0].isidentifier() or "=" not in text:
+            raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
+    assignments = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
+    return Wish(list(scale), subnet, system, images, engine, slurm, assignments)
+
+
+def _lab(manifest: Path, name: str | None, wish: Any) -> Any:
+    """The lab on paper, and what it is to be like: what was asked for earlier holds where nothing else is asked for."""
+    from clustergen.lab import run
+    from clustergen.lab.work import Work
+
+    compiled = _compiled(manifest)
+    wish = wish.over(run.Wish.read(Work(name or compiled.cluster.name).wish))
+    lab = run.prepare(compiled, manifest, name, wish)
+    wish.write(lab.work.wish)
+    return lab, wish
+
+
+def _list(lab: Lab) -> None:
+    remark("Substituted in this lab:")
+    remark(lab.work.substitutions.read_text(encoding="utf-8").rstrip())
