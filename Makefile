@@ -74,10 +74,9 @@ quick: venv lint types ## lint, types, fast tests, and one of eight cases of eac
 
 test: venv parsers containers browser lint ansible types ## all that CI runs: every case, real programs, nodes in containers
 	$(BIN)/clustergen setup lab --docker
-	@failed=0; \
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' || failed=1; \
-	$(BIN)/pytest -n 2 --dist loadfile -m 'container and not long' || failed=1; \
-	exit $$failed
+	tools/side-by-side \
+		tests $(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' -- \
+		containers $(BIN)/pytest -n 2 --dist loadfile -m 'container and not long'
 
 long: venv parsers containers ## the rounds that take minutes to hours: thousands of mutations, faults and changes on a running Slurm
 	$(BIN)/pytest -n $(WORKERS) -m long

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.lab import engine as engines
+from clustergen.lab import run
+
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-docker"
@@ -57,6 +60,21 @@ class Docker:
             assert not ended, self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
             time.sleep(0.3)
 
+    def take_images(self) -> None:
+        """Imports the images that other labs of this machine have, as `lab up` imports one that it has made."""
+        engine = engines.find(None, run.store())
+        listed = engine.run("images", "--filter", "dangling=false", "--format", "{{.Repository}}:{{.Tag}}").stdout
+        archive = self.log.with_name("image.tar")
+        for image in (name for name in listed.split() if name.startswith("localhost/clustergen-lab-debian-13:")):
+            container = engine.run("create", image, "true").stdout.strip()
+            try:
+                engine.run("export", "--output", str(archive), container, timeout=300)
+            finally:
+                engine.run("rm", container)
+            done = self.run("docker", "import", str(archive), image)
+            assert done.returncode == 0, done.stderr
+            archive.unlink()
+
     def end(self) -> None:
         self.daemon.terminate()
         try:
@@ -81,6 +99,7 @@ def docker() -> Iterator[Docker]:
     made = Docker(Path(tempfile.mkdtemp(prefix="lab-")))  # a socket's path has 107 characters at most
     try:
         made.ready()
+        made.take_images()
         yield made
     finally:
         made.end()
