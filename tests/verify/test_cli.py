@@ -138,7 +138,7 @@ def test_proof_refuses_what_did_not_pass(clustergen: Command, tree: Path, tmp_pa
     damage(tree, "README.md")
     done = clustergen("proof", tree, "--write", page)
     assert done.exit_code == 1
-    assert "README.md: not as rendered" in done.stderr
+    assert "README.md: differs from the lock file" in done.stderr
     assert not page.exists()
 
 
