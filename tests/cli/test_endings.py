@@ -192,15 +192,14 @@ def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-def test_explain_on_a_terminal_without_unicode(tmp_path: Path, encoding: str) -> None:
+def test_explain_on_a_terminal_without_unicode(tmp_path: Path) -> None:
     manifest = write(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "clustergen", "explain", str(manifest), "slurm.conf"],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,
         timeout=120,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "slurm.conf, on the nodes" in done.stdout.decode(encoding)
+    assert "slurm.conf, on the nodes" in done.stdout.decode("latin-1")
