@@ -44,7 +44,7 @@ def test_the_manifest_of_the_current_directory_is_the_default() -> None:
     assert "slurm.conf" in run("explain", "/etc/slurm/slurm.conf:1").stdout
 
 
-@pytest.mark.parametrize("verb", [("validate",), ("render",), ("lab", "up"), ("lab", "apply"), ("lab", "down")])
+@pytest.mark.parametrize("verb", [("validate",), ("render",), ("lab", "up")])
 def test_without_a_manifest_the_message_names_init(verb: tuple[str, ...]) -> None:
     done = run(*verb)
     assert done.exit_code == 2

@@ -65,7 +65,8 @@ class Lab:
         assert done.returncode == 0, done.stderr
 
     def verb(self, verb: str, *arguments: str) -> str:
-        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
+        lab = ("--name",) if verb == "shell" else ()
+        command = [sys.executable, "-m", "clustergen", "lab", verb, *lab, str(self.file), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -42,7 +42,8 @@ class Lab:
         self.file.write_text(MANIFEST, encoding="utf-8")
 
     def verb(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
+        lab = ("--name",) if verb == "shell" else ()
+        command = [sys.executable, "-m", "clustergen", "lab", verb, *lab, str(self.file), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
 
     def apply(self, password: str | None) -> tuple[bool, int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,13 @@ from clustergen.diagnostics import ClustergenError
 if TYPE_CHECKING:
     from clustergen.lab.work import Work
 
-_lab = click.argument("lab", metavar="[LAB]", required=False)
-_name = click.option("--name", "lab", metavar="LAB", help="Name or manifest of the lab; default: the current one.")
+_name = click.option("--name", metavar="LAB", help="Name or manifest of the lab; default: the current one.")
+
+
+def _lab(function: Callable[..., None]) -> Callable[..., None]:
+    """The lab as an argument, or as --name like in all other verbs."""
+    return click.argument("lab", metavar="[LAB]", required=False)(_name(function))
+
 
 
 def current(lab: str | None, *, is_up: bool = True) -> Work:
@@ -70,12 +76,12 @@ def list_() -> None:
 @click.command("status")
 @_lab
 @click.option("--substitutions", is_flag=True, help="List also what the lab substitutes.")
-def status(lab: str | None, substitutions: bool) -> None:
+def status(lab: str | None, name: str | None, substitutions: bool) -> None:
     """Show the nodes of a lab and their state in Slurm."""
     from clustergen.compile import validate
     from clustergen.lab import nodes, run
 
-    work = current(lab)
+    work = current(name or lab)
     engine = run.engine_of(work)
     cluster = validate(work.manifest).cluster
     if cluster is None:
@@ -98,21 +104,21 @@ def status(lab: str | None, substitutions: bool) -> None:
 @_name
 @click.argument("node")
 @click.argument("arguments", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
-def shell(lab: str | None, node: str, arguments: tuple[str, ...]) -> None:
+def shell(name: str | None, node: str, arguments: tuple[str, ...]) -> None:
     """Open a shell on NODE, or run one command there."""
-    _exec(current(lab), node, arguments or ("bash", "-l"), interactive=not arguments)
+    _exec(current(name), node, arguments or ("bash", "-l"), interactive=not arguments)
 
 
 @click.command("logs", context_settings={"ignore_unknown_options": True})
 @_name
 @click.argument("node")
 @click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
-def logs(lab: str | None, node: str, arguments: tuple[str, ...]) -> None:
+def logs(name: str | None, node: str, arguments: tuple[str, ...]) -> None:
     """Show the journal of NODE.
 
     Arguments are passed to journalctl, e.g. -u slurmd -f; without any, the last 100 lines are shown.
     """
-    _exec(current(lab), node, ("journalctl", "--no-pager", *(arguments or ("-n", "100"))), interactive=False)
+    _exec(current(name), node, ("journalctl", "--no-pager", *(arguments or ("-n", "100"))), interactive=False)
 
 
 def _exec(work: Work, node: str, arguments: tuple[str, ...], *, interactive: bool) -> None:
@@ -130,21 +136,21 @@ def _exec(work: Work, node: str, arguments: tuple[str, ...], *, interactive: boo
 
 @click.command("stop")
 @_lab
-def stop(lab: str | None) -> None:
+def stop(lab: str | None, name: str | None) -> None:
     """Stop the containers of a lab; `start` resumes them."""
     from clustergen.lab import nodes, run
 
-    work = current(lab)
+    work = current(name or lab)
     click.echo(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
 
 
 @click.command("start")
 @_lab
-def start(lab: str | None) -> None:
+def start(lab: str | None, name: str | None) -> None:
     """Start the containers of a lab that were stopped."""
     from clustergen.lab import nodes, run
 
-    work = current(lab)
+    work = current(name or lab)
     engine = run.engine_of(work)
     stopped = [row for row in nodes.running(engine, work) if row["state"] != "running"]
     nodes.wake(engine, stopped, lambda node: remark(f"  {node}"))
@@ -154,7 +160,7 @@ def start(lab: str | None) -> None:
 @click.command("down")
 @_lab
 @click.option("--all", "every", is_flag=True, help="Remove all labs.")
-def down(lab: str | None, every: bool) -> None:
+def down(lab: str | None, name: str | None, every: bool) -> None:
     """Remove a lab: containers, network and directory.
 
     Images are kept for the next lab.
@@ -162,5 +168,5 @@ def down(lab: str | None, every: bool) -> None:
     from clustergen.lab import run
     from clustergen.lab.work import labs
 
-    for work in labs() if every else [current(lab, is_up=False)]:
+    for work in labs() if every else [current(name or lab, is_up=False)]:
         click.echo(f"{work.name}: {run.down(work)} containers removed")

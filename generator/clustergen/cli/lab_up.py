@@ -14,6 +14,7 @@ import click
 
 from clustergen.cli.arguments import manifest_argument, manifest_path
 from clustergen.cli.common import refuse
+from clustergen.cli.complete import rows
 from clustergen.cli.lab_nodes import cluster_name, current
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
@@ -33,9 +34,15 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="Keep at most N nodes of a node type, role or entry of `nodes`; N alone: of each compute entry.",
             ),
             click.option("--subnet", metavar="CIDR", help="Management subnet, if this machine uses the manifest's."),
-            click.option("--os", "system", metavar="OS", help="Operating system of all nodes, e.g. debian-13."),
+            click.option(
+                "--os", "system", metavar="OS", shell_complete=rows("os"),
+                help="Operating system of all nodes, e.g. debian-13.",
+            ),
             click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
-            click.option("--slurm", metavar="RELEASE", help="Slurm release of the distribution, e.g. 24.11."),
+            click.option(
+                "--slurm", metavar="RELEASE", shell_complete=rows("slurm"),
+                help="Slurm release of the distribution, e.g. 24.11.",
+            ),
             click.option(
                 "--set", "variables", multiple=True, metavar="NAME=TEXT",
                 help="Set an Ansible variable, e.g. repositories_slurm_url=https://…",

@@ -61,7 +61,8 @@ class Solo:
         self.work = Work("test-mirrors")
 
     def verb(self, *arguments: str, stdin: str = "") -> str:
-        command = [sys.executable, "-m", "clustergen", "lab", arguments[0], str(self.file), *arguments[1:]]
+        lab = ("--name",) if arguments[0] == "shell" else ()
+        command = [sys.executable, "-m", "clustergen", "lab", arguments[0], *lab, str(self.file), *arguments[1:]]
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=1200, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
