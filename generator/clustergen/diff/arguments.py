@@ -69,10 +69,10 @@ class Argument(AbstractContextManager["Argument"]):
         if inside is None:
             path = Path(self.text)
             if not path.exists():
-                hint = "main:path names one of a commit or branch of git"
+                hint = "name a file of a git revision as REV:PATH, e.g. main:manifest.yaml"
                 if git.is_commit(self.text):
                     hint = f"it is a commit, and wants a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
-                raise ClustergenError(f"{self.text}: there is no such file or folder", hint)
+                raise ClustergenError(f"{self.text}: no such file or directory", hint)
             return "", path
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
