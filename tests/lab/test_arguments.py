@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,17 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
     assert current("../one/manifest.yaml").name == "one"
     with pytest.raises(ClustergenError, match="lab three is not up"):
         current("three")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/tmp", "../../x", "a/b", "-x", "a\nb", "a" * 64])
+def test_no_name_of_a_lab_leads_out_of_the_directory_of_labs(name: str, tmp_path: Path) -> None:
+    work = Work("one")
+    work.make()
+    (work.folder / "mine").touch()
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text(f"name: {json.dumps(name)}\n", encoding="utf-8")
+    named = (("down", "--name", name), ("stop", "--name", name), ("up", MANIFEST, "--name", name))
+    for verb in (("down", manifest), *named):
+        done = lab(*verb)
+        assert isinstance(done.exception, ClustergenError), verb
+        assert (work.folder / "mine").exists(), verb

@@ -81,7 +81,7 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
     from clustergen.compile import validate
     from clustergen.lab import nodes, run
 
-    work = current(name or lab)
+    work = current(lab if name is None else name)
     engine = run.engine_of(work)
     cluster = validate(work.manifest).cluster
     if cluster is None:
@@ -140,7 +140,7 @@ def stop(lab: str | None, name: str | None) -> None:
     """Stop the containers of a lab; `start` resumes them."""
     from clustergen.lab import nodes, run
 
-    work = current(name or lab)
+    work = current(lab if name is None else name)
     click.echo(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
 
 
@@ -150,7 +150,7 @@ def start(lab: str | None, name: str | None) -> None:
     """Start the containers of a lab that were stopped."""
     from clustergen.lab import nodes, run
 
-    work = current(name or lab)
+    work = current(lab if name is None else name)
     engine = run.engine_of(work)
     stopped = [row for row in nodes.running(engine, work) if row["state"] != "running"]
     nodes.wake(engine, stopped, lambda node: remark(f"  {node}"))
@@ -168,5 +168,5 @@ def down(lab: str | None, name: str | None, every: bool) -> None:
     from clustergen.lab import run
     from clustergen.lab.work import labs
 
-    for work in labs() if every else [current(name or lab, is_up=False)]:
+    for work in labs() if every else [current(lab if name is None else name, is_up=False)]:
         click.echo(f"{work.name}: {run.down(work)} containers removed")

@@ -72,7 +72,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
         remark(f"  {time.monotonic() - began:4.0f} s  {words}")
 
     wish = _wish(**options)
-    work = Work(name or cluster_name(manifest))
+    work = Work(cluster_name(manifest) if name is None else name)
     fresh, done = not work.folder.exists(), False
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
     try:
@@ -108,7 +108,7 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
 
     if words and not words[0].startswith("-"):
         manifest, arguments = manifest_path(Path(words[0])), words[1:]
-        work = Work(name or cluster_name(manifest))
+        work = Work(cluster_name(manifest) if name is None else name)
     else:
         work, arguments = current(name), words
         manifest, name = work.origin(), work.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import yaml
 
 from clustergen.diagnostics import ClustergenError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
 def home() -> Path:
@@ -22,13 +25,20 @@ def home() -> Path:
 def labs() -> list[Work]:
     """The labs of this user, by name."""
     folder = home() / "labs"
-    return [Work(path.name) for path in sorted(folder.iterdir()) if path.is_dir()] if folder.is_dir() else []
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    return [Work(name) for name in names if _NAME.fullmatch(name)]
 
 
 class Work:
-    """Paths of one lab, and the small files in it."""
+    """Paths of one lab, and the small files in it.
+
+    Raises ClustergenError for a name that would lead out of the directory of all labs: `down` removes what it names.
+    """
 
     def __init__(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            hint = "a name has letters, digits, '_', '-' and '.', and starts with a letter or a digit"
+            raise ClustergenError(f"{name!r} cannot be the name of a lab", hint, exit_code=2)
         self.name = name
         self.folder = home() / "labs" / name
         self.manifest = self.folder / "manifest.yaml"
