@@ -207,7 +207,7 @@ def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: L
 
     lab.release("26.05")
     said = lab.play("upgrade", "cluster_slurm_suite=forky")
-    assert said.index("Accounting: ") < said.index("Controllers: ") < said.index("batch by batch: ")
+    assert said.index("Accounting: ") < said.index("Controllers: ") < said.index("Nodes in batches: ")
     for node in ("head1", "login1", "compute01", "compute02"):
         assert "26.05" in lab.on(node, "sinfo -V")
     kept = lab.on("head1", "stat -c '%a %n' /var/backups/clustergen/*").split("\n")
