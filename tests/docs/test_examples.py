@@ -95,7 +95,8 @@ def words_of(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("block", CONSOLES, ids=str)
-def test_commands_and_their_options_exist(block: Block) -> None:
+def test_commands_and_their_options_exist(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "inventories/home-3090")  # with a manifest.yaml and its tree, which are defaults
     for step in steps(block.text):
         words = words_of(step.command)
         if not words or "--help" in words:

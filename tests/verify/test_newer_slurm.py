@@ -39,7 +39,7 @@ def test_the_next_newer_release_reads_the_tree_and_every_row_says_so(tmp_path: P
     for row in rows:
         assert row.version.startswith(NEXT[release])
         assert row.what.endswith(f"(for {release})")
-        assert f"read by {row.version}, the next newer release available" in row.words[0]
+        assert f"checked with {row.version}, the next newer release available" in row.words[0]
 
 
 @pytest.mark.real
