@@ -45,7 +45,7 @@ def asked(cluster: Cluster) -> list[str]:
 
 def test_a_plan_shows_drift_and_is_applied_while_the_nodes_are_the_same(cluster: Cluster) -> None:
     shutil.rmtree(cluster.folder / "rendered")
-    plan = run(cluster, "plan", "--against", "nodes", "--out", "p.json", *_ANSIBLE)
+    plan = run(cluster, "plan", "--against", "nodes", "--out", "p.json")
     assert (plan.returncode, plan.stderr) == (1, "p.json: saved. Next: clustergen apply p.json\n")
     assert plan.stdout.splitlines()[-1] == "Plan: 1 of 4 nodes to change."
     assert "\n-# old\n" in plan.stdout

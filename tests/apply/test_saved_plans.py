@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,29 @@ from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
 from strategies.diffs import LONGER, MANIFEST, git, write
 
-OUTPUT = """\
-    2 s  Question
-
-Question: What differs  [{seconds} s]
-  {first}
-  {second}
-
+RECAP = """\
 PLAY RECAP ****
 c1    : ok=1    changed=1    unreachable=0    failed=0    skipped=0
 c2    : ok=1    changed=0    unreachable=0    failed=0    skipped=0
 c3    : ok=1    changed=1    unreachable=0    failed=1    skipped=0
 c4    : ok=0    changed=0    unreachable=1    failed=0    skipped=0
+"""
+TASK = """\
+    {seconds} s  Question
+
+Question: What differs  [{seconds} s]
+  {first}
+  {second}
+
+"""
+DIFF = """\
+{host}
+--- before: /etc/hosts
++++ after: /etc/hosts
+-{old}
++new
+ same
+
 """
 
 
@@ -34,7 +46,15 @@ def run(*arguments: str | Path) -> Result:
 
 
 def lines(seconds: int, first: str, second: str) -> list[str]:
-    return OUTPUT.format(seconds=seconds, first=first, second=second).splitlines()
+    return (TASK.format(seconds=seconds, first=first, second=second) + RECAP).splitlines()
+
+
+def fingerprint(*diffs: tuple[str, str]) -> str:
+    """Of a check that showed such a diff for each host, one after the other."""
+    shown = "".join(DIFF.format(host=host, old=old) for host, old in diffs)
+    return playbook.result(
+        0, (TASK.format(seconds=1, first="c1", second="c2") + shown + RECAP).splitlines()
+    ).fingerprint
 
 
 def test_a_check_counts_who_would_change_and_who_failed() -> None:
@@ -46,6 +66,25 @@ def test_the_fingerprint_is_of_the_answers_and_not_of_time_or_order() -> None:
     first = playbook.result(0, lines(3, "c1 changed: 1 file", "c2 ok"))
     assert playbook.result(0, lines(40, "c2 ok", "c1 changed: 1 file")).fingerprint == first.fingerprint
     assert playbook.result(0, lines(3, "c1 changed: 2 files", "c2 ok")).fingerprint != first.fingerprint
+
+
+def test_the_fingerprint_depends_on_which_node_has_which_change() -> None:
+    first = fingerprint(("c1", "a"), ("c2", "b"))
+    assert fingerprint(("c2", "b"), ("c1", "a")) == first
+    assert fingerprint(("c1", "b"), ("c2", "a")) != first
+    assert fingerprint(("c1", "a"), ("c1", "b")) != fingerprint(("c1", "b"), ("c1", "a"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c9    : ok=1    changed=1    unreachable=0    failed=0    skipped=0",
+        "PLAY RECAP ****\nc9    : ok=1    changed=1    unreachable=0    failed=0    skipped=0",
+    ],
+)
+def test_what_a_node_says_is_no_recap(line: str) -> None:
+    check = playbook.result(0, [*line.splitlines(), *RECAP.splitlines()])
+    assert (check.hosts, check.changed) == (4, ("c1",))
 
 
 def test_a_playbook_that_asked_nobody_ends_with_what_it_said_last() -> None:
@@ -112,10 +151,10 @@ def test_an_invalid_manifest_is_no_plan(repository: Path) -> None:
 def test_a_saved_plan_is_read_as_it_was_made(repository: Path) -> None:
     write(repository, LONGER)
     (repository / "plans").mkdir()
-    shown = run("plan", "--out", "plans/p.json")
+    run("plan", "--out", "plans/p.json")
     plan = saved.read(Path("plans/p.json"))
     assert plan is not None
-    assert (plan.manifest, plan.text, plan.nodes) == (Path("manifest.yaml"), shown.stdout, None)
+    assert (plan.manifest, plan.nodes, plan.arguments) == (Path("manifest.yaml"), None, ())
     rendered, _, _ = target(Path("manifest.yaml"))
     assert rendered is not None
     plan.require_same(rendered)
@@ -147,24 +186,113 @@ def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -
     assert "renders to other files" in done.exception.message
 
 
+NODES = {"fingerprint": "0" * 64, "changed": [], "unchanged": [], "failed": [], "arguments": []}
+
+
+def changed(place: Path, **values: object) -> Path:
+    """The plan in this file, with other values."""
+    place.write_text(json.dumps(json.loads(place.read_text(encoding="utf-8")) | values), encoding="utf-8")
+    return place
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("values", "message"),
     [
         ({"version": 2}, "a plan of version 2"),
-        ({"manifest": 3}, "not a plan"),
-        ({"nodes": {}}, ""),
-        ({"kind": "x"}, ""),
+        ({"version": "1"}, r"not a plan as clustergen writes it \(at version\)"),
+        ({"manifest": 3}, r"\(at manifest\)"),
+        ({"tree": {"sha256": 7}}, r"\(at tree.sha256\)"),
+        ({"nodes": {}}, r"\(at nodes.fingerprint\)"),
+        ({"text": "shown"}, r"\(at text\)"),
+        ({"\x1b[2J": 1}, r"\(at \u241b\[2J\)"),
+        ({"against": "\ud800"}, "not a plan"),
+        *(
+            ({"manifest": {"path": path, "sha256": "0" * 64}}, r"\(at manifest.path\)")
+            for path in ("/etc/passwd", "../manifest.yaml", "a/../../b", "-", "", "a\0b")
+        ),
+        *(
+            ({"nodes": {**NODES, "arguments": arguments}}, r"\(at nodes.arguments")
+            for arguments in (
+                ["-e", "@x"], ["--limit"], ["--limit", "-e"], ["--limit", "@x"], ["--limit", ""], ["--limit", "a\n"],
+                ["--limit", "a", "-e"],
+            )
+        ),
     ],
-)
-def test_a_plan_that_is_none(repository: Path, change: dict[str, object], message: str) -> None:
+)  # fmt: skip
+def test_a_plan_that_was_changed_is_refused(repository: Path, values: dict[str, object], message: str) -> None:
     run("plan", "--out", "p.json")
-    place = repository / "p.json"
-    place.write_text(json.dumps(json.loads(place.read_text(encoding="utf-8")) | change), encoding="utf-8")
-    if message:
-        with pytest.raises(ClustergenError, match=message):
-            saved.read(place)
-    else:
-        assert (saved.read(place) is None) == ("kind" in change)
+    place = changed(repository / "p.json", **values)
+    with pytest.raises(ClustergenError, match=message):
+        saved.read(place)
+
+
+def test_what_is_of_another_kind_is_no_plan(repository: Path) -> None:
+    run("plan", "--out", "p.json")
+    assert saved.read(changed(repository / "p.json", kind="x")) is None
+
+
+def test_a_limit_is_kept(repository: Path) -> None:
+    run("plan", "--out", "p.json")
+    place = changed(repository / "p.json", nodes={**NODES, "arguments": ["--limit", "c[1:4],!c2"]})
+    plan = saved.read(place)
+    assert plan is not None
+    assert plan.arguments == ("--limit", "c[1:4],!c2")
+
+
+@pytest.mark.parametrize("arguments", [("-e", "x=1"), ("--limit", "@hosts"), ("--limit", "c1", "--become")])
+def test_a_saved_plan_holds_no_other_options(repository: Path, arguments: tuple[str, ...]) -> None:
+    done = run("plan", "--against", "nodes", "--out", "p.json", "--", *arguments)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 2
+    assert "a saved plan can only hold --limit HOSTS" in done.exception.message
+    assert not (repository / "p.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["manifest", "link", "pipe", "device"])
+def test_only_a_saved_plan_is_overwritten(repository: Path, kind: str) -> None:
+    run("plan", "--out", "p.json")
+    out = {"manifest": "manifest.yaml", "device": "/dev/null"}.get(kind, kind)
+    if kind == "link":
+        (repository / kind).symlink_to("p.json")
+    elif kind == "pipe":
+        os.mkfifo(repository / kind)
+    before = os.lstat(out)
+    done = run("plan", "--out", out)
+    assert isinstance(done.exception, ClustergenError)
+    assert (done.exception.exit_code, done.exception.message) == (
+        2, f"{out} is not a saved plan: it is left as it is",
+    )  # fmt: skip
+    assert (os.lstat(out).st_ino, os.lstat(out).st_mode) == (before.st_ino, before.st_mode)
+
+
+def test_a_saved_plan_is_its_owners_and_may_be_made_again(repository: Path) -> None:
+    for _ in range(2):
+        assert run("plan", "--out", "p.json").exit_code == 0
+        assert (repository / "p.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_saved_plan_names_a_manifest_below_the_current_directory(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "plans").mkdir()
+    monkeypatch.chdir(repository / "plans")
+    done = run("plan", "../manifest.yaml", "--out", "p.json")
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 2
+    assert "in or below the current directory" in done.exception.message
+
+
+@pytest.mark.parametrize("verb", ["plan", "apply"])
+def test_a_manifest_is_not_read_from_standard_input(verb: str) -> None:
+    done = run(verb, "-")
+    assert done.exit_code == 2
+    assert "not read from standard input" in done.stderr
+
+
+def test_a_limit_without_hosts_is_refused(repository: Path) -> None:
+    done = run("apply", "--yes", "--limit", "")
+    assert done.exit_code == 2
+    assert "--limit names no hosts" in done.stderr
 
 
 def test_nobody_is_asked_without_a_terminal(repository: Path) -> None:

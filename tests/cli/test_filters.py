@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
 
 MANIFEST = """\
 name: tiny
@@ -201,13 +204,103 @@ def test_a_baseline_of_a_manifest_holds_no_errors() -> None:
     assert "address-count" not in Path("b.json").read_text()
 
 
-@pytest.mark.parametrize("content", [None, "no json", "[]", '{"version": 2, "findings": []}', '{"version": 1}'])
-def test_a_file_that_is_no_baseline(content: str | None) -> None:
-    if content is not None:
-        Path("b.json").write_text(content)
+def entry(**changes: object) -> str:
+    """A baseline of one finding, with some of its values changed."""
+    row = {"file": "slurm.conf", "code": "node-unknown", "message": "m", "count": 1, **changes}
+    return json.dumps({"version": 1, "findings": [row]})
+
+
+NO_BASELINE = {
+    "empty": "",
+    "no JSON": "no json",
+    "nested too deeply": "[" * 200_000,
+    "a list": "[]",
+    "another version": '{"version": 2, "findings": []}',
+    "no findings": '{"version": 1}',
+    "findings that are no list": '{"version": 1, "findings": {}}',
+    "more than a baseline": '{"version": 1, "findings": [], "name": "tiny"}',
+    "a finding that is text": '{"version": 1, "findings": ["m"]}',
+    "an endless count": entry(count=float("inf")),
+    "a negative count": entry(count=-1),
+    "no finding at all": entry(count=0),
+    "half a finding": entry(count=1.5),
+    "a count that is a truth": entry(count=True),
+    "a count beyond reason": entry(count=10**4000),
+    "a code that is a number": entry(code=1),
+    "a key that no finding has": entry(line=1),
+}
+
+
+def refused(done: Result, code: int) -> str:
+    """The message that ended the command with this exit code: one line."""
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == code
+    assert "\n" not in done.exception.message
+    return done.exception.message
+
+
+def test_a_baseline_is_read_whoever_wrote_it() -> None:
+    Path("b.json").write_text(entry())
+    assert "gone since the baseline: 1" in lint("--baseline", "b.json").stderr
+
+
+@pytest.mark.parametrize("content", NO_BASELINE.values(), ids=NO_BASELINE)
+def test_a_file_that_is_no_baseline(content: str) -> None:
+    Path("b\nc.json").write_text(content)
+    assert refused(lint("--baseline", "b\nc.json"), 3) == "b␊c.json is not a baseline of clustergen"
+    assert "b␊c.json is left as it is" in refused(lint("--baseline", "b\nc.json", "--write-baseline"), 2)
+    assert Path("b\nc.json").read_text() == content
+
+
+def test_a_baseline_that_is_missing() -> None:
     done = lint("--baseline", "b.json")
-    assert getattr(done.exception, "exit_code", None) == 3
+    refused(done, 3)
     assert getattr(done.exception, "hint", None) == "--write-baseline writes it"
+
+
+@pytest.mark.parametrize("file", ["manifest.yaml", "slurm.conf"])
+@pytest.mark.parametrize("words", [("validate", "manifest.yaml"), ("lint", "slurm.conf", "--fix")])
+def test_only_a_baseline_is_replaced(words: tuple[str, ...], file: str) -> None:
+    done = run(*words, "--baseline", file, "--write-baseline")
+    assert refused(done, 2) == f"{file} is left as it is: it is not a baseline of clustergen"
+    assert (Path("manifest.yaml").read_text(), Path("slurm.conf").read_text()) == (MANIFEST, CONF)
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo("pipe")
+    Path("real.json").write_text(entry())
+    Path("link.json").symlink_to("real.json")
+    Path("dangling.json").symlink_to("gone.json")
+    for file, reason in {
+        "pipe": "it is a pipe or a device, not a file",
+        "/dev/null": "it is a pipe or a device, not a file",
+        "link.json": "it is a symbolic link, not a file",
+        "dangling.json": "it is a symbolic link, not a file",
+    }.items():
+        assert refused(lint("--baseline", file, "--write-baseline"), 2) == f"{file} is left as it is: {reason}"
+    assert lint("--baseline", str(tmp_path), "--write-baseline").exit_code == 2
+    assert Path("pipe").is_fifo()
+    assert Path("link.json").is_symlink()
+    assert Path("real.json").read_text() == entry()
+
+
+def test_a_replaced_baseline_keeps_its_permissions() -> None:
+    Path("b.json").write_text(entry())
+    Path("b.json").chmod(0o640)
+    before = Path("b.json").stat().st_ino
+    assert lint("--baseline", "b.json", "--write-baseline").exit_code == 0
+    after = Path("b.json").stat()
+    assert (stat.S_IMODE(after.st_mode), after.st_ino == before) == (0o640, False)
+    assert len(json.loads(Path("b.json").read_text())["findings"]) == 3
+
+
+def test_a_baseline_holds_names_of_any_bytes() -> None:
+    name = os.fsdecode(b"slurm-\xff")
+    Path(name).mkdir()
+    (Path(name) / "slurm.conf").write_text(CONF)
+    words = ("lint", name, "--slurm-version", "24.11", "--baseline", "b.json")
+    assert run(*words, "--write-baseline").exit_code == 0
+    assert run(*words).exit_code == 0
 
 
 def test_a_baseline_is_written_to_a_file_that_is_named() -> None:

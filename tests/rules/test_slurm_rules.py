@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations, product
+from pathlib import Path
+
 import pytest
+import yaml
 from pydantic import BaseModel
 
 from clustergen.catalogue import slurm as catalogue
 from clustergen.catalogue.slurm_values import keys_with_bounds
+from clustergen.cluster import resolve
+from clustergen.compile import frozen, validate
 from clustergen.manifest.model import Manifest
+from clustergen.rules.scheduling import qos_circles
 from clustergen.slurmrules.field_table import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
 from strategies.findings import found
-from strategies.slurm_manifests import RIGHT, WRONG
+from strategies.slurm_manifests import BOOKS, RIGHT, WRONG, slurm
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -23,6 +31,39 @@ def test_what_slurm_takes_has_no_finding(name: str) -> None:
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
     assert found(text) == expected
+
+
+def test_a_cycle_of_preempting_qos_is_named(tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text(WRONG["three QOS that chase each other, and one that leads to them"][0], encoding="utf-8")
+    (diagnostic,) = validate(manifest).diagnostics
+    assert "form a cycle: b → c → a → b," in diagnostic.message
+
+
+@pytest.mark.parametrize("entries", range(1, 5))
+def test_without_the_entries_that_are_reported_no_qos_preempts_in_a_cycle(entries: int) -> None:
+    """Every way for three QOS to have so many entries: graphlib finds a cycle exactly where the rule has a finding."""
+    for chosen in combinations(product("abc", repeat=2), entries):
+        qos = {name: [other for preempting, other in chosen if preempting == name] for name in "abc"}
+        fields = ", ".join(f"{name}: {{preempt: [{', '.join(others)}]}}" for name, others in qos.items())
+        data = yaml.safe_load(slurm(f"qos: {{{fields}}}, preemption: {{by: qos}}", roles=BOOKS))
+        reported = [finding.path for finding in qos_circles(resolve(Manifest.model_validate(frozen(data)), [].append))]
+        assert bool(reported) is has_cycle(qos)
+        left = {
+            name: [
+                other for index, other in enumerate(others) if ("slurm", "qos", name, "preempt", index) not in reported
+            ]
+            for name, others in qos.items()
+        }
+        assert not has_cycle(left)
+
+
+def has_cycle(graph: dict[str, list[str]]) -> bool:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("table", [FIELDS, DERIVED], ids=["fields", "derived"])

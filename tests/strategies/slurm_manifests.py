@@ -232,6 +232,14 @@ WRONG = {
         slurm("qos: {a: {preempt: [b]}, b: {preempt: [a]}}, preemption: {by: qos}", roles=BOOKS),
         [("qos-preempts-itself", "a")],
     ),
+    "three QOS that chase each other, and one that leads to them": (
+        slurm(
+            "qos: {top: {preempt: [b]}, a: {preempt: [b]}, b: {preempt: [c, low]}, c: {preempt: [a]}, low: {}},"
+            " preemption: {by: qos}",
+            roles=BOOKS,
+        ),
+        [("qos-preempts-itself", "b")],
+    ),
     "preemption by QOS that is not enforced": (
         slurm(f"{QOS}, preemption: {{by: qos}}, accounting: {{enforce: [associations, limits]}}", roles=BOOKS),
         [("limits-not-enforced", "qos")],

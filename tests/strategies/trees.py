@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ MANIFEST: dict[str, Any] = {
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
-    """The small manifest with other sections."""
-    return {**MANIFEST, **changes}
+    """The small manifest with other sections; a copy, which a test may change."""
+    return {**deepcopy(MANIFEST), **changes}
 
 
 def tree_of(data: Mapping[str, Any], folder: Path) -> Tree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -15,8 +16,10 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.records import record
 
 _CALLBACK = "clustergen.cluster.lines"
-_RECAP = re.compile(r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
-_SECONDS = re.compile(r"^ *\d+ s  |  \[\d+ s\]$")  # since the run began: they differ from run to run
+_BANNER = re.compile(r"PLAY RECAP \*+")
+_RECAP = re.compile(r"(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+) +skipped=\d+")
+_STEP = re.compile(r" *\d+ s  .*")  # a play, with the seconds since the run began
+_TITLE = re.compile(r"(\S.*)  \[\d+ s\]")  # a task, with the same
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -32,7 +35,7 @@ class Check:
     failed: tuple[str, ...]
     """Hosts that did not answer, or not as they should."""
     fingerprint: str
-    """SHA-256 of everything that the nodes answered, in whatever order they did."""
+    """SHA-256 of what each node answered, in whatever order they did."""
 
     @property
     def hosts(self) -> int:
@@ -78,15 +81,44 @@ def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, 
 
 def result(status: int, lines: Sequence[str]) -> Check:
     """What the output of a check says. Raises ClustergenError where it ended before any host was asked."""
-    recap = {match[1]: tuple(map(int, match.groups()[1:])) for line in lines if (match := _RECAP.match(line))}
+    # What a node says may look like the recap: the real one is after the last banner.
+    banner = max((number for number, line in enumerate(lines) if _BANNER.fullmatch(line)), default=len(lines))
+    recap = {
+        match[1]: tuple(map(int, match.groups()[1:])) for line in lines[banner:] if (match := _RECAP.fullmatch(line))
+    }
     if not recap:
         reason = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
         raise ClustergenError(f"ansible-playbook ended with status {status}: {reason.strip()}")
     failed = tuple(host for host, (_, unreachable, failures) in recap.items() if unreachable or failures)
     changed = tuple(host for host, (changes, _, _) in recap.items() if changes and host not in failed)
     unchanged = tuple(host for host in recap if host not in (*failed, *changed))
-    answers = sorted(_SECONDS.sub("", line) for line in lines if not _RECAP.match(line))
-    return Check(status, unchanged, changed, failed, sha256("\n".join(answers).encode()).hexdigest())
+    answers = json.dumps([sorted(recap.items()), _answers(lines[:banner])])
+    return Check(status, unchanged, changed, failed, sha256(answers.encode()).hexdigest())
+
+
+def _answers(lines: Sequence[str]) -> list[list[list[str]]]:
+    """Task by task the blocks of its output: an outcome with its hosts, or a diff below the name of its hosts.
+
+    Blocks are in the order of their hosts, who answer in any; the diffs of a host stay in theirs, and every line in
+    its block.
+    """
+    tasks: list[list[list[str]]] = [[]]
+    fresh = True  # an empty line is above: the first line of a block follows
+    outcomes = False
+    for line in lines:
+        if not line or _STEP.fullmatch(line):
+            fresh = fresh or not line
+            continue
+        title = _TITLE.fullmatch(line) if fresh else None
+        if title:
+            tasks.append([[title[1]]])
+        elif fresh or outcomes or not tasks[-1] or line.startswith("["):  # a warning of Ansible's needs no empty line
+            tasks[-1].append([line])
+        else:
+            tasks[-1][-1].append(line)
+        outcomes = title is not None or (outcomes and not fresh)
+        fresh = False
+    return [sorted(blocks, key=lambda block: block[0]) for blocks in tasks]
 
 
 def _command(arguments: Sequence[str]) -> list[str]:

@@ -1,16 +1,24 @@
-"""The file of a saved plan: what was compared, what was found, and the digests that an apply of it insists on."""
+"""The file of a saved plan: what was compared, what was found, and the digests that an apply of it insists on.
+
+Whoever can change the file chooses none of what an apply runs or prints: it names a manifest below the current
+directory and at most the hosts of a `--limit`, and what changes is asked anew.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
-from typing import Any
+import shlex
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clustergen import __version__, regular_file
 from clustergen.apply.playbook import Check
 from clustergen.apply.target import Target
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, printable
 from clustergen.records import record
 
 VERSION = 1
@@ -27,12 +35,10 @@ class SavedPlan:
     manifest: Path
     manifest_digest: str
     tree_digest: str
-    text: str
-    """The plan as it was shown."""
     nodes: str | None
     """The fingerprint of the nodes' answers; None where the nodes were not asked."""
     arguments: tuple[str, ...]
-    """With which ansible-playbook asked the nodes."""
+    """With which ansible-playbook asked the nodes: none, or `--limit HOSTS`."""
 
     def require_same(self, target: Target) -> None:
         """Raises ClustergenError where the manifest or its tree are not those of the plan."""
@@ -47,22 +53,21 @@ class SavedPlan:
             raise self._stale("the nodes answer otherwise than when the plan was made")
 
     def _stale(self, message: str) -> ClustergenError:
-        against = " --against nodes" if self.nodes is not None else ""
-        hint = f"clustergen plan {self.manifest}{against} --out {self.file}"
+        against = ("--against", "nodes") if self.nodes is not None else ()
+        limit = ("--", *self.arguments) if self.arguments else ()
+        hint = shlex.join(("clustergen", "plan", str(self.manifest), *against, "--out", str(self.file), *limit))
         return ClustergenError(f"{self.file}: {message}", hint, _STALE)
 
 
 def document(
     target: Target,
-    place: Path,
     against: str,
-    text: str,
     *,
     changes: Any = None,
     check: Check | None = None,
-    arguments: tuple[str, ...] = (),
+    arguments: Sequence[str] = (),
 ) -> bytes:
-    """A plan as a JSON document, for the file `place`. `changes`: as `clustergen diff --format json` has them."""
+    """A plan as a JSON document. `changes`: as `clustergen diff --format json` has them."""
     nodes = check and {
         "fingerprint": check.fingerprint,
         "changed": list(check.changed),
@@ -74,24 +79,36 @@ def document(
         "kind": _KIND,
         "version": VERSION,
         "clustergen": __version__,
-        "manifest": {
-            "path": os.path.relpath(os.path.realpath(target.manifest), os.path.realpath(place.parent)),
-            "sha256": target.manifest_digest,
-        },
+        "manifest": {"path": os.path.relpath(target.manifest), "sha256": target.manifest_digest},
         "tree": {"sha256": target.tree_digest},
         "against": against,
-        "text": text,
         "changes": changes,
         "nodes": nodes,
     }
     return (json.dumps(whole, indent=1, ensure_ascii=True) + "\n").encode()
 
 
+def require_savable(file: Path, manifest: Path, arguments: Sequence[str]) -> None:
+    """Raises ClustergenError where `file` is in use for something else, or could not hold such a plan."""
+    if os.path.lexists(file) and not _is_plan(file):
+        raise ClustergenError(f"{file} is not a saved plan: it is left as it is", "name another file", 2)
+    try:
+        _below(os.path.relpath(manifest))
+    except ValueError:
+        message = f"{manifest}: a saved plan names a manifest in or below the current directory"
+        raise ClustergenError(message, "run it in the directory of the manifest", 2) from None
+    try:
+        TypeAdapter[Any](_Arguments).validate_python(tuple(arguments))
+    except ValidationError:
+        message = f"a saved plan can only hold --limit HOSTS, not {printable(shlex.join(arguments))}"
+        raise ClustergenError(message, "leave out --out, or the options", 2) from None
+
+
 def read(file: Path) -> SavedPlan | None:
     """The plan in a file; None where the file is no plan. Raises ClustergenError for one that cannot be used."""
     try:
         raw = regular_file.read(file, _LIMIT)
-    except OSError:  # reported by whoever reads it as a manifest
+    except (OSError, ValueError):  # reported by whoever reads it as a manifest
         return None
     if not raw.lstrip().startswith(b"{"):
         return None
@@ -99,20 +116,84 @@ def read(file: Path) -> SavedPlan | None:
         whole = json.loads(raw)
         if not isinstance(whole, dict) or whole.get("kind") != _KIND:
             return None
-        if whole["version"] != VERSION:
+        version = whole.get("version")
+        if type(version) is int and version != VERSION:
             raise ClustergenError(
-                f"{file}: a plan of version {whole['version']}, this clustergen reads version {VERSION}",
+                f"{file}: a plan of version {version}, this clustergen reads version {VERSION}",
                 "make the plan again with this clustergen",
             )
-        nodes = whole["nodes"]
-        return SavedPlan(
-            file=file,
-            manifest=Path(os.path.relpath(file.parent / str(whole["manifest"]["path"]))),
-            manifest_digest=str(whole["manifest"]["sha256"]),
-            tree_digest=str(whole["tree"]["sha256"]),
-            text=str(whole["text"]),
-            nodes=str(nodes["fingerprint"]) if nodes else None,
-            arguments=tuple(map(str, nodes["arguments"])) if nodes else (),
-        )
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ClustergenError(f"{file}: not a plan as clustergen writes it", "make the plan again") from None
+        plan = _Document.model_validate_json(raw)
+    except ValidationError as err:
+        place = ".".join(map(str, err.errors(include_url=False, include_input=False)[0]["loc"]))
+        raise _unusable(file, place) from None
+    except (ValueError, RecursionError):
+        raise _unusable(file) from None
+    nodes = plan.nodes
+    return SavedPlan(
+        file=file,
+        manifest=Path(plan.manifest.path),
+        manifest_digest=plan.manifest.sha256,
+        tree_digest=plan.tree.sha256,
+        nodes=nodes.fingerprint if nodes else None,
+        arguments=nodes.arguments if nodes else (),
+    )
+
+
+def _unusable(file: Path, place: str = "") -> ClustergenError:
+    where = f" (at {printable(place[:100])})" if place else ""
+    return ClustergenError(f"{file}: not a plan as clustergen writes it{where}", "make the plan again")
+
+
+def _is_plan(file: Path) -> bool:
+    """Whether a regular file, and no link to one, is a plan of any version."""
+    try:
+        whole = json.loads(regular_file.read(file, _LIMIT))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(whole, dict) and whole.get("kind") == _KIND
+
+
+def _below(path: str) -> str:
+    if not path or printable(path) != path or path.startswith(("/", "-")) or ".." in PurePosixPath(path).parts:
+        raise ValueError("not a path below the current directory")
+    return path
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Words = Annotated[str, Field(max_length=4096)]
+_Names = Annotated[tuple[Annotated[str, Field(max_length=255)], ...], Field(max_length=100_000)]
+# A host pattern of Ansible: neither an option nor @FILE.
+_Hosts = Annotated[str, Field(max_length=65536, pattern=r"^[A-Za-z0-9_.*?!&~\[][A-Za-z0-9_.*?!&~\[\]:,\-]*$")]
+_Arguments = tuple[()] | tuple[Literal["--limit"], _Hosts]
+
+
+class _Manifest(_Part):
+    path: Annotated[_Words, AfterValidator(_below)]
+    sha256: _Digest
+
+
+class _Tree(_Part):
+    sha256: _Digest
+
+
+class _Nodes(_Part):
+    fingerprint: _Digest
+    changed: _Names
+    unchanged: _Names
+    failed: _Names
+    arguments: _Arguments
+
+
+class _Document(_Part):
+    kind: Literal["clustergen plan"]
+    version: Literal[1]
+    clustergen: _Words
+    manifest: _Manifest
+    tree: _Tree
+    against: _Words
+    changes: dict[str, Any] | None
+    nodes: _Nodes | None

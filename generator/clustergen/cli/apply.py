@@ -9,7 +9,7 @@ import click
 
 from clustergen.apply import playbook, saved
 from clustergen.cli import output
-from clustergen.cli.arguments import default_manifest, manifest_path
+from clustergen.cli.arguments import default_manifest, manifest_path, refuse_standard_input
 from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require, summary
 from clustergen.diagnostics import ClustergenError
 
@@ -37,6 +37,9 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     Exit code 0: applied; 1: not confirmed, or the plan is out of date; 2: the manifest is invalid; 3: it failed.
     """
     place = plan_or_manifest or default_manifest()
+    refuse_standard_input(place)
+    if limit is not None and not limit.strip(" ,:"):
+        raise click.UsageError("--limit names no hosts")
     plan = saved.read(place)
     options = (*(("--limit", limit) if limit is not None else ()), *ctx.meta[FOR_ANSIBLE])
     if plan is not None and plan.nodes is not None:
@@ -48,7 +51,6 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     planned = require(manifest_path(place) if plan is None else plan.manifest)
     if plan is not None:
         plan.require_same(planned)
-        click.echo(plan.text.rstrip("\n"))
     if not yes or only_check or (plan is not None and plan.nodes is not None):
         check = ask(planned, options)
         if plan is not None:

@@ -106,6 +106,12 @@ optional_slurm_argument = click.argument("path", type=_PATH, metavar="[PATH]", d
 """The same; by default the current directory."""
 
 
+def refuse_standard_input(path: Path) -> None:
+    """Raises UsageError for `-`, where a tree beside the manifest is needed."""
+    if path == STDIN:
+        raise click.UsageError("name the manifest: it is not read from standard input")
+
+
 def tree_path(path: Path) -> Path:
     """The rendered tree of a manifest or of a cluster's directory; any other path as it is."""
     if path.is_dir():

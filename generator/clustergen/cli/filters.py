@@ -12,7 +12,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.complete import code_list
 from clustergen.cli.writing import write_all
-from clustergen.diagnostics import CODES, Diagnostic, Severity, baseline, in_file_order
+from clustergen.diagnostics import CODES, Diagnostic, Severity, baseline, in_file_order, printable
 from clustergen.diagnostics.selection import Selection, codes_in
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.records import record
@@ -87,8 +87,10 @@ class Filters:
             return Judged(tuple(reported), tuple(suppressed))
         if self.write_baseline:
             listed = [one for one in reported if may_suppress(one)]
-            write_all({self.baseline_file: baseline.text(listed, self.baseline_file).encode()})
-            output.remark(f"{self.baseline_file}: {len(listed)} findings written.")
+            mode = baseline.replaced_mode(self.baseline_file)
+            modes = {} if mode is None else {self.baseline_file: mode}
+            write_all({self.baseline_file: baseline.text(listed, self.baseline_file).encode()}, modes=modes)
+            output.remark(printable(f"{self.baseline_file}: {len(listed)} findings written."))
         reported, more, stale = baseline.apply(reported, self.baseline_file, may_suppress)
         return Judged(tuple(reported), (*suppressed, *more), stale if self.selection == Selection() else 0)
 

@@ -24,7 +24,6 @@ def _lab(function: Callable[..., None]) -> Callable[..., None]:
     return click.argument("lab", metavar="[LAB]", required=False)(_name(function))
 
 
-
 def current(lab: str | None, *, is_up: bool = True) -> Work:
     """The lab of this name or of this manifest; without one the lab of ./manifest.yaml, or the only lab there is.
 

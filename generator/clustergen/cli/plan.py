@@ -14,11 +14,11 @@ from clustergen.apply import playbook, saved
 from clustergen.apply.playbook import Check
 from clustergen.apply.target import Target, target
 from clustergen.cli import diff, output
-from clustergen.cli.arguments import manifest_argument
+from clustergen.cli.arguments import manifest_argument, refuse_standard_input
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
 from clustergen.cli.writing import write_all
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, printable
 
 NODES = "nodes"
 FOR_ANSIBLE = "clustergen.ansible"
@@ -64,21 +64,21 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
 
     Exit code 0: no changes; 1: changes; 2: the manifest is invalid; 3: the environment, or a node, failed.
     """
+    refuse_standard_input(manifest)
     arguments: tuple[str, ...] = ctx.meta[FOR_ANSIBLE]
     if arguments and against != NODES:
         raise click.UsageError("options for ansible-playbook go with --against nodes")
     if form == "markdown" and against == NODES:
         raise click.UsageError("--against nodes has the formats text and json")
+    if out is not None:
+        saved.require_savable(out, manifest, arguments)
     planned = require(manifest)
     if against == NODES:
         check = ask(planned, arguments, data=form == "json")
-        text = summary(check)
         if form == "json":
-            place = Path("plan.json")
-            document = saved.document(planned, place, against, text, check=check, arguments=arguments)
-            output.findings(document.decode())
+            output.findings(saved.document(planned, against, check=check, arguments=arguments).decode())
         else:
-            click.echo(f"\n{text}")
+            click.echo(f"\n{summary(check)}")
         status = _FAILED if check.failed else 1 if check.changed else 0
         changes: Any = None
     else:
@@ -86,11 +86,11 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         if compared.status > 1:
             sys.exit(compared.status)
         diff.show(compared, form)
-        check, text, status = None, compared.text(), compared.status
+        check, status = None, compared.status
         changes = json.loads(compared.document)
     if out is not None:
-        content = saved.document(planned, out, against, text, changes=changes, check=check, arguments=arguments)
-        write_all({out: content})
+        content = saved.document(planned, against, changes=changes, check=check, arguments=arguments)
+        write_all({out: content}, modes={out: 0o600})  # it quotes what changes
         output.remark(f"{out}: saved. Next: clustergen apply {out}")
     sys.exit(status)
 
@@ -130,7 +130,7 @@ def summary(check: Check) -> str:
         text += (
             f", {len(check.failed)} {'node' if len(check.failed) == 1 else 'nodes'} failed ({', '.join(check.failed)})"
         )
-    return f"Plan: {text}."
+    return printable(f"Plan: {text}.")
 
 
 def _old_side(against: str, manifest: Path) -> str:

@@ -8,9 +8,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 
-def write_all(files: Mapping[Path, bytes], programs: Collection[Path] = ()) -> None:
+def write_all(
+    files: Mapping[Path, bytes], programs: Collection[Path] = (), modes: Mapping[Path, int] | None = None
+) -> None:
     """Writes every file beside its place, then moves all into their places. Raises OSError, and leaves what was there,
     where one cannot be written, as on a full disk. A symbolic link at a place is replaced, not followed.
+    `modes`: permissions other than the usual ones.
     """
     mask = os.umask(0)
     os.umask(mask)
@@ -23,7 +26,8 @@ def write_all(files: Mapping[Path, bytes], programs: Collection[Path] = ()) -> N
                 ready[path] = Path(name)
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(content)
-                ready[path].chmod((0o777 if path in programs else 0o666) & ~mask)
+                usual = (0o777 if path in programs else 0o666) & ~mask
+                ready[path].chmod((modes or {}).get(path, usual))
             except OSError as err:
                 raise OSError(err.errno, err.strerror, str(path)) from None
         for path, temporary in ready.items():

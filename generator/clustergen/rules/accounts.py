@@ -74,29 +74,6 @@ def qos(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def qos_circles(cluster: Cluster) -> Iterator[Finding]:
-    """Jobs of a QOS that preempts itself, or those that preempt it, would push each other aside without end."""
-    lists = {name: spec.preempt for name, spec in cluster.manifest.slurm.qos.items()}
-    for name, preempted in lists.items():
-        for index, other in enumerate(preempted):
-            path: ManifestPath = ("slurm", "qos", name, "preempt", index)
-            if other == name:
-                yield Finding(
-                    "qos-preempts-itself",
-                    path,
-                    f"QOS '{name}' lists itself in preempt, so its jobs would preempt each other",
-                    f"remove {name} from the list",
-                )
-            elif name in lists.get(other, ()) and list(lists).index(other) < list(lists).index(name):
-                yield Finding(
-                    "qos-preempts-itself",
-                    path,
-                    f"QOS '{name}' and '{other}' may preempt each other, so their jobs would preempt each other"
-                    " endlessly",
-                    "let only the more urgent QOS preempt the other",
-                )
-
-
 def _gres_types(gpus: GpuSet) -> Iterator[str]:
     if not gpus.gres_type:
         return
@@ -278,7 +255,6 @@ def account_circles(cluster: Cluster) -> Iterator[Finding]:
 RULES = (
     partition_limits,
     qos,
-    qos_circles,
     billing,
     weights,
     tres_of_accounting,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics import Finding, ManifestPath, shortened
 
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
 _DAY = 86_400
@@ -38,6 +38,50 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
                 "set slurm: {preemption: {by: qos}}",
                 key=True,
             )
+
+
+def qos_circles(cluster: Cluster) -> Iterator[Finding]:
+    """Jobs of a QOS that preempts itself, or those that preempt it, would push each other aside without end."""
+    lists = {name: spec.preempt for name, spec in cluster.manifest.slurm.qos.items()}
+    for name, index, circle in _circles(lists):
+        other = circle[0]
+        if other == name:
+            message = f"QOS '{name}' lists itself in preempt, so its jobs would preempt each other"
+            hint = f"remove {name} from the list"
+        elif name in lists[other]:
+            message = (
+                f"QOS '{name}' and '{other}' may preempt each other, so their jobs would preempt each other endlessly"
+            )
+            hint = "let only the more urgent QOS preempt the other"
+        else:
+            shown = shortened(" → ".join([*circle, other]))
+            message = (
+                f"the preempt lists of QOS form a cycle: {shown}, so their jobs would preempt each other endlessly"
+            )
+            hint = f"remove {other} from the list, or break the cycle elsewhere"
+        yield Finding("qos-preempts-itself", ("slurm", "qos", name, "preempt", index), message, hint)
+
+
+def _circles(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int, list[str]]]:
+    """Every entry that closes a circle, as QOS and index, and that circle: from the QOS it lists to the one listing it.
+
+    Without these entries there would be no circle. Needs no recursion, however long a chain of QOS is.
+    """
+    finished: set[str] = set()
+    for start in lists:
+        trail = {} if start in finished else {start: enumerate(lists[start])}
+        while trail:
+            name = next(reversed(trail))
+            for index, other in trail[name]:
+                if other in trail:
+                    way = list(trail)
+                    yield name, index, way[way.index(other) :]
+                elif other in lists and other not in finished:
+                    trail[other] = enumerate(lists[other])
+                    break
+            else:
+                finished.add(name)
+                del trail[name]
 
 
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
@@ -156,4 +200,4 @@ def window(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (by_qos, by_partition, preempted_jobs, priority, age, window)
+RULES = (by_qos, qos_circles, by_partition, preempted_jobs, priority, age, window)
