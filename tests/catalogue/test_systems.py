@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustergen.catalogue import hardware, systems
+from clustergen.catalogue import cabling, facility, hardware, netbox, systems
 from clustergen.catalogue.tables import DATA
 from clustergen.records import fields
 
@@ -68,7 +68,7 @@ def test_ports_exist_and_serve_gpus_of_the_system(system: systems.System) -> Non
     names = [port.rdma for port in system.nics if port.rdma]
     assert len(names) == len(set(names))
     for port in system.nics:
-        assert port.role in {"compute", "storage", "inband", "management"}
+        assert port.role in {"compute", "storage", "inband", "management", "bmc"}
         assert not port.nic or port.nic in hardware.nics()
         assert set(port.gpus) <= set(range(system.gpu_count))
         assert (port.numa or 0) < system.cpu.numa_nodes
@@ -76,6 +76,41 @@ def test_ports_exist_and_serve_gpus_of_the_system(system: systems.System) -> Non
     if compute:
         near = {gpu: port.rdma for port in compute for gpu in port.gpus}
         assert near == {row.ordinal: row.rdma for row in system.gpus}
+
+
+@pytest.mark.parametrize("system", [s for s in REAL if s.nics], ids=lambda s: s.id)
+def test_cages_hold_as_many_ports_as_their_connector_has(system: systems.System) -> None:
+    labels = [port.label for port in system.nics]
+    assert "" not in labels
+    assert len(labels) == len(set(labels))
+    cages: dict[str, list[systems.SystemNic]] = {}
+    for port in system.nics:
+        cages.setdefault(port.cage, []).append(port)
+    for ports in cages.values():
+        (connector,) = {port.connector for port in ports}
+        assert len(ports) == cabling.connectors()[connector].ports
+        assert len({port.role for port in ports}) == 1
+
+
+def test_twin_cages_of_a_dgx_h100_join_the_rails_that_the_guide_prints() -> None:
+    system = systems.system("dgx-h100")
+    assert system is not None
+    rails: dict[str, set[int]] = {}
+    for port in system.nics_of("compute"):
+        rails.setdefault(port.cage, set()).update(port.gpus)
+    assert rails == {"OSFP1": {4, 7}, "OSFP2": {5, 6}, "OSFP3": {1, 2}, "OSFP4": {0, 3}}
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_figures_of_machine_rooms_are_plausible(system: systems.System) -> None:
+    if system.heat_btu_h is not None and system.power_max_w is not None:
+        ratio = system.heat_btu_h / facility.heat_btu_h(system.power_max_w)
+        assert 0.99 < ratio < 1.12  # DGX H100's guide prints 11 % more heat than power
+    if system.airflow_cfm is not None and system.power_max_w is not None:
+        assert 90 < system.airflow_cfm / system.power_max_w * 1000 <= 150
+    if system.psu is not None:
+        assert system.psu.inlet in {"", *netbox.power_connectors()}
+    assert 0 <= (system.liquid_share_pct or 0) <= 100
 
 
 @pytest.mark.parametrize("system", [s for s in ALL if s.links], ids=lambda s: s.id)
@@ -95,8 +130,9 @@ def test_compute_ports_of_a_dgx_h100_leave_the_storage_ports_out() -> None:
     system = systems.system("dgx-h100")
     assert system is not None
     assert [port.rdma for port in system.nics_of("compute")] == [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)]
-    assert {port.rdma for port in system.nics_of("storage")} == {"mlx5_1", "mlx5_2", "mlx5_7", "mlx5_8"}
-    assert system.psu == systems.Psu(installed=6, watt=3300, redundant=2)
+    assert {port.rdma for port in system.nics_of("storage")} == {"mlx5_1", "mlx5_7"}
+    assert {"mlx5_2", "mlx5_8"} <= {port.rdma for port in system.nics_of("inband")}  # the bond of the user guide
+    assert system.psu == systems.Psu(installed=6, watt=3300, redundant=2, inlet="C20")
     assert system.power_max_w == 10200
 
 
@@ -130,6 +166,7 @@ def test_a_guessed_layout_says_so() -> None:
 @pytest.mark.parametrize("system", ALL, ids=lambda s: s.id)
 def test_marks_name_parts_of_a_system(system: systems.System) -> None:
     parts = {*fields(systems.System), "layout", "assumed_nics", *(f"cpu.{field}" for field in fields(systems.Cpu))}
+    parts |= {f"psu.{field}" for field in fields(systems.Psu)}
     assert system.unverified <= parts
 
 

@@ -3,6 +3,8 @@
 One module per topic, each reading its own files under `data/` when first asked:
 
 - `hardware`: GPUs, network adapters, switches, link rates
+- `cabling`: connectors, cables, transceivers, and what joins two ports; `netbox`: NetBox's names of ports and inlets
+- `facility`: figures for racks, power and cooling
 - `systems`: whole servers and what hangs where in them
 - `mig`: MIG profiles, and whether a layout fits on a GPU
 - `operating_systems`: paths, units and packages that differ between distributions

@@ -77,6 +77,10 @@ class Nic:
     pcie_lanes: int | None = None
     drivers: tuple[str, ...] = ()
     power_w: int | None = None
+    connector: str = ""
+    """Id in `cabling.connectors()`; empty for a virtual device."""
+    connector_options: tuple[str, ...] = ()
+    """Other connectors that the same adapter is sold with."""
     rdma_prefix: str = "mlx5_"
     """What the kernel puts before the number of its RDMA devices."""
     note: str = ""
@@ -101,11 +105,28 @@ class Switch:
     split_gbit: int | None = None
     managed: bool = True
     """Whether it has a processor of its own, which on InfiniBand can run the subnet manager."""
+    cages: int | None = None
+    """Openings for plugs; None: not known."""
+    ports_per_cage: int | None = None
+    """Ports of `port_gbit` in one cage: 2 where one module serves two."""
+    cage: str = ""
+    """Id in `cabling.connectors()`; empty where ports are not for cables."""
+    uplink_ports: int | None = None
+    """Faster ports beside `ports`, as the four of an SN2201."""
+    uplink_gbit: int | None = None
+    uplink_cage: str = ""
     rack_units: int | None = None
+    depth_mm: int | None = None
+    weight_kg: float | None = None
     psu_count: int | None = None
     psu_watt: int | None = None
+    inlet: str = ""
+    """Inlet of a power supply: C14 or C20."""
     power_typ_w: int | None = None
+    """Typical draw with passive cables."""
     power_max_w: int | None = None
+    """The most it draws, with a transceiver in every cage."""
+    airflow_cfm: int | None = None
     note: str = ""
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
@@ -115,6 +136,12 @@ class Switch:
         if gbit == self.port_gbit:
             return self.ports
         return self.split_ports if gbit == self.split_gbit else None
+
+    def cage_at(self, gbit: int) -> str:
+        """The connector of its ports of `gbit` Gb/s, those of the uplinks included; empty when it has none."""
+        if self.ports_at(gbit) is not None:
+            return self.cage
+        return self.uplink_cage if gbit == self.uplink_gbit else ""
 
 
 @record

@@ -17,7 +17,7 @@ _WIDTH = 100
 _MARK = "?"
 _UNITS = {
     "_gbit": "Gb/s", "_gb_s": "GB/s", "_gb": "GB", "_gib": "GiB", "_mhz": "MHz", "_w": "W", "_watt": "W", "_kg": "kg",
-    "_cfm": "CFM", "_tflops": "TFLOPS",
+    "_cfm": "CFM", "_tflops": "TFLOPS", "_mm": "mm", "_btu_h": "BTU/h", "_pct": "%",
 }  # fmt: skip
 _HEADING = {"id", "name", "aliases", "unverified", "source", "note"}
 _PLACED = {"gpus": "layout", "nics": "layout"}
@@ -125,7 +125,8 @@ def _text(field: str, value: Any) -> str:
             )
         case Psu():
             spare = "" if value.redundant is None else f", {value.redundant} redundant"
-            return f"{value.installed} × {value.watt} W{spare}"
+            inlet = f", {value.inlet} inlets" if value.inlet else ""
+            return f"{value.installed} × {value.watt} W{spare}{inlet}"
         case bool():
             return "yes" if value else "no"
     if field == "inlet_c":

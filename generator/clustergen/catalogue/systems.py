@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from clustergen.catalogue.hardware import nic as nic_of
 from clustergen.catalogue.tables import DATA, NOTHING, cells, normal, row_reader, rows, words
 from clustergen.records import record, replace
 
@@ -49,11 +50,13 @@ class Cpu:
 
 @record
 class Psu:
-    """Power supplies: `installed` of `watt` each, `redundant` of which may fail; None: not known."""
+    """Power supplies: `installed` of `watt` each, `redundant` of which may fail at full load; None: not known."""
 
     installed: int
     watt: int
     redundant: int | None = None
+    inlet: str = ""
+    """C14 or C20, one cord for each supply; empty: not known."""
 
 
 @record
@@ -80,7 +83,7 @@ class SystemNic:
     """One network port. Its netdev name follows the port's type: `netdev_ib` for InfiniBand, `netdev_eth` else."""
 
     role: str
-    """compute, storage, inband or management."""
+    """compute, storage, inband, management, or bmc for the baseboard management controller's own port."""
     nic: str
     """Id of the adapter in `hardware.nics()`; empty when not known."""
     rdma: str = ""
@@ -91,6 +94,14 @@ class SystemNic:
     """Ordinals of the GPUs that it is next to."""
     numa: int | None = None
     gbit: int | None = None
+    label: str = ""
+    """The port as the maker prints it, such as OSFP1P1; else the name of its device."""
+    cage: str = ""
+    """The opening that the plug goes into: ports with the same cage share one plug, and so one module."""
+    connector: str = ""
+    """Id in `cabling.connectors()`; empty: not known."""
+    link: str = ""
+    """infiniband or ethernet: what the port is shipped as; empty where it follows the fabric."""
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
 
@@ -126,9 +137,14 @@ class System:
     power_max_w: int | None = None
     """The most that the whole server takes at the wall, in watts."""
     rack_units: int | None = None
+    depth_mm: int | None = None
     weight_kg: float | None = None
     inlet_c: tuple[int, int] | None = None
     airflow_cfm: int | None = None
+    heat_btu_h: int | None = None
+    """Heat as the maker prints it; None: what follows from the power."""
+    liquid_share_pct: int | None = None
+    """Share of the heat that leaves by liquid."""
     cooling: str = ""
     aliases: tuple[str, ...] = ()
     note: str = ""
@@ -156,8 +172,12 @@ def spread_gpus(cpu: Cpu, count: int) -> tuple[SystemGpu, ...]:
     return tuple(places)
 
 
-def spread_nics(nic: str, count: int, gbit: int, gpus: int, prefix: str = "mlx5_") -> tuple[SystemNic, ...]:
+def spread_nics(
+    nic: str, count: int, gbit: int, gpus: int, prefix: str = "mlx5_", connector: str = ""
+) -> tuple[SystemNic, ...]:
     """Compute ports of which only the count is known: `mlx5_0` onwards, the GPUs shared out among them in order."""
+    model = nic_of(nic)
+    marks = frozenset({"nic", "rdma", "gpus", "label", "cage"})
     return tuple(
         SystemNic(
             role="compute",
@@ -165,9 +185,27 @@ def spread_nics(nic: str, count: int, gbit: int, gpus: int, prefix: str = "mlx5_
             rdma=f"{prefix}{index}",
             gpus=tuple(g for g in range(gpus) if g * count // gpus == index),
             gbit=gbit,
-            unverified=frozenset({"nic", "rdma", "gpus"}),
+            label=f"{prefix}{index}",
+            cage=f"{prefix}{index}",
+            connector=connector or (model.connector if model else ""),
+            unverified=marks if connector else marks | {"connector"},
         )
         for index in range(count)
+    )
+
+
+def _with_place(port: SystemNic) -> SystemNic:
+    """A port of a table with its label, cage and connector, from its device and its adapter where the row has none."""
+    if port.connector and port.label and port.cage:
+        return port
+    model = nic_of(port.nic)
+    label = port.label or port.rdma or port.netdev_eth
+    connector = port.connector or (model.connector if model else "")
+    guessed = {
+        name for name, value in (("label", port.label), ("cage", port.cage), ("connector", port.connector)) if not value
+    }
+    return replace(
+        port, label=label, cage=port.cage or label, connector=connector, unverified=port.unverified | guessed
     )
 
 
@@ -199,7 +237,7 @@ def _layout_nics() -> dict[str, tuple[SystemNic, ...]]:
     read = row_reader("system_nics.tsv", header, SystemNic)
     layouts: dict[str, list[SystemNic]] = {}
     for row in lines:
-        layouts.setdefault(row[0], []).append(read(row))
+        layouts.setdefault(row[0], []).append(_with_place(read(row)))
     return {layout: tuple(nics) for layout, nics in layouts.items()}
 
 
@@ -224,7 +262,7 @@ def _load(ident: str) -> System:
         gpus, nics = _measured_gpus(layout, cpu), _layout_nics().get(layout, ())
     else:
         gpus = spread_gpus(cpu, count)
-        nics = spread_nics(gpus=count, **assumed) if assumed else ()
+        nics = (*(spread_nics(gpus=count, **assumed) if assumed else ()), *_layout_nics().get(ident, ()))
         nearest = {index: nic.rdma for nic in nics for index in nic.gpus}
         gpus = tuple(replace(gpu, rdma=nearest.get(gpu.ordinal, "")) for gpu in gpus)
     domain = raw.pop("nvlink_domain", None)

@@ -19,7 +19,13 @@ from clustergen.records import replace
 
 SERVICE = "service"
 _SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
-_ROLES = {"compute": "fabric", "storage": "storage", "inband": "management", "management": "management"}
+_ROLES = {
+    "compute": "fabric",
+    "storage": "storage",
+    "inband": "management",
+    "management": "management",
+    "bmc": "management",
+}
 
 
 def _models(name: str) -> set[str]:
@@ -138,7 +144,8 @@ class TypeResolver:
         ethernet = fabric is not None and fabric.type != "infiniband"
         for port in base.nics:
             network = _ROLES[port.role]
-            interface = (port.netdev_eth if ethernet or network != "fabric" else port.netdev_ib) or None
+            infiniband = not ethernet and (network == "fabric" or port.link == "infiniband")
+            interface = (port.netdev_ib if infiniband else port.netdev_eth) or None
             if network == "fabric":
                 if fabric is not None and rail < len(fabric.interfaces):
                     interface = fabric.interfaces[rail]

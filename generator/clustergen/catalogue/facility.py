@@ -1,0 +1,87 @@
+"""Racks, power and cooling: figures that plans start from, and racks that are sold whole."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.records import record
+
+
+@record
+class FacilityFigure:
+    """One figure with its unit."""
+
+    key: str
+    value: float
+    unit: str
+    note: str = ""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether no source confirmed the figure."""
+        return "value" in self.unverified
+
+
+@record
+class RackSystem:
+    """A rack that is sold whole: compute trays, NVLink switch trays and power shelves on one busbar."""
+
+    id: str
+    name: str
+    system: str
+    """Id of its compute trays in `systems.system()`."""
+    trays: int
+    switch_trays: int
+    rack_units: int
+    width_mm: int
+    depth_mm: int
+    weight_kg: float
+    power_max_w: int
+    """Steady draw of the whole rack at full load, in watts."""
+    power_peak_w: int
+    """What short peaks reach, in watts."""
+    shelves: int
+    shelf_w: int
+    shelves_redundant: int
+    """Shelves that may fail: half of them, on the other feed."""
+    liquid_share_pct: int
+    """Share of the heat that leaves by liquid; the rest warms the room."""
+    inlet: str = ""
+    note: str = ""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+@cache
+def facility_figures() -> dict[str, FacilityFigure]:
+    """All figures by key."""
+    return {figure.key: figure for figure in table("facility.tsv", FacilityFigure)}
+
+
+def facility_value(key: str) -> float:
+    """The figure of that key, in the unit of its row in facility.tsv; KeyError for an unknown key."""
+    return facility_figures()[key].value
+
+
+@cache
+def rack_systems() -> dict[str, RackSystem]:
+    """All racks that are sold whole, by id."""
+    return {rack.id: rack for rack in table("rack_systems.tsv", RackSystem)}
+
+
+def rack_system_of(system: str) -> RackSystem | None:
+    """The rack that compute trays of this system id come in; None for servers that are sold alone."""
+    return next((rack for rack in rack_systems().values() if rack.system == system), None)
+
+
+def heat_btu_h(watts: float) -> float:
+    """Heat in BTU/h of `watts` of electrical power."""
+    return watts * facility_value("heat_btu")
+
+
+def airflow_cfm(watts: float) -> float:
+    """Cooling air in CFM that a room is sized with for `watts`, where the maker of the device prints no airflow."""
+    return watts / 1000 * facility_value("airflow_per_kw")
