@@ -69,7 +69,62 @@ def test_a_node_that_does_not_answer_is_no_drift(cluster: Cluster) -> None:
     cluster.says("n1.node_state", {"failed": True, "msg": "broken"})
     done = run(cluster, "apply", "--check", *_ANSIBLE)
     assert done.returncode == 3
-    assert done.stdout.splitlines()[-1] == "Plan: no changes, 1 node failed (n1)."
+    assert done.stdout.splitlines()[-3:] == [
+        "Plan: no changes on 3 of 4 nodes, 1 node failed and could not be compared (n1).",
+        "  n1: failed: broken",
+        "   hint: correct the cause, then run it again; --limit HOSTS selects nodes",
+    ]
+
+
+@pytest.mark.parametrize("verb", [("plan", "--against", "nodes"), ("apply",)], ids=" ".join)
+def test_where_no_node_can_be_reached_nothing_was_compared(cluster: Cluster, verb: tuple[str, ...]) -> None:
+    """A real ssh to a port of this machine that nobody listens on, as each of the nodes."""
+    (cluster.folder / "bin/ssh").unlink()
+    terminal, line = pty.openpty()
+    os.write(terminal, b"y\n")
+    closed = ("--", "-e", '{"ansible_host": "127.0.0.1", "ansible_port": 9, "ansible_ssh_args": ""}')
+    try:
+        done = run(cluster, *verb, *closed, stdin=line)
+    finally:
+        os.close(terminal)
+        os.close(line)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.splitlines()[-3:] == [
+        "Plan: nothing was compared, because none of 4 nodes could be reached.",
+        "  good[1-2],head,n1: unreachable: ssh: connect to port 9: Connection refused",
+        "   hint: check the addresses in the manifest, log in to one node with ssh, then run it again",
+    ]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("plan", "--against", "nodes"),
+        ("plan", "--against", "nodes", "--", "--limit", "head"),
+        ("apply", "--yes"),
+    ],
+    ids=" ".join,
+)
+def test_the_starter_connects_to_nobody(cluster: Cluster, verb: tuple[str, ...]) -> None:
+    (cluster.folder / "new").mkdir()
+    assert run(cluster, "init", "new").returncode == 0
+    done = run(cluster, verb[0], "new/manifest.yaml", *verb[1:])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "head,gpu[1-4] have addresses of 192.0.2.0/24" in done.stderr
+    assert not asked(cluster)
+
+
+def test_one_real_node_of_the_starter_can_be_asked(cluster: Cluster) -> None:
+    """The others keep the addresses of examples until they are installed."""
+    (cluster.folder / "new").mkdir()
+    assert run(cluster, "init", "new").returncode == 0
+    manifest = cluster.folder / "new/manifest.yaml"
+    text = manifest.read_text(encoding="utf-8").replace("192.0.2.0/24", "192.0.0.0/16")
+    manifest.write_text(text.replace("address: 192.0.2.10", "address: 192.0.3.10"), encoding="utf-8")
+    refused = run(cluster, "plan", "new", "--against", "nodes")
+    assert "gpu[1-4] have addresses of 192.0.2.0/24" in refused.stderr
+    done = run(cluster, "plan", "new", "--against", "nodes", "--", "--limit", "nobody")
+    assert "reach no machine" not in done.stderr
 
 
 def test_drift_as_json(cluster: Cluster) -> None:

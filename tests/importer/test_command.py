@@ -143,3 +143,31 @@ def test_an_unknown_release_is_a_wrong_use_as_for_lint(release: str) -> None:
         done = run(verb, FOLDERS / "university", "--slurm-version", release)
         code = done.exception.exit_code if isinstance(done.exception, ClustergenError) else done.exit_code
         assert code == 2, verb
+
+
+def test_bare_minutes_that_are_hardly_meant_are_marked(tmp_path: Path) -> None:
+    """They are imported as Slurm reads them, with what lint says of them."""
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=c\nSlurmctldHost=h\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=14\n"
+        "PriorityMaxAge=7-0\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 Default=YES\n",
+        encoding="utf-8",
+    )
+    done = run("import", tmp_path, "--slurm-version", "24.11")
+    assert done.exit_code == 0
+    message = "PriorityDecayHalfLife=14: a bare number is in minutes: past usage counts half after 14 minutes"
+    assert f'    # CHECK: {message}.\n    half_life: "00:14:00"\n' in done.stdout
+    assert "PriorityMaxAge" not in done.stdout
+    assert f"slurm.conf:4: {message} (write 14-0 for 14 days)\n" in done.stderr
+
+
+def test_mistakes_of_the_original_files_lead_to_lint(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=c\nSlurmctldHost=h\nNodeName=n1 CPUs=4\nNodeName=n1 CPUs=8\nPartitionName=p Nodes=n1\n",
+        encoding="utf-8",
+    )
+    done = run("import", tmp_path)
+    assert done.exit_code == 2
+    assert "host 'n1' is already defined by the entry 'n1' [host-duplicate]" in done.stderr
+    assert done.stderr.splitlines()[-1] == (
+        f"  hint: `clustergen lint {tmp_path}` shows mistakes of the original files at their lines"
+    )

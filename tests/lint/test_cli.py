@@ -48,6 +48,25 @@ def test_notes_alone_are_no_failure(folder: Path, capfd: pytest.CaptureFixture[s
     assert "the newest release" in err
 
 
+def test_what_other_releases_do_not_read_is_one_remark(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where the release is a guess; who names one is told of that one."""
+    more = "JobContainerType=job_container/tmpfs\nSchedulerParameters=defer_batch\n"
+    (folder / "slurm.conf").write_text(GOOD + more)
+    err = run(capfd, folder)[2].splitlines()
+    assert err[-2:] == [
+        "slurm.conf: read as Slurm 25.05, the newest release that reads the most of it; --slurm-version names another.",
+        "Other releases do not read all of it: 22.05: SchedulerParameters=defer_batch (slurm.conf:8); "
+        "25.11 and newer: JobContainerType=job_container/tmpfs (slurm.conf:7).",
+    ]
+    assert "Other releases" not in run(capfd, folder, "--slurm-version", "25.05")[2]
+    (folder / "slurm.conf").write_text(GOOD + "MetricsType=metrics/openmetrics\nMetricsType=metrics/openmetrics\n")
+    assert run(capfd, folder)[2].splitlines()[-1] == (
+        "Other releases do not read all of it: 22.05 to 25.05: MetricsType (slurm.conf:7)."
+    )
+    (folder / "slurm.conf").write_text(GOOD)
+    assert "Other releases" not in run(capfd, folder)[2]
+
+
 def test_formats_for_programs_go_to_stdout(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "slurm.conf").write_text(GOOD + "Foo=1\n")
     code, out, err = run(capfd, folder, "--format", "json")

@@ -132,7 +132,7 @@ slurm:
             "AccountingStorageHost: db",
             "64GiB",
             "slurm has no key 'AccountingStorageHost'",
-            "remove AccountingStorageHost: clustergen derives it from the role slurm-accounting",
+            "remove it: clustergen derives AccountingStorageHost from the role slurm-accounting",
         ),
         ("build: auto", "128", "node_types.cpu.memory: 128 has no unit", "write 128GiB"),
         (

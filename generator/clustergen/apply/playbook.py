@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,6 +20,7 @@ _BANNER = re.compile(r"PLAY RECAP \*+")
 _RECAP = re.compile(r"(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+) +skipped=\d+")
 _STEP = re.compile(r" *\d+ s  .*")  # a play, with the seconds since the run began
 _TITLE = re.compile(r"(\S.*)  \[\d+ s\]")  # a task, with the same
+_FAILURE = re.compile(r"  (\S+) +(unreachable|failed): (.*)")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -33,7 +34,9 @@ class Check:
     changed: tuple[str, ...]
     """Hosts that an apply would change."""
     failed: tuple[str, ...]
-    """Hosts that did not answer, or not as they should."""
+    """Hosts that did not answer, or not as they should: they were not compared."""
+    causes: Mapping[str, str]
+    """Why each of these failed, as ansible-playbook reports it: `unreachable: …` or `failed: …`."""
     fingerprint: str
     """SHA-256 of what each node answered, in whatever order they did."""
 
@@ -92,8 +95,10 @@ def result(status: int, lines: Sequence[str]) -> Check:
     failed = tuple(host for host, (_, unreachable, failures) in recap.items() if unreachable or failures)
     changed = tuple(host for host, (changes, _, _) in recap.items() if changes and host not in failed)
     unchanged = tuple(host for host in recap if host not in (*failed, *changed))
+    reports = [match.groups() for line in lines[:banner] if (match := _FAILURE.fullmatch(line))]
+    causes = {host: f"{outcome}: {text}" for host, outcome, text in reports if host in failed}
     answers = json.dumps([sorted(recap.items()), _answers(lines[:banner])])
-    return Check(status, unchanged, changed, failed, sha256(answers.encode()).hexdigest())
+    return Check(status, unchanged, changed, failed, causes, sha256(answers.encode()).hexdigest())
 
 
 def _answers(lines: Sequence[str]) -> list[list[list[str]]]:

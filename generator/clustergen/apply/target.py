@@ -10,8 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from clustergen import compile as compiler
+from clustergen.catalogue.network import documentation_network
 from clustergen.compile import Compiled
-from clustergen.diagnostics import Diagnostic
+from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.render.tree import Tree
 from clustergen.render.write import write
@@ -45,6 +47,29 @@ class Target:
     def tree_digest(self) -> str:
         """SHA-256 of the lock file, which has the digest of every file."""
         return sha256(self.tree.lock()).hexdigest()
+
+    def require_addresses(self, *, is_limited: bool) -> None:
+        """Raises ClustergenError where nodes have addresses of documentation, as in the manifest of `clustergen init`.
+
+        `is_limited`: the run may be for some of the nodes only, so that one real address is enough.
+        """
+        assert self.compiled.cluster is not None
+        real, examples, blocks = 0, [], set()
+        for group in self.compiled.cluster.groups:
+            for host, address in zip(group.hosts, group.addresses, strict=False):
+                block = documentation_network(address)
+                if block is None:
+                    real += 1
+                else:
+                    examples.append(host)
+                    blocks.add(str(block))
+        if examples and not (real and is_limited):
+            raise ClustergenError(
+                f"{self.manifest}: {compress(examples)} {'has' if len(examples) == 1 else 'have'} addresses of "
+                f"{', '.join(sorted(blocks))}, which are for documentation and reach no machine",
+                "write the addresses of your nodes: networks.management.cidr and address of each entry of nodes",
+                2,
+            )
 
     def write(self) -> int:
         """Renders into `directory`; how many files changed there."""

@@ -1,8 +1,9 @@
-"""Ports that services listen on."""
+"""Ports that services listen on, and networks that no machine is in."""
 
 from __future__ import annotations
 
 from functools import cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from clustergen.catalogue.tables import NOTHING, table
 from clustergen.records import record
@@ -32,3 +33,24 @@ def ports() -> dict[str, Port]:
 def port(name: str) -> Port | None:
     """The port of that name, such as `slurmctld` or `dcgm-exporter`."""
     return ports().get(name)
+
+
+@record
+class DocumentationNetwork:
+    """A network that is reserved for examples."""
+
+    network: str
+
+
+@cache
+def _documentation_networks() -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(row.network) for row in table("documentation_networks.tsv", DocumentationNetwork))
+
+
+def documentation_network(address: str) -> IPv4Network | IPv6Network | None:
+    """The network reserved for examples that an address is in; None for any other address, and for a name."""
+    try:
+        number = ip_address(address)
+    except ValueError:
+        return None
+    return next((network for network in _documentation_networks() if number in network), None)

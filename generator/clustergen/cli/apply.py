@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from clustergen.apply import playbook, saved
+from clustergen.apply.summary import summary
 from clustergen.cli import output
 from clustergen.cli.arguments import default_manifest, manifest_path, refuse_standard_input
-from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require, summary
+from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require
 from clustergen.diagnostics import ClustergenError
 
 _NOT_APPLIED, _FAILED = 1, 3  # exit codes
@@ -58,11 +59,12 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
         click.echo(f"\n{summary(check)}")
         if only_check:
             sys.exit(_FAILED if check.failed else 1 if check.changed else 0)
-        if not check.changed and not check.failed:
-            sys.exit(0)
+        if not check.changed:
+            sys.exit(_FAILED if check.failed else 0)
         if not yes and not click.confirm(f"Apply to the nodes of {planned.name}?"):
             output.remark("not applied")
             sys.exit(_NOT_APPLIED)
+    planned.require_addresses(is_limited=bool(options))
     changed = planned.write()
     output.remark(f"{planned.directory}: {changed or 'no'} file{'' if changed == 1 else 's'} changed")
     status = playbook.run(planned.directory, options)

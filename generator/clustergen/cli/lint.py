@@ -107,6 +107,8 @@ def _may_suppress(diagnostic: Diagnostic) -> bool:
 
 def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
     """What was read and as what, what was not reported, and what --fix did or would do."""
+    from clustergen.lint.release import others
+
     if made:
         yield f"{made} put right."
     reported = set(judged.reported)
@@ -115,6 +117,8 @@ def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
     read = ", ".join(report.read) or report.path.name
     guessed = ", the newest release that reads the most of it; --slurm-version names another" if report.guessed else ""
     yield f"{read}: read as Slurm {report.release}{guessed}."
+    if report.guessed and (unread := others(report.folder, report.release)):
+        yield f"Other releases do not read all of it: {unread}."
     yield from judged.remarks()
     if report.unread and report.path.is_dir():
         yield f"not looked at: {', '.join(report.unread)}."

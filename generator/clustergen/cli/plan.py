@@ -12,13 +12,14 @@ import click
 
 from clustergen.apply import playbook, saved
 from clustergen.apply.playbook import Check
+from clustergen.apply.summary import summary
 from clustergen.apply.target import Target, target
 from clustergen.cli import diff, output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
 from clustergen.cli.writing import write_all
-from clustergen.diagnostics import ClustergenError, printable
+from clustergen.diagnostics import ClustergenError
 
 NODES = "nodes"
 FOR_ANSIBLE = "clustergen.ansible"
@@ -77,6 +78,7 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         check = ask(planned, arguments, data=form == "json")
         if form == "json":
             output.findings(saved.document(planned, against, check=check, arguments=arguments).decode())
+            output.remark(summary(check))
         else:
             click.echo(f"\n{summary(check)}")
         status = _FAILED if check.failed else 1 if check.changed else 0
@@ -105,6 +107,7 @@ def require(manifest: Path) -> Target:
 
 def ask(planned: Target, arguments: tuple[str, ...], *, data: bool = False) -> Check:
     """Runs the playbook in check mode on a copy of the tree; its output goes to stderr where stdout is for data."""
+    planned.require_addresses(is_limited=bool(arguments))
     colour = output.colour(sys.stderr if data else sys.stdout)
 
     def echo(line: str) -> None:
@@ -120,17 +123,6 @@ def _compared(against: str, manifest: Path) -> diff.Compared:
     except ClustergenError as err:
         hint = f"`clustergen plan {manifest} --against nodes` compares with the nodes, --against DIRECTORY with a tree"
         raise ClustergenError(err.message, f"{err.hint}\n   {hint}" if err.hint else hint, err.exit_code) from None
-
-
-def summary(check: Check) -> str:
-    """`Plan: 2 of 8 nodes to change, 1 node failed.`"""
-    noun = "node" if check.hosts == 1 else "nodes"
-    text = f"{len(check.changed)} of {check.hosts} {noun} to change" if check.changed else "no changes"
-    if check.failed:
-        text += (
-            f", {len(check.failed)} {'node' if len(check.failed) == 1 else 'nodes'} failed ({', '.join(check.failed)})"
-        )
-    return printable(f"Plan: {text}.")
 
 
 def _old_side(against: str, manifest: Path) -> str:

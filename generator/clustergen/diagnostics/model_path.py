@@ -18,6 +18,7 @@ from clustergen.diagnostics.model import ManifestPath
 from clustergen.records import record
 
 _FAR = 8
+_MOST_PLACES = 3
 _LISTS = (list, tuple, set, frozenset, Sequence)
 
 
@@ -74,6 +75,12 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+def has_switch(kind: Any) -> bool:
+    """Whether an annotation is of a section that `enabled` turns on and off."""
+    plain = _plain(kind)[0]
+    return _is_model(plain) and "enabled" in plain.model_fields
+
+
 @lru_cache(maxsize=4)
 def places_of_keys(model: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
     """For each key anywhere below a model, the sections that have it: `max_time` → `slurm.partitions.<name>`."""
@@ -81,6 +88,34 @@ def places_of_keys(model: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
     for section, key in _walk(model, "", ()):
         places.setdefault(key, []).append(section)
     return {key: tuple(dict.fromkeys(sections)) for key, sections in places.items()}
+
+
+def places_for(model: type[BaseModel], path: ManifestPath) -> list[str]:
+    """The few sections that the unknown key at the end of `path` may have been meant for, best of all its own ones."""
+    places = [place for place in places_of_keys(model).get(str(path[-1]), ()) if place]
+    section = section_of(model, path[:-1])
+    if not section and len(places) > _MOST_PLACES:
+        shallow = [place for place in places if "." not in place]
+        return shallow if len(shallow) == 1 else []
+    if not section:
+        return places
+    places = [place for place in places if place != section]  # another kind of entry has it
+    if inner := [place for place in places if place.startswith(f"{section}.")]:
+        return inner if len(inner) <= _MOST_PLACES else []
+    if len(places) > 1:  # a common word: what is far away was not meant
+        places = [place for place in places if place.partition(".")[0] == section.partition(".")[0]]
+    return places if len(places) <= _MOST_PLACES else []
+
+
+def section_of(model: type[BaseModel], path: ManifestPath) -> str | None:
+    """A section as `places_of_keys` names it: `slurm.qos.<name>`; empty for the top level, None where none is there."""
+    names = [part for part in path if isinstance(part, str)]
+    sections = {place for places in places_of_keys(model).values() for place in places}
+    for section in sorted(sections):
+        parts = section.split(".") if section else []
+        if len(parts) == len(names) and all(part in (name, "<name>") for part, name in zip(parts, names, strict=True)):
+            return section
+    return None
 
 
 def choices_of(kind: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import Located, choices_of, follow, keys_of, places_of_keys
+from clustergen.diagnostics.model_path import Located, choices_of, follow, has_switch, keys_of, places_for, section_of
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]
@@ -59,7 +59,6 @@ _BOUNDS = {
 }
 _MOST_ERRORS = 1000
 _MOST_KEYS = 15
-_MOST_PLACES = 3
 
 
 def findings_of(
@@ -119,7 +118,7 @@ class _Translator:
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
             return self._not_allowed(at.path, error["input"], allowed)
         if kind in _EXPECTED:
-            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"])
+            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], has_switch(at.kind))
         if kind in _BOUNDS:
             return self._out_of_bounds(at, error)
         if kind == "string_pattern_mismatch":
@@ -140,11 +139,12 @@ class _Translator:
         unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
         hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused)
         if hint is None:
-            places = [place for place in places_of_keys(self.model).get(key, ()) if place]
-            if 0 < len(places) <= _MOST_PLACES:
+            if places := places_for(self.model, at.path):
                 hint = f"move {quote(key)} to {' or '.join(places)}"
-            elif 0 < len(keys) <= _MOST_KEYS:
+            elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
                 hint = f"use one of {', '.join(keys)}"
+            elif section_path := section_of(self.model, at.path[:-1]):
+                hint = f"run `clustergen explain {section_path.replace('.<name>', '')}` to list its keys"
         return Finding("key-unknown", at.path, message, hint, key=True)
 
     def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
@@ -168,11 +168,14 @@ class _Translator:
         hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"use {one_of(allowed)}"
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
-    def _wrong_type(self, path: ManifestPath, expected: list[str], value: Any) -> Finding:
+    def _wrong_type(
+        self, path: ManifestPath, expected: list[str], value: Any, is_section_with_switch: bool = False
+    ) -> Finding:
         text = self.text_of(path) or ""
         actual = "but is empty" if value is None else f"not {self._shown(value, text)}"
         message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
-        return Finding("type-wrong", path, message, _type_hint(expected, value, text))
+        switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
+        return Finding("type-wrong", path, message, switch or _type_hint(expected, value, text))
 
     def _shown(self, value: Any, text: str) -> str:
         if isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from clustergen.importer.accounting import import_slurmdbd
 from clustergen.importer.accounts import import_accounts
 from clustergen.importer.comparing import Comparison
 from clustergen.importer.controllers import import_accounting, import_controllers
+from clustergen.importer.doubts import mark_doubts
 from clustergen.importer.draft import Draft, Note
 from clustergen.importer.files import import_files
 from clustergen.importer.fitting import fit
@@ -52,6 +53,8 @@ class ImportResult:
     compared: tuple[Comparison, ...]
     refused: tuple[Refusal, ...] = ()
     """What Slurm refuses of the rendered files."""
+    source: str = ""
+    """The path that was imported."""
 
     @property
     def same(self) -> bool:
@@ -102,6 +105,7 @@ def import_folder(
         draft.note("left-out", words, place)
     _begin(draft, originals, path, os, accounts)
     import_settings(draft, originals)
+    mark_doubts(draft, originals, CHECK)
     machines = Machines(draft, originals)
     machines.take()
     import_controllers(draft, originals, machines)
@@ -126,6 +130,7 @@ def import_folder(
         fitted.errors,
         fitted.compared,
         fitted.refused,
+        str(path),
     )
 
 

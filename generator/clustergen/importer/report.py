@@ -43,6 +43,7 @@ def _verdict(result: ImportResult) -> Iterator[str]:
         for error in result.errors:
             where = f"line {error.place.line}: " if error.place and error.place.line else ""
             yield f"  {where}{error.message} [{error.code}]"
+        yield f"  hint: `clustergen lint {result.source}` shows mistakes of the original files at their lines"
         return
     if result.unread:
         yield (

@@ -2,55 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease, since
-from clustergen.slurmconf.config import Config
+from clustergen.records import record
 from clustergen.slurmconf.folder import Folder
 
 _OLDEST = since("cgroup-v2")
+_MOST_NAMES = 6  # of one line
+
+
+@record
+class Unread:
+    """A key, plugin or word that some releases do not read."""
+
+    place: str
+    """`slurm.conf:12`, where it stands first."""
+    name: str
+    releases: tuple[SlurmRelease, ...]
+    """Those that do not read it, the oldest first."""
 
 
 def guess(folder: Folder) -> SlurmRelease:
     """The newest release that reads the most of their keys, plugins and words."""
-    releases = [release for release in slurm.read_releases() if release >= _OLDEST]
-    refused = dict.fromkeys(releases, 0)
+    refused = dict.fromkeys(_releases(), 0)
+    for one in unread(folder):
+        for release in one.releases:
+            refused[release] += 1
+    return max(refused, key=lambda release: (-refused[release], release))
+
+
+def others(folder: Folder, release: SlurmRelease) -> str:
+    """What other releases do not read, in one line; empty where they read what `release` reads."""
+    parts: dict[tuple[SlurmRelease, ...], dict[str, None]] = {}
+    for one in unread(folder):
+        if release in one.releases:
+            continue
+        names = parts.setdefault(one.releases, {})
+        if f"{one.name.partition('=')[0]} ({one.place})" not in names:  # a key that is not read has no words
+            names[f"{one.name} ({one.place})"] = None
+    return "; ".join(f"{_span(rest)}: {_listed(list(names))}" for rest, names in sorted(parts.items()))
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _span(some: tuple[SlurmRelease, ...]) -> str:
+    """`22.05 to 23.11`, `24.05 and newer`, `23.02, 25.11`."""
+    releases = _releases()
+    first, last = releases.index(some[0]), releases.index(some[-1])
+    if len(some) == 1 and last < len(releases) - 1:
+        return str(some[0])
+    if last - first + 1 != len(some):
+        return ", ".join(map(str, some))
+    return f"{some[0]} and newer" if last == len(releases) - 1 else f"{some[0]} to {some[-1]}"
+
+
+def unread(folder: Folder) -> Iterator[Unread]:
+    """What at least one release does not read, each key once in a block."""
+    releases = _releases()
     for file in slurm.files():
         config = folder.config(file)
-        if config is not None:
-            _count(file, config, refused)
-    return max(releases, key=lambda release: (-refused[release], release))
+        seen: set[tuple[str, str]] = set()
+        for line in config.lines if config is not None else ():
+            block = ""
+            for index, pair in enumerate(line.pairs):
+                cell = (block, pair.key.lower())
+                key = slurm.key(file, pair.key, block)
+                if index == 0:
+                    block = key.key if key else pair.key
+                if cell in seen or key is None:
+                    continue
+                seen.add(cell)
+                place = f"{line.file}:{pair.key_at.line}"
+                if lacking := tuple(r for r in releases if key.state(r) in ("too-new", "removed", "refused")):
+                    yield Unread(place, key.key, lacking)
+                if file == "slurm.conf" and not cell[0]:
+                    yield from _words(place, key.key, pair.value, releases)
+
+
+def _releases() -> tuple[SlurmRelease, ...]:
+    return tuple(sorted(release for release in slurm.read_releases() if release >= _OLDEST))
 
 
 def newest() -> SlurmRelease:
     return max(slurm.read_releases())
 
 
-def _count(file: str, config: Config, refused: dict[SlurmRelease, int]) -> None:
-    """Adds, for every release, what it does not read of one file."""
-    seen: set[tuple[str, str]] = set()
-    for line in config.lines:
-        block = ""
-        for index, pair in enumerate(line.pairs):
-            cell = (block, pair.key.lower())
-            key = slurm.key(file, pair.key, block)
-            if index == 0:
-                block = key.key if key else pair.key
-            if cell in seen or key is None:
-                continue
-            seen.add(cell)
-            for release in refused:
-                refused[release] += key.state(release) in ("too-new", "removed", "refused")
-            if file == "slurm.conf" and not cell[0]:
-                _count_words(key.key, pair.value, refused)
-
-
-def _count_words(key: str, text: str, refused: dict[SlurmRelease, int]) -> None:
+def _words(place: str, key: str, text: str, releases: Sequence[SlurmRelease]) -> Iterator[Unread]:
     for word in text.split(","):
         plugin = slurm_values.plugin(key, word) if word and slurm_values.has_plugins(key) else None
         token = slurm_values.token(key, word) if word.strip() else None
         for entry in (plugin, token):
-            for release in refused if entry else ():
-                refused[release] += entry is not None and entry.state(release) in ("too-new", "removed")
+            lacking = tuple(r for r in releases if entry and entry.state(r) in ("too-new", "removed"))
+            if lacking:
+                yield Unread(place, f"{key}={word.strip()}", lacking)
 
 
 def named(text: str) -> SlurmRelease:

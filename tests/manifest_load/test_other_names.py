@@ -1,0 +1,119 @@
+"""Hints for names that people know from Slurm, sacctmgr and guides, and that the manifest has another name for."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen import compile as compiler
+from clustergen.catalogue.other_names import OtherName
+from clustergen.catalogue.tables import table
+from clustergen.cli.init import STARTER
+from clustergen.diagnostics.model_path import places_of_keys, section_of
+from clustergen.manifest.model import Manifest
+
+ROWS = tuple(table("other_names.tsv", OtherName))
+
+
+@cache
+def starter() -> Any:
+    return yaml.safe_load(STARTER.read_text(encoding="utf-8"))
+
+
+def hints(path: str, value: Any = "x") -> list[str | None]:
+    """What is hinted at where the starter manifest has a value at `path`; an entry of nodes is named by its number."""
+    data = copy.deepcopy(starter())
+    *above, name = path.split(".")
+    section = data
+    for part in above:
+        section = section[int(part)] if isinstance(section, list) else section.setdefault(part, {})
+    section[name] = value
+    text = yaml.safe_dump(data, sort_keys=False).encode()
+    return [one.hint for one in compiler.validate(Path("m.yaml"), raw=text).diagnostics if one.code == "key-unknown"]
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        # Slurm's keys, as slurm.conf has them or with _
+        ("slurm.MaxJobCount", "write slurm.scheduler.max_jobs"),
+        ("slurm.max_job_count", "write slurm.scheduler.max_jobs"),
+        ("slurm.select_type", "write slurm.resources.select"),
+        ("slurm.prolog", "write slurm.scripts.prolog"),
+        ("slurm.slurmctld_host", "remove it: clustergen derives SlurmctldHost from the role slurm-controller"),
+        ("slurm.licenses", "write Licenses under slurm.options: it is a key of slurm.conf"),
+        ("slurm.MaxTime", "write slurm.partitions.<name>.max_time"),
+        ("slurm.RealMemory", "write node_types.<name>.memory"),
+        ("slurm.max_concurrent_jobs", "set the limit in a QOS: slurm.qos.NAME.max_jobs_per_user"),
+        ("slurm.bf_max_job_test", "add bf_max_job_test to slurm.scheduler.parameters"),
+        ("slurm.priority.type", "write PriorityType under slurm.options: it is a key of slurm.conf"),
+        ("slurm.priority.weight_fairshare", "write slurm.priority.weights.fairshare"),
+        ("slurm.priority.decay_half_life", "write slurm.priority.half_life"),
+        ("slurm.preemption.type", "write slurm.preemption.by"),
+        ("slurm.topology.type", "write slurm.topology.plugin"),
+        ("slurm.accounting.storage_host", "write slurm.accounting.database_host"),
+        ("slurm.partitions.batch.MaxTime", "write max_time"),
+        ("slurm.partitions.batch.preempt_mode", "write preempt"),
+        ("node_types.gpu.RealMemory", "write memory"),
+        ("node_types.gpu.tmp_disk", "write TmpDisk under slurm_options of a node type: it is a key of a NodeName line"),
+        ("nodes.1.RealMemory", "write node_types.<name>.memory"),
+        ("nodes.1.Feature", "write features"),
+        # sacctmgr's
+        ("slurm.qos.normal.GrpTRES", "write group_tres"),
+        ("slurm.qos.normal.MaxTRESPU", "write max_tres_per_user"),
+        ("slurm.qos.normal.LimitFactor", "write it under options, as LimitFactor"),
+        ("slurm.accounts.a.GrpTRESMins", "write group_tres_minutes"),
+        ("slurm.accounts.a.user_limits.u.MaxJobs", "write max_jobs"),
+        # everyday words
+        ("node_types.gpu.cores", "write cpu.cores_per_socket, and cpu.sockets"),
+        ("slurm.qos.normal.max_tres", "write max_tres_per_job, max_tres_per_user or group_tres"),
+        ("slurm.partitions.batch.time_limit", "write max_time"),
+        ("nodes.1.ip", "write address"),
+        # the same key in another section, the nearest one
+        ("node_types.gpu.mig", "move 'mig' to node_types.<name>.gpus"),
+        ("nodes.1.bmc", "move 'bmc' to nodes.addresses"),
+        ("qos", "move 'qos' to slurm"),
+        # nothing near
+        ("slurm.partitions.batch.zzz", "run `clustergen explain slurm.partitions` to list its keys"),
+        ("networks.zzz", "use one of management, bmc, fabric, storage"),
+    ],
+)
+def test_what_is_called_otherwise_is_named(path: str, hint: str) -> None:
+    assert hints(path) == [hint]
+
+
+def test_alerts_are_no_field() -> None:
+    (hint,) = hints("monitoring.alerts", [])
+    assert hint is not None
+    assert hint.startswith("write thresholds")
+
+
+def test_a_switch_of_a_section_is_its_key_enabled() -> None:
+    data = starter() | {"monitoring": {"dcgm": True}}
+    (wrong,) = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
+    assert (wrong.message, wrong.hint) == ("monitoring.dcgm must be a mapping, not true", "write {enabled: true}")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.section}.{row.name}")
+def test_a_row_is_of_a_section_that_lacks_the_name(row: OtherName) -> None:
+    section = row.section.split(".") if row.section else []
+    assert section_of(Manifest, tuple(section)) == row.section
+    keys = [key for key, places in places_of_keys(Manifest).items() if row.section in places]
+    assert keys
+    assert row.name not in [key.replace("_", "") for key in keys]
+    assert row.name == row.name.lower().replace("_", "").replace("-", "")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.section}.{row.name}")
+def test_a_hint_names_fields_that_there_are(row: OtherName) -> None:
+    places = places_of_keys(Manifest)
+    for word in re.findall(r"[a-z]\w*(?:\.(?:<name>|\w+))+|[a-z]+(?:_[a-z]+)+", row.hint.replace("prometheus.yml", "")):
+        *section, key = word.removesuffix(".<name>").split(".")
+        inner = ".".join(filter(None, (row.section, *section)))
+        assert {".".join(section), inner} & set(places[key]) or (not section and key in places), word
