@@ -15,11 +15,8 @@ from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.hostlist import compress
 from clustergen.records import record
-from clustergen.render.tree import Tree
+from clustergen.render.tree import RENDERED, Tree
 from clustergen.render.write import write
-
-RENDERED = "rendered"
-"""The directory of a tree, beside its manifest."""
 
 
 @record

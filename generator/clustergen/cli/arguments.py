@@ -15,9 +15,9 @@ import click
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
-from clustergen.render.tree import LOCK
+from clustergen.manifest import MANIFEST
+from clustergen.render.tree import LOCK, RENDERED
 
-MANIFEST = "manifest.yaml"
 STDIN = Path("-")
 _HEAD = 100_000
 _MANIFEST_KEY = re.compile(r"^(?:name|os|networks|node_types|nodes|slurm|catalogue):(?:\s|$)", re.MULTILINE)
@@ -115,13 +115,13 @@ def refuse_standard_input(path: Path) -> None:
 def tree_path(path: Path) -> Path:
     """The rendered tree of a manifest or of a cluster's directory; any other path as it is."""
     if path.is_dir():
-        return path / "rendered" if (path / MANIFEST).exists() and not (path / LOCK).exists() else path
-    return path.parent / "rendered" if kind_of(path) == "manifest" else path
+        return path / RENDERED if (path / MANIFEST).exists() and not (path / LOCK).exists() else path
+    return path.parent / RENDERED if kind_of(path) == "manifest" else path
 
 
 def default_tree() -> Path:
     """The rendered tree in the current directory, or that it is. Raises UsageError where there is none."""
-    for path in (Path("rendered"), Path()):
+    for path in (Path(RENDERED), Path()):
         if (path / LOCK).exists():
             return path
     raise click.UsageError("no rendered tree in this directory: name one, or write one with `clustergen render`")

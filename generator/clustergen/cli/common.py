@@ -49,6 +49,14 @@ def compiled_from(manifest: Path) -> Compiled:
     return validate(manifest)
 
 
+def valid(manifest: Path) -> Compiled:
+    """A valid manifest; the verb ends with the findings of one that is not."""
+    compiled = compiled_from(manifest)
+    if not compiled.ok:
+        refuse(compiled, compiled.diagnostics)
+    return compiled
+
+
 def show(
     compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic], form: str, suppressed: Sequence[Suppressed] = ()
 ) -> int:

@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from clustergen import compile as compiler
-from clustergen.cli.arguments import MANIFEST, STDIN, manifest_path
-from clustergen.cli.common import compiled_from, refuse
+from clustergen.cli.arguments import STDIN, manifest_path
+from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.pages import page
-from clustergen.render.tree import RenderedFile, Tree
+from clustergen.manifest import MANIFEST
+from clustergen.render.tree import RENDERED, RenderedFile, Tree
 
 _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
@@ -95,16 +96,8 @@ def _field(manifest: Path, word: str, form: str, shown: str) -> None:
     answer = about(word)
     if isinstance(answer, str):
         raise ClustergenError(f"the manifest has no field '{word}'", hint=answer or None, exit_code=2)
-    reached = reach(_compiled(manifest), answer.steps, manifest.name, shown)
+    reached = reach(valid(manifest), answer.steps, manifest.name, shown)
     click.echo((json_of_field if form == "json" else text_of_field)(answer, reached), nl=False)
-
-
-def _compiled(manifest: Path) -> compiler.Compiled:
-    """A valid manifest; otherwise what is wrong with it is shown, and exit code 2."""
-    compiled = compiled_from(manifest)
-    if not compiled.ok:
-        refuse(compiled, compiled.diagnostics)
-    return compiled
 
 
 def _in_manifest(manifest: Path, query: str, form: str) -> None:
@@ -122,7 +115,7 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     if first > last or last - first >= _MOST:
         raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
     numbers = range(first, last + 1) if match else ()
-    compiled = _compiled(manifest)
+    compiled = valid(manifest)
     assert compiled.cluster is not None
     if manifest == STDIN:  # its tree and its site's files are where a manifest.yaml would have them
         manifest = Path(MANIFEST)
@@ -138,4 +131,4 @@ def _in_whole_tree(compiled: compiler.Compiled, manifest: Path, path: str) -> tu
     tree, diagnostics = compiler.render(compiled, manifest)
     if tree is None:
         refuse(compiled, diagnostics)
-    return tree, find(tree, path, manifest.parent / "rendered")
+    return tree, find(tree, path, manifest.parent / RENDERED)

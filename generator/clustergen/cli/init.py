@@ -9,6 +9,7 @@ import click
 from clustergen.cli.output import remark
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import ClustergenError
+from clustergen.manifest import MANIFEST
 from clustergen.manifest.schema import json_schema_text
 
 STARTER = Path(__file__).with_name("starter.yaml")
@@ -16,13 +17,13 @@ SCHEMA = "clustergen.schema.json"
 
 
 @click.command("init")
-@click.argument("path", type=click.Path(path_type=Path), default="manifest.yaml")
+@click.argument("path", type=click.Path(path_type=Path), default=MANIFEST)
 def command(path: Path) -> None:
     """Write a commented starter manifest to PATH (manifest.yaml by default, or in the folder that PATH is).
 
     A manifest that is there is left alone. The schema beside it, clustergen.schema.json, is written anew.
     """
-    manifest = path / "manifest.yaml" if path.is_dir() else path
+    manifest = path / MANIFEST if path.is_dir() else path
     if manifest.exists() or manifest.is_symlink():
         raise ClustergenError(f"{manifest} is there already", hint="name another: clustergen init other.yaml")
     try:

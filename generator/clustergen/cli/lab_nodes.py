@@ -12,6 +12,7 @@ import click
 
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
+from clustergen.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from clustergen.lab.work import Work
@@ -37,7 +38,7 @@ def current(lab: str | None, *, is_up: bool = True) -> Work:
             raise ClustergenError(f"lab {name} is not up", "clustergen lab list")
         return Work(name)
     running = labs()
-    manifest = Path("manifest.yaml").absolute()
+    manifest = Path(MANIFEST).absolute()
     running = [work for work in running if work.origin() == manifest] or running
     if len(running) == 1:
         return running[0]
@@ -87,9 +88,11 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
         raise ClustergenError(f"{work.manifest} is not valid", f"clustergen lab apply --name {work.name}")
     addresses = {host: ip for group in cluster.groups for host, ip in run.addresses(group)}
     roles = {host: ", ".join(group.roles) for group in cluster.groups for host in group.hosts}
-    for row in sorted(nodes.running(engine, work), key=lambda row: list(addresses).index(row["node"])):
-        host = row["node"]
-        click.echo(f"{host:16} {addresses[host]:16} {row['state']:10} {roles[host]}")
+    order = {host: index for index, host in enumerate(addresses)}
+    for row in sorted(nodes.running(engine, work), key=lambda row: order.get(row["node"], len(order))):
+        host = row["node"]  # that of a lab which has shrunk since is in the manifest no more
+        role = roles.get(host, "not in the manifest")
+        click.echo(f"{host:16} {addresses.get(host, '-'):16} {row['state']:10} {role}")
     click.echo(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
     for controller in cluster.controllers[:1]:
         answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
@@ -147,13 +150,10 @@ def stop(lab: str | None, name: str | None) -> None:
 @_lab
 def start(lab: str | None, name: str | None) -> None:
     """Start the containers of a lab that were stopped."""
-    from clustergen.lab import nodes, run
+    from clustergen.lab import run
 
     work = current(lab if name is None else name)
-    engine = run.engine_of(work)
-    stopped = [row for row in nodes.running(engine, work) if row["state"] != "running"]
-    nodes.wake(engine, stopped, lambda node: remark(f"  {node}"))
-    click.echo(f"{len(stopped)} nodes of {work.name} started")
+    click.echo(f"{run.start(work, lambda node: remark(f'  {node}'))} nodes of {work.name} started")
 
 
 @click.command("down")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustergen.cli.arguments import manifest_argument, manifest_path
-from clustergen.cli.common import refuse
+from clustergen.cli.common import valid
 from clustergen.cli.complete import rows
 from clustergen.cli.lab_nodes import cluster_name, current
 from clustergen.cli.output import remark
@@ -118,15 +118,6 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     sys.exit(run.apply(lab, arguments))
 
 
-def _compiled(manifest: Path) -> Any:
-    from clustergen.compile import validate
-
-    compiled = validate(manifest)
-    if not compiled.ok:
-        refuse(compiled, compiled.diagnostics)
-    return compiled
-
-
 def _wish(
     scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
     slurm: str | None = None, variables: tuple[str, ...] = (), engine: str | None = None,
@@ -146,7 +137,8 @@ def _lab(manifest: Path, name: str | None, wish: Any) -> Any:
     from clustergen.lab import run
     from clustergen.lab.work import Work
 
-    compiled = _compiled(manifest)
+    compiled = valid(manifest)
+    assert compiled.cluster is not None
     wish = wish.over(run.Wish.read(Work(name or compiled.cluster.name).wish))
     lab = run.prepare(compiled, manifest, name, wish)
     wish.write(lab.work.wish)

@@ -17,6 +17,7 @@ from clustergen.cli.output import findings, remark
 from clustergen.diagnostics import ClustergenError, exit_code
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
+from clustergen.render.tree import RENDERED
 from clustergen.render.write import write
 
 
@@ -44,7 +45,7 @@ def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: 
     result = Result([], [], [])
     status = 0
     for manifest in manifests:
-        directory = manifest.parent / "rendered" if output is None else Path(output)
+        directory = manifest.parent / RENDERED if output is None else Path(output)
         status = max(status, _render(manifest, directory, check, form, result))
     if form != "text" and (text := differences.document(form, result)):
         findings(text)  # one document, however many manifests there are

@@ -6,59 +6,11 @@ import re
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
-from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
 from clustergen.cluster.model import Cluster, Leaf, NodeType, Port, Switch
-from clustergen.diagnostics import Finding, did_you_mean
-from clustergen.hostlist import expand
-from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import Fabric
 
 _RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")
 _INFINIBAND_DEVICE = re.compile(r"ib[opsxP][0-9a-f]")  # and not ib0, as the kernel calls an interface
-
-
-def resolve_switches(manifest: Manifest, report: Report) -> tuple[Switch, ...]:
-    """One `Switch` per switch; where an entry names several leaves, its nodes are on each of them."""
-    fabric = manifest.networks.fabric
-    if fabric is None:
-        return ()
-    catalogue_view = CatalogueView(manifest)
-    switches = []
-    rate = gbit(fabric.rate) if fabric.rate else None
-    for index, spec in enumerate(fabric.switches):
-        model = catalogue_view.switch(spec.model) if spec.model else None
-        if spec.model and model is None:
-            report(
-                Finding(
-                    "switch-model-unknown",
-                    ("networks", "fabric", "switches", index, "model"),
-                    f"switch model '{spec.model}' is not in the catalogue",
-                    catalogue_hint(
-                        "switches",
-                        did_you_mean(spec.model, catalogue_view.switch_names()),
-                        "define it under catalogue.switches, or remove model",
-                    ),
-                )
-            )
-        split = bool(model and model.split_ports and rate and rate == model.split_gbit != model.port_gbit)
-        nodes = tuple(expand(spec.nodes)) if spec.nodes else ()
-        switches += [
-            Switch(
-                name=name,
-                index=index,
-                model=model.id if model else None,
-                ports=model.ports if model else None,
-                nics_per_port=model.split_ports // model.ports if model and model.split_ports and split else 1,
-                port_gbit=model.port_gbit if model else None,
-                power_w=(model.power_max_w or model.power_typ_w) if model else None,
-                rack_units=(model.rack_units or 1) if model else 1,
-                nodes=nodes,
-                rail=spec.rail,
-                uplinks={top: uplink.links for uplink in spec.uplinks for top in expand(uplink.to)},
-            )
-            for name in expand(spec.name)
-        ]
-    return tuple(switches)
 
 
 def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Leaf, ...]:

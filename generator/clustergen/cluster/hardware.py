@@ -132,7 +132,14 @@ class TypeResolver:
                     number, rail = (rail if number is None else number), rail + 1
                 model = parts.nic(nic.model) if nic.model else None
                 yield Port(
-                    nic.device, nic.interface, nic.network, number, nic.numa, nic.pci, model.max_gbit if model else None
+                    nic.device,
+                    nic.interface,
+                    nic.network,
+                    number,
+                    nic.numa,
+                    nic.pci,
+                    model.max_gbit if model else None,
+                    connector=model.connector if model else "",
                 )
             return
         if base is None:
@@ -146,16 +153,23 @@ class TypeResolver:
             network = _ROLES[port.role]
             infiniband = not ethernet and (network == "fabric" or port.link == "infiniband")
             interface = (port.netdev_ib if infiniband else port.netdev_eth) or None
+            number = None
             if network == "fabric":
                 if fabric is not None and rail < len(fabric.interfaces):
                     interface = fabric.interfaces[rail]
+                number, rail = rail, rail + 1
+            if network == "fabric" or port.rdma or interface:
                 yield Port(
-                    port.rdma or interface or "", interface, network, rail, port.numa, port.pci or None, port.gbit
-                )
-                rail += 1
-            elif port.rdma or interface:
-                yield Port(
-                    port.rdma or interface or "", interface, network, None, port.numa, port.pci or None, port.gbit
+                    port.rdma or interface or "",
+                    interface,
+                    network,
+                    number,
+                    port.numa,
+                    port.pci or None,
+                    port.gbit,
+                    port.label,
+                    port.cage,
+                    port.connector,
                 )
 
     def _assemble(

@@ -14,6 +14,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.hostlist import compress
+from clustergen.manifest.hardware import Rack as ManifestRack
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition as ManifestPartition
 from clustergen.records import record
@@ -32,6 +33,9 @@ class Port:
     numa: int | None
     pci: str | None
     max_gbit: float | None
+    label: str = ""  # as printed on the machine; empty where nobody knows it
+    cage: str = ""  # two ports may share one
+    connector: str = ""
 
 
 @record
@@ -132,7 +136,8 @@ class Switch:
     """One switch of the fabric."""
 
     name: str
-    index: int  # of its entry in the manifest
+    index: int | None  # of its entry in the manifest; None where the plan has it
+    rack: str | None
     model: str | None
     ports: int | None  # cages, each for one cable
     nics_per_port: int  # 2 where the fabric's rate splits a port between two nodes
@@ -142,6 +147,19 @@ class Switch:
     nodes: tuple[str, ...]
     rail: int | None
     uplinks: Mapping[str, int]  # switch above → cables
+
+
+@record
+class Rack:
+    """One rack; `entry` is its name in the manifest, which may stand for several."""
+
+    name: str
+    entry: str
+    spec: ManifestRack
+    hosts: tuple[str, ...]
+    row: str  # empty where the manifest names none
+    row_number: int  # from 0, in order of the manifest
+    position: int  # in the row, from 1
 
 
 @record
@@ -184,6 +202,8 @@ class Cluster:
     switches: tuple[Switch, ...]
     leaves: tuple[Leaf, ...]
     topology: str  # flat, tree or block
+    racks: tuple[Rack, ...]
+    other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.hostlist import expand
 
 
 def domain_nodes(kind: NodeType) -> int:
@@ -20,14 +19,14 @@ def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
         return {}
     hosts = [host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts]
     hosts_of_domain: dict[str, list[str]] = {}
-    for rack, spec in cluster.manifest.racks.items():
-        inside = set(expand(spec.nodes)) if spec.nodes is not None else set()
+    for rack in cluster.racks:
+        inside = set(rack.hosts)
         members = [host for host in hosts if host in inside]
         hosts = [host for host in hosts if host not in inside]
         if len(members) > size:  # a row of racks under one name
-            hosts_of_domain |= {f"{rack}-{number}": part for number, part in _parts(members, size)}
+            hosts_of_domain |= {f"{rack.name}-{number}": part for number, part in _parts(members, size)}
         elif members:
-            hosts_of_domain[rack] = members
+            hosts_of_domain[rack.name] = members
     return hosts_of_domain | {f"{kind.name}-{number}": part for number, part in _parts(hosts, size)}
 
 

@@ -8,11 +8,13 @@ from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.cores import polling_cores
-from clustergen.cluster.fabric import leaves_of, resolve_switches
+from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.partitions import resolve_partitions
+from clustergen.cluster.racks import resolve_racks
+from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
@@ -23,7 +25,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     types = _types(manifest, release, report)
     groups = resolve_nodes(manifest, types, report)
     used = {group.type.name for group in groups}
-    switches = resolve_switches(manifest, report)
+    switches = resolve_switches(manifest, groups, report)
     leaves = leaves_of(switches, {host for group in groups if group.has("slurm-compute") for host in group.hosts})
     system = operating_system(manifest.os)
     assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
@@ -39,6 +41,8 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         switches=switches,
         leaves=leaves,
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
+        racks=resolve_racks(manifest),
+        other_switches=resolve_other_switches(manifest, groups, report),
     )
 
 

@@ -11,10 +11,9 @@ from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.diff import git
 from clustergen.diff.snapshot import Snapshot, is_fresh, manifest_name, of_folder
 from clustergen.diff.snapshot import of_tree as snapshot_of_tree
+from clustergen.manifest import MANIFEST
 from clustergen.records import record
-from clustergen.render.tree import LOCK
-
-MANIFEST, TREE = "manifest.yaml", "rendered"
+from clustergen.render.tree import LOCK, RENDERED
 
 
 @record
@@ -117,7 +116,7 @@ class Argument(AbstractContextManager["Argument"]):
             return folder
         if not (folder / MANIFEST).is_file():
             return None
-        return folder / TREE if is_fresh(folder / TREE, folder / MANIFEST) else folder / MANIFEST
+        return folder / RENDERED if is_fresh(folder / RENDERED, folder / MANIFEST) else folder / MANIFEST
 
     def _called(self, path: Path) -> str:
         inside = path.relative_to(self.path).as_posix()

@@ -16,7 +16,7 @@ from clustergen.render.engine import template_root
 from clustergen.render.file import File
 from clustergen.render.formats import RenderError
 from clustergen.render.registry import files
-from clustergen.render.tree import LOCK, RenderedFile, Tree
+from clustergen.render.tree import LOCK, RENDERED, RenderedFile, Tree
 
 _BRACES = re.compile(r"\\\{[\w.\\]+\\\}")  # in a path of the registry, as re.escape leaves them
 
@@ -36,7 +36,7 @@ def find_alone(cluster: Cluster, manifest: Path, path: str) -> tuple[Tree, Rende
         for row in rows:
             builder.build(row)
         tree = Tree(builder.files, {}, manifest.name, "")
-        return tree, find(tree, path, manifest.parent / "rendered")
+        return tree, find(tree, path, manifest.parent / RENDERED)
     except (RenderError, ClustergenError):
         return None
 

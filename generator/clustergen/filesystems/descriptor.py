@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from clustergen.diagnostics import ManifestPath
@@ -53,3 +53,9 @@ class FileSystem:
     lab_units: tuple[str, ...] = ()  # patterns of what a container cannot run, install or read
     lab_packages: tuple[str, ...] = ()
     lab_files: tuple[str, ...] = ()
+
+
+def listed_interfaces(entry: Any) -> Iterator[tuple[ManifestPath, str]]:
+    """The interfaces of an entry that has a list of them."""
+    for index, name in enumerate(entry.interfaces):
+        yield ("interfaces", index), name

@@ -17,10 +17,9 @@ from clustergen.importer.accounting import SECRET
 from clustergen.importer.draft import Draft, Note, Origin
 from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.topology import YAML, file_of, renamed
+from clustergen.manifest import MANIFEST
 from clustergen.records import record
 from clustergen.render.tree import Tree
-
-MANIFEST = "manifest.yaml"
 
 
 @record

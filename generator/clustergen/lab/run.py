@@ -268,6 +268,15 @@ def apply(lab: Lab, arguments: Sequence[str]) -> int:
     return subprocess.run(command, env=lab.work.environment(), cwd=lab.work.folder, check=False).returncode
 
 
+def start(work: Work, report: Report) -> int:
+    """Starts the containers that were stopped; how many."""
+    engine = engine_of(work)
+    with namespace.in_use(engine.store):
+        stopped = [row for row in containers.running(engine, work) if row["state"] != "running"]
+        containers.wake(engine, stopped, report)
+    return len(stopped)
+
+
 def down(work: Work) -> int:
     """Removes all that `up` made but images; how many containers there were."""
     engine = engine_of(work)

@@ -12,6 +12,8 @@ from typing import Any
 import yaml
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.manifest import MANIFEST
+from clustergen.render.tree import RENDERED
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
@@ -41,8 +43,8 @@ class Work:
             raise ClustergenError(f"{name!r} cannot be the name of a lab", hint, exit_code=2)
         self.name = name
         self.folder = home() / "labs" / name
-        self.manifest = self.folder / "manifest.yaml"
-        self.tree = self.folder / "rendered"
+        self.manifest = self.folder / MANIFEST
+        self.tree = self.folder / RENDERED
         self.key = self.folder / "key"
         self.known_hosts = self.folder / "known_hosts"
         self.settings = self.folder / "ansible.cfg"

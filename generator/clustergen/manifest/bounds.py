@@ -62,7 +62,13 @@ def _lists(manifest: Manifest) -> Iterator[tuple[ManifestPath, str]]:
             yield (*path, "nodes"), switch.nodes
         for number, uplink in enumerate(switch.uplinks):
             yield (*path, "uplinks", number, "to"), uplink.to
+    for network in ("management", "bmc", "fabric", "storage"):
+        plan = getattr(getattr(manifest.networks, network), "plan", None)
+        for key in ("nodes", "racks"):
+            if plan and (folded := getattr(plan, key)):
+                yield ("networks", network, "plan", key), folded
     for name, rack in manifest.racks.items():
+        yield ("racks", name), name
         if rack.nodes:
             yield ("racks", name, "nodes"), rack.nodes
     for name, text in manifest.slurm.node_sets.items():

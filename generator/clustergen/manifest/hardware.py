@@ -208,10 +208,19 @@ class Circuit(Section):
 
 
 class Rack(Section):
-    """A rack with what stands in it."""
+    """A rack and its contents; a host list as the name means several alike, among which the nodes are divided."""
 
-    nodes: HostList | None = field(None, "Nodes in it.")
+    nodes: HostList | None = field(None, "Nodes in it; several racks get equal numbers of them, in order.")
     units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")
+    row: Name | None = field(None, "Row of racks in the room; rows are one behind the other, in order of the manifest.")
+    position: Annotated[int, Field(ge=1, le=1000)] | None = field(
+        None, "Place in the row, from 1; of several racks, that of the first. Default: after the rack before it."
+    )
+    places: dict[HostList, Annotated[int, Field(ge=1, le=60)]] = field(
+        {},
+        "Lowest unit of a node or switch; a host list is stacked upwards. Default: large systems from the bottom,"
+        " switches from the top.",
+    )
     power: Watts | None = field(None, "Maximum power of the rack.")
     circuits: tuple[Circuit, ...] = field((), "Feeds.")
     redundant_feeds: bool = field(False, "A and B feeds: half of them must carry the whole load.")

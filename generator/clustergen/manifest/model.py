@@ -3,7 +3,8 @@
 from typing import Annotated, Literal
 
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
-from clustergen.manifest.base import Name, Phrase, Section, field, section, text
+from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
+from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
@@ -40,7 +41,8 @@ class Manifest(Section):
     networks: Networks = field(..., "Networks by traffic class.")
     node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.")
     nodes: tuple[Nodes, ...] = field(..., "The nodes.", min_length=1)
-    racks: dict[Name, Rack] = field({}, "Racks.")
+    racks: dict[HostList, Rack] = field({}, "Racks.")
+    facility: Facility = section(Facility, "The machine room.")
     slurm: Slurm = field(..., "The workload manager.")
     nccl: Nccl = section(Nccl, "NCCL.")
     ucx: Ucx = section(Ucx, "UCX and Open MPI.")

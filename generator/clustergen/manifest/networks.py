@@ -25,6 +25,25 @@ OpensmValue = Annotated[
 Mtu = Annotated[int, Field(ge=576, le=65520)]
 
 
+class FabricPlan(Section):
+    """A fat tree to be planned: switches, ports and cables follow from the nodes' ports."""
+
+    leaf: Name = field(..., "Model of the leaf switches, in the catalogue or under catalogue.switches.")
+    spine: Name | None = field(None, "Model of the spine switches; default: that of the leaves.")
+    core: Name | None = field(None, "Model of the core switches of a third tier; default: that of the spines.")
+    oversubscription: Annotated[float, Field(ge=1, le=16)] = field(
+        1, "Bandwidth of a leaf's node ports to that of its uplinks: 1 is non-blocking, 3 is 3:1."
+    )
+    unit: Annotated[int, Field(ge=1, le=1024)] | None = field(
+        None, "Nodes of a scalable unit, which has one leaf per rail; default: as many as a leaf has ports for."
+    )
+    reserved: Annotated[int, Field(ge=0, le=64)] = field(
+        0, "Node ports to leave free on each leaf of the first unit, for UFM or gateways."
+    )
+    nodes: HostList | None = field(None, "Nodes to connect, in this order; default: all with a port in this network.")
+    racks: HostList | None = field(None, "Racks for the switches: leaves first, spread evenly.")
+
+
 class Network(Section):
     """An Ethernet network: what its nodes' interfaces have in common."""
 
@@ -41,6 +60,7 @@ class Network(Section):
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
         None, "802.1Q VLAN id; documented in the tree's README, not configured on nodes."
     )
+    plan: FabricPlan | None = field(None, "Plan of the switches and cables of this network.")
 
 
 class Management(Network):

@@ -27,6 +27,7 @@ from clustergen.diagnostics import (
     quote,
 )
 from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_spans, spans_near, words_of
+from clustergen.manifest import MANIFEST
 from clustergen.manifest.yaml_load import parse
 from clustergen.manifest.yaml_nodes import Node
 
@@ -260,7 +261,7 @@ def _unreadable(name: str, path: str | Path, reason: str) -> Diagnostic:
 
 def _advice(path: Path) -> str | None:
     if path.is_dir():
-        inside = path / "manifest.yaml"
+        inside = path / MANIFEST
         return f"did you mean '{inside}'?" if inside.is_file() else None
     if path.is_symlink() and not path.exists():
         return f"it is a link to {quote(path.readlink())}, which does not exist"

@@ -61,6 +61,8 @@ CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
 _YAML_WORD = r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|"
 YAML = Format("YAML", ("# ", ""), re.compile(_YAML_WORD, re.IGNORECASE))
 CSV = Format("CSV", ("# ", ""), _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
+TABLE = Format("table", None, _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
+"""CSV for programs that know no comments."""
 XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
 JSON = Format("JSON", None, _plain(r"A-Za-z0-9_./:=,@%+-"))

@@ -12,6 +12,8 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
 
 LOCK = "clustergen.lock.json"
+RENDERED = "rendered"
+"""The directory of a tree, beside its manifest."""
 LOCK_FORMAT = 1
 LOCK_LIMIT = 8_000_000  # bytes; some 20,000 files
 FILE_LIMIT = 1 << 26  # bytes; a larger file was not rendered (those of a site have 4 MiB at most)

@@ -15,16 +15,24 @@ from clustergen.rules.rates import rate_words, technology
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
 
 
+_PLAN: ManifestPath = ("networks", "fabric", "plan")
+
+
+def _entry(switch: Switch) -> ManifestPath:
+    """Where the manifest names the switch."""
+    return _PLAN if switch.index is None else (*_SWITCHES, switch.index, "name")
+
+
 def _location(cluster: Cluster, switch: Switch) -> str:
     """The list of names in the switch's entry."""
     fabric = cluster.manifest.networks.fabric
-    return fabric.switches[switch.index].name if fabric else ""
+    return fabric.switches[switch.index].name if fabric and switch.index is not None else ""
 
 
 def switch_names(cluster: Cluster) -> Iterator[Finding]:
-    seen: dict[str, int] = {}
+    seen: dict[str, int | None] = {}
     for switch in cluster.switches:
-        path, name = (*_SWITCHES, switch.index, "name"), switch.name
+        path, name = _entry(switch), switch.name
         if name in seen:
             again = seen[name] == switch.index
             yield Finding(
@@ -66,6 +74,7 @@ def switch_cycle(cluster: Cluster) -> Iterator[Finding]:
     for switch in cluster.switches:
         if circle := _circle(switch.name, above, done):
             index = next(other.index for other in cluster.switches if other.name == circle[0])
+            assert index is not None, "a plan has no circles"
             yield Finding(
                 "switch-cycle",
                 (*_SWITCHES, index, "uplinks"),
@@ -126,7 +135,7 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
             parts += [f"{cables} {'cable' if cables == 1 else 'cables'} to other switches"] if cables else []
             yield Finding(
                 "switch-ports",
-                (*_SWITCHES, switch.index, "name"),
+                _entry(switch),
                 f"switch '{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has"
                 f" {switch.ports}",
                 "spread the nodes over more switches, or use a larger model",

@@ -5,24 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.power import draw_w
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.hostlist import expand, span_of
+from clustergen.hostlist import span_of
 from clustergen.manifest.hardware import Circuit, Rack
-
-
-def draw_w(kind: NodeType) -> int | None:
-    """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking.
-
-    Where the maximum is not known, what its GPUs may draw, which is less than the truth; None without GPUs either.
-    """
-    gpus = kind.gpus
-    if kind.power_max_w is None:
-        return gpus.count * (gpus.power_limit_w or gpus.model.tdp_w or 0) or None if gpus else None
-    saved = 0
-    if gpus and gpus.power_limit_w and gpus.model.tdp_w:
-        saved = gpus.count * max(0, gpus.model.tdp_w - gpus.power_limit_w)
-    return kind.power_max_w - saved
 
 
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
@@ -83,29 +70,28 @@ def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
 def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
     hosts = dict.fromkeys(cluster.hosts())
     seen: dict[str, str] = {}
-    for name, rack in cluster.manifest.racks.items():
-        path: ManifestPath = ("racks", name, "nodes")
-        for host in expand(rack.nodes) if rack.nodes else ():
+    for rack in cluster.racks:
+        name, text = rack.name, rack.spec.nodes or ""
+        path: ManifestPath = ("racks", rack.entry, "nodes")
+        for host in rack.hosts:
             if host not in hosts:
                 yield Finding(
                     "rack-node-unknown",
                     path,
                     f"'{host}' is not a node of this cluster",
                     did_you_mean(host, hosts),
-                    at=span_of(rack.nodes or "", host),
+                    at=span_of(text, host),
                 )
                 break
             if host in seen:
                 where = "in this rack" if seen[host] == name else f"in rack '{seen[host]}'"
-                yield Finding(
-                    "rack-node-twice", path, f"'{host}' is already {where}", at=span_of(rack.nodes or "", host)
-                )
+                yield Finding("rack-node-twice", path, f"'{host}' is already {where}", at=span_of(text, host))
                 break
             seen[host] = name
 
 
 def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
-    racks = cluster.manifest.racks
+    racks = {rack.name: rack for rack in cluster.racks}
     fabric = cluster.manifest.networks.fabric
     for index, switch in enumerate(fabric.switches if fabric else ()):
         if switch.rack is not None and switch.rack not in racks:
@@ -127,16 +113,12 @@ def _contents(cluster: Cluster) -> Iterator[tuple[str, Rack, int, int]]:
     sizes: dict[str, tuple[int, int]] = {}
     for group in cluster.groups:
         sizes.update(dict.fromkeys(group.hosts, (draw_w(group.type) or 0, group.type.rack_units)))
-    racks = cluster.manifest.racks
-    inside = {
-        name: [sizes[host] for host in (expand(rack.nodes) if rack.nodes else ()) if host in sizes]
-        for name, rack in racks.items()
-    }
-    if fabric := cluster.manifest.networks.fabric:
-        for switch in cluster.switches:
-            inside.get(fabric.switches[switch.index].rack or "", []).append((switch.power_w or 0, switch.rack_units))
-    for name, rack in racks.items():
-        yield name, rack, sum(watts for watts, _ in inside[name]), sum(units for _, units in inside[name])
+    inside = {rack.name: [sizes[host] for host in rack.hosts if host in sizes] for rack in cluster.racks}
+    for switch in cluster.switches:
+        inside.get(switch.rack or "", []).append((switch.power_w or 0, switch.rack_units))
+    for rack in cluster.racks:
+        contents = inside[rack.name]
+        yield rack.name, rack.spec, sum(watts for watts, _ in contents), sum(units for _, units in contents)
 
 
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:

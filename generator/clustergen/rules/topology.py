@@ -33,8 +33,8 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
             continue  # nobody knows its ports, and Slurm is not told of leaves
         first = on[0]
         last = next(switch for switch in on if served[switch.name] != served[first.name])
-        if (first.name, last.index) in reported:
-            continue
+        if last.index is None or (first.name, last.index) in reported:
+            continue  # a plan gives no node more leaves than ports
         reported.add((first.name, last.index))
         fabric = cluster.manifest.networks.fabric
         text = (fabric.switches[last.index].nodes if fabric else None) or ""
@@ -83,6 +83,8 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
             if island[leaf.name] != island[first.name] and leaf.name not in reported:
                 reported.add(leaf.name)
                 index = next(switch.index for switch in cluster.switches if switch.name == leaf.name)
+                if index is None:
+                    continue  # a plan joins all its leaves
                 fabric = cluster.manifest.networks.fabric
                 yield Finding(
                     "topology-not-joined",

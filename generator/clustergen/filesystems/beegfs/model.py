@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from clustergen.catalogue.versions import BeegfsVersion
-from clustergen.diagnostics import ManifestPath
-from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread
+from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread, listed_interfaces
 from clustergen.manifest.base import (
     Device,
     Endpoint,
@@ -48,11 +47,6 @@ def _packages(entry: Beegfs) -> Iterator[tuple[Scope, str]]:
     yield "mount", "beegfs_8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "beegfs_7"
 
 
-def _interfaces(entry: Beegfs) -> Iterator[tuple[ManifestPath, str]]:
-    for index, name in enumerate(entry.interfaces):
-        yield ("interfaces", index), name
-
-
 FILE_SYSTEM = FileSystem(
     kind="beegfs",
     model=Beegfs,
@@ -60,7 +54,7 @@ FILE_SYSTEM = FileSystem(
     packages=("kernel_headers",),
     entry_packages=_packages,
     secret=_secret,
-    interfaces=_interfaces,
+    interfaces=listed_interfaces,
     monitored_units=("beegfs-.+",),
     unread=(
         Unread(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.diagnostics import ManifestPath
-from clustergen.filesystems.descriptor import FileSystem, Unread
+from clustergen.filesystems.descriptor import FileSystem, Unread, listed_interfaces
 from clustergen.manifest.base import (
     Device,
     Host,
@@ -36,11 +34,6 @@ class Weka(Mount):
     mode: Literal["readcache", "writecache", "coherent", "forcedirect"] | None = field(None, "Caching.")
 
 
-def _interfaces(entry: Weka) -> Iterator[tuple[ManifestPath, str]]:
-    for index, name in enumerate(entry.interfaces):
-        yield ("interfaces", index), name
-
-
 FILE_SYSTEM = FileSystem(
     kind="weka",
     model=Weka,
@@ -48,7 +41,7 @@ FILE_SYSTEM = FileSystem(
     client_group="weka_client",
     packages=("kernel_headers", "compiler"),
     paths=("/etc/wekaio/service.conf",),
-    interfaces=_interfaces,
+    interfaces=listed_interfaces,
     monitored_units=("weka-agent",),
     unread=(
         Unread(

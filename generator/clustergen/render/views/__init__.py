@@ -12,6 +12,7 @@ from clustergen.render.views import (
     dcgm,
     exporters,
     fabric,
+    facility,
     gpu,
     host,
     inventory,
@@ -33,5 +34,6 @@ FAMILIES: tuple[ModuleType, ...] = (
     gpu,
     storage,
     inventory,
+    facility,
     report,
 )

@@ -10,7 +10,6 @@ from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems import file_system
-from clustergen.hostlist import expand
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
@@ -191,7 +190,8 @@ def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
 def _racks(cluster: Cluster) -> Iterator[dict[str, str]]:
     types = {host: group.type for group in cluster.groups for host in group.hosts}
     for name, rack in cluster.manifest.racks.items():
-        kinds = [types[host] for host in expand(rack.nodes or "") if host in types] if rack.nodes else []
+        hosts = [host for one in cluster.racks if one.entry == name for host in one.hosts]
+        kinds = [types[host] for host in hosts if host in types]
         unknown = sum(not kind.power_max_w for kind in kinds)
         drawn = kilowatts(sum(kind.power_max_w or 0 for kind in kinds))
         yield {

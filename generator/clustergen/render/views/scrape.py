@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.hostlist import expand
 from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import own_endpoint
@@ -89,7 +88,7 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
 
 def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     """A group for the hosts of each entry of the manifest and rack, and one for the manifest's own targets."""
-    racks = {host: name for name, rack in cluster.manifest.racks.items() if rack.nodes for host in expand(rack.nodes)}
+    racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     parts = [part for group in job.members for part in _split(cluster, group, racks, job.port)]
     if job.extra:
         parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))

@@ -1,0 +1,144 @@
+"""How many switches a fat tree needs, and which of them are joined: the counting rule of NVIDIA's reference designs.
+
+A scalable unit is as many nodes as a leaf has node ports; each rail of a unit has a leaf of its own. Every leaf has the
+same bundle to every spine, so the number of spines divides the number of uplinks of a leaf. Where the leaves are more
+than a spine has ports, leaves of one rail share a group of spines, and cores join the groups: spine 1 of all groups to
+the cores of plane 1, and so on.
+
+Source: reference architectures of DGX SuperPOD with H100, B200 and B300, tables of switch and cable counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clustergen.records import record
+
+
+class DoesNotFitError(Exception):
+    """The switches cannot carry the nodes; the text says why, `most` how many nodes `part` of the tree can have."""
+
+    def __init__(self, why: str, most: int, part: str = "such a tree") -> None:
+        super().__init__(why)
+        self.most, self.part = most, part
+
+
+@record
+class Shape:
+    """A fat tree in numbers. Ports and cables are links of the network's rate, not cages or assemblies."""
+
+    rails: int
+    units: int
+    unit_nodes: int
+    down: int  # node ports of a leaf
+    up: int  # uplinks of a leaf
+    groups: int  # of spines: 1 with two tiers, else per rail
+    spines: int  # of a group
+    spine_up: int  # uplinks of a spine; 0 with two tiers
+    cores: int  # of a plane; 0 with two tiers
+
+    @property
+    def leaves(self) -> int:
+        return self.rails * self.units
+
+    @property
+    def all_spines(self) -> int:
+        return self.spines * (self.groups * self.rails if self.cores else 1)
+
+    @property
+    def all_cores(self) -> int:
+        return self.cores * self.spines
+
+    @property
+    def unit_groups(self) -> tuple[range, ...]:
+        """Units by group of spines."""
+        size = -(-self.units // self.groups)
+        return tuple(range(start, min(start + size, self.units)) for start in range(0, self.units, size))
+
+
+@record
+class Member:
+    """A switch of a tree: its tier (leaf, spine or core), and the bundles to the switches above."""
+
+    name: str
+    tier: str
+    unit: int  # of a leaf, from 0
+    rail: int | None
+    uplinks: Mapping[str, int]
+
+
+def shape(
+    nodes: int, rails: int, leaf: int, spine: int, core: int, ratio: float = 1, unit: int = 0, per_port: int = 1
+) -> Shape:
+    """The smallest tree for `nodes` with `rails` ports each, of switches with so many ports.
+
+    `ratio`: node ports to uplinks of a leaf; `unit`: nodes of a scalable unit, 0 for as many as fit; `per_port`: nodes
+    on a node port of a leaf, 2 with splitter cables. Raises DoesNotFitError.
+    """
+    if nodes <= leaf * per_port and rails == 1 and not unit:
+        return Shape(1, 1, nodes, leaf, 0, 1, 0, 0, 0)
+    down = int(leaf * ratio / (ratio + 1))
+    up = leaf - down
+    if not down:
+        raise DoesNotFitError(f"a leaf with {leaf} ports has none for nodes beside its uplinks", leaf * per_port)
+    if unit > down * per_port:
+        why = f"a unit has {unit} nodes, and a leaf ports for {down * per_port} beside its {up} uplinks"
+        raise DoesNotFitError(why, down * per_port, "a unit")
+    unit = unit or down * per_port
+    units = -(-nodes // unit)
+    leaves = rails * units
+    if leaves <= spine:
+        least = -(-leaves * up // spine)
+        return Shape(rails, units, unit, down, up, 1, _divisor(up, least), 0, 0)
+    half = spine // 2
+    if not half:
+        why = f"{leaves} leaves need a third tier, and a spine has {spine} ports"
+        raise DoesNotFitError(why, spine // rails * unit)
+    groups = -(-units // half)
+    size = -(-units // groups)
+    spines = _divisor(up, -(-size * up // half))
+    spine_up = size * up // spines
+    joined = groups * rails
+    if joined > core:
+        most = (core // rails) * half * unit
+        why = f"{joined} groups of spines need a port each on every core, which has {core}"
+        raise DoesNotFitError(why, most)
+    cores = _divisor(spine_up, -(-joined * spine_up // core))
+    return Shape(rails, units, unit, down, up, groups, spines, spine_up, cores)
+
+
+def _divisor(of: int, least: int) -> int:
+    """The smallest divisor that is not less than `least`; `of` itself divides."""
+    return next(number for number in range(max(1, least), of + 1) if of % number == 0)
+
+
+def members(tree: Shape, prefix: str = "") -> Iterator[Member]:
+    """Leaves unit by unit, then spines, then cores."""
+    group_of = {unit: number for number, units in enumerate(tree.unit_groups) for unit in units}
+    for unit in range(tree.units):
+        for rail in range(tree.rails):
+            name = f"{prefix}leaf{unit + 1:02}" + (f"-r{rail}" if tree.rails > 1 else "")
+            tops = _spines(tree, rail, group_of[unit], prefix)
+            uplinks = dict.fromkeys(tops, tree.up // tree.spines) if tree.spines else {}
+            yield Member(name, "leaf", unit, rail if tree.rails > 1 else None, uplinks)
+    if not tree.cores:
+        for name in _spines(tree, 0, 0, prefix):
+            yield Member(name, "spine", 0, None, {})
+        return
+    for rail in range(tree.rails):
+        for group in range(tree.groups):
+            for plane, name in enumerate(_spines(tree, rail, group, prefix)):
+                uplinks = dict.fromkeys(_cores(tree, plane, prefix), tree.spine_up // tree.cores)
+                yield Member(name, "spine", 0, rail, uplinks)
+    for plane in range(tree.spines):
+        for name in _cores(tree, plane, prefix):
+            yield Member(name, "core", 0, None, {})
+
+
+def _spines(tree: Shape, rail: int, group: int, prefix: str) -> list[str]:
+    where = f"-r{rail}-g{group + 1}-" if tree.cores else ""
+    return [f"{prefix}spine{where}{number + 1:02}" for number in range(tree.spines)]
+
+
+def _cores(tree: Shape, plane: int, prefix: str) -> list[str]:
+    return [f"{prefix}core{plane * tree.cores + number + 1:03}" for number in range(tree.cores)]

@@ -1,0 +1,19 @@
+"""What a node draws."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import NodeType
+
+
+def draw_w(kind: NodeType) -> int | None:
+    """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking.
+
+    Where the maximum is not known, what its GPUs may draw, which is less than the truth; None without GPUs either.
+    """
+    gpus = kind.gpus
+    if kind.power_max_w is None:
+        return gpus.count * (gpus.power_limit_w or gpus.model.tdp_w or 0) or None if gpus else None
+    saved = 0
+    if gpus and gpus.power_limit_w and gpus.model.tdp_w:
+        saved = gpus.count * max(0, gpus.model.tdp_w - gpus.power_limit_w)
+    return kind.power_max_w - saved

@@ -1,0 +1,178 @@
+"""The switches of the networks: those that the manifest lists, or those that its plan asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clustergen.catalogue import hardware as parts
+from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
+from clustergen.cluster.fat_tree import DoesNotFitError, members, shape
+from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.hostlist import expand
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.networks import FabricPlan, Network
+from clustergen.records import replace
+
+NETWORKS = ("fabric", "storage", "management", "bmc")
+
+
+def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Report) -> tuple[Switch, ...]:
+    """The fabric's switches; where an entry names several leaves, its nodes are on each of them."""
+    fabric = manifest.networks.fabric
+    if fabric is None:
+        return ()
+    if fabric.plan is not None:
+        return _planned(manifest, "fabric", fabric, groups, report)
+    catalogue_view = CatalogueView(manifest)
+    switches = []
+    rate = gbit(fabric.rate) if fabric.rate else None
+    for index, spec in enumerate(fabric.switches):
+        path: ManifestPath = ("networks", "fabric", "switches", index, "model")
+        model = _model(catalogue_view, spec.model, path, report) if spec.model else None
+        nodes = tuple(expand(spec.nodes)) if spec.nodes else ()
+        switches += [
+            _switch(
+                name,
+                index,
+                spec.rack,
+                model,
+                rate,
+                nodes,
+                spec.rail,
+                {top: uplink.links for uplink in spec.uplinks for top in expand(uplink.to)},
+            )
+            for name in expand(spec.name)
+        ]
+    return tuple(switches)
+
+
+def ports_in(kind: NodeType, network: str) -> dict[int, Port]:
+    """Rail → port of a node in that network. Ports outside the fabric are counted in their order.
+
+    Every node has a port for management and one of its BMC, RJ45 where the catalogue knows nothing else.
+    """
+    ports = [port for port in kind.ports if port.network == network]
+    if not ports and network in ("management", "bmc"):
+        return {0: Port(network, None, network, None, None, None, None, connector="rj45")}
+    return {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}
+
+
+def resolve_other_switches(
+    manifest: Manifest, groups: Sequence[NodeGroup], report: Report
+) -> dict[str, tuple[Switch, ...]]:
+    """The switches of each other network that has a plan."""
+    networks = {name: getattr(manifest.networks, name) for name in NETWORKS[1:]}
+    return {
+        name: _planned(manifest, name, network, groups, report)
+        for name, network in networks.items()
+        if network is not None and network.plan is not None
+    }
+
+
+def _planned(
+    manifest: Manifest, name: str, network: Network, groups: Sequence[NodeGroup], report: Report
+) -> tuple[Switch, ...]:
+    """The switches that the plan of a network asks for, none where they cannot carry its nodes."""
+    plan = network.plan
+    assert plan is not None
+    path: ManifestPath = ("networks", name, "plan")
+    view = CatalogueView(manifest)
+    chosen = {"leaf": plan.leaf, "spine": plan.spine or plan.leaf, "core": plan.core or plan.spine or plan.leaf}
+    models = {
+        tier: _model(view, model, (*path, tier), report)
+        for tier, model in chosen.items()
+        if tier == "leaf" or getattr(plan, tier) is not None
+    }
+    leaf = models["leaf"]
+    spine = models.get("spine", leaf)
+    core = models.get("core", spine)
+    if leaf is None or spine is None or core is None:
+        return ()
+    of_tier = {"leaf": leaf, "spine": spine, "core": core}
+    rails_of = {host: ports_in(group.type, name) for group in groups for host in group.hosts}
+    hosts = [host for host in (expand(plan.nodes) if plan.nodes else rails_of) if rails_of.get(host)]
+    rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
+    rate = gbit(network.rate) if network.rate else None
+    if not rails:
+        return ()
+    try:
+        tree = shape(
+            len(hosts) + plan.reserved,
+            rails,
+            leaf.ports,
+            spine.ports,
+            core.ports,
+            plan.oversubscription,
+            plan.unit or 0,
+            _nics_per_port(leaf, rate),
+        )
+    except DoesNotFitError as err:
+        count = f"{len(hosts)} {'node' if len(hosts) == 1 else 'nodes'}"
+        hint = (
+            f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
+        )
+        report(Finding("plan-does-not-fit", path, f"{count} do not fit: {err}", hint, key=True))
+        return ()
+    first = tree.unit_nodes - plan.reserved
+    starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
+    units = [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
+    switches = []
+    prefix = "" if name == "fabric" else f"{name}-"
+    for member in members(tree, prefix):
+        nodes: tuple[str, ...] = ()
+        if member.tier == "leaf" and member.unit < len(units):
+            nodes = tuple(host for host in units[member.unit] if (member.rail or 0) in rails_of[host])
+        model = of_tier[member.tier]
+        switches.append(_switch(member.name, None, None, model, rate, nodes, member.rail, dict(member.uplinks)))
+    return _in_racks(switches, plan)
+
+
+def _in_racks(switches: list[Switch], plan: FabricPlan) -> tuple[Switch, ...]:
+    """The same, spread evenly over the plan's racks in order."""
+    if not plan.racks:
+        return tuple(switches)
+    names = expand(plan.racks)
+    each = -(-len(switches) // len(names))
+    return tuple(replace(switch, rack=names[number // each]) for number, switch in enumerate(switches))
+
+
+def _model(view: CatalogueView, name: str, path: ManifestPath, report: Report) -> parts.Switch | None:
+    model = view.switch(name)
+    if model is None:
+        guess = did_you_mean(name, view.switch_names())
+        hint = catalogue_hint("switches", guess, "define it under catalogue.switches, or remove model")
+        report(Finding("switch-model-unknown", path, f"switch model '{name}' is not in the catalogue", hint))
+    return model
+
+
+def _nics_per_port(model: parts.Switch, rate: int | None) -> int:
+    """2 where the network's rate splits a port between two nodes."""
+    split = model.split_ports and rate and rate == model.split_gbit != model.port_gbit
+    return model.split_ports // model.ports if model.split_ports and split else 1
+
+
+def _switch(
+    name: str,
+    index: int | None,
+    rack: str | None,
+    model: parts.Switch | None,
+    rate: int | None,
+    nodes: tuple[str, ...],
+    rail: int | None,
+    uplinks: dict[str, int],
+) -> Switch:
+    return Switch(
+        name=name,
+        index=index,
+        rack=rack,
+        model=model.id if model else None,
+        ports=model.ports if model else None,
+        nics_per_port=_nics_per_port(model, rate) if model else 1,
+        port_gbit=model.port_gbit if model else None,
+        power_w=(model.power_max_w or model.power_typ_w) if model else None,
+        rack_units=(model.rack_units or 1) if model else 1,
+        nodes=nodes,
+        rail=rail,
+        uplinks=uplinks,
+    )

@@ -1,0 +1,135 @@
+"""Every cable of the planned networks: which port of which device joins which port of which switch.
+
+Node ports of a switch count from its first port up, in the order of its nodes; its uplinks take its last ports. So the
+same node has the same port number on the leaf of every rail, and a leaf that gets its last nodes later keeps its
+cables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clustergen.catalogue.hardware import Switch as SwitchModel
+from clustergen.cluster.catalogue_view import CatalogueView, gbit
+from clustergen.cluster.model import Cluster, NodeType, Port, Switch, once_per_cluster
+from clustergen.cluster.switches import ports_in
+from clustergen.facility.media import with_media
+from clustergen.facility.model import Cable, End, Link
+from clustergen.facility.placement import switches_of
+
+
+@once_per_cluster
+def cables(cluster: Cluster) -> tuple[Cable, ...]:
+    """All cables, network by network: those of the nodes switch by switch, then those between switches."""
+    return tuple(with_media(cluster, list(_links(cluster))))
+
+
+def _links(cluster: Cluster) -> Iterator[Link]:
+    kinds = {host: group.type for group in cluster.groups for host in group.hosts}
+    view = CatalogueView(cluster.manifest)
+    for name, switches in switches_of(cluster).items():
+        network = getattr(cluster.manifest.networks, name)
+        models = {model: view.switch(model) for switch in switches if (model := switch.model)}
+        rate = gbit(network.rate) if network.rate else None
+        technology = "infiniband" if getattr(network, "type", "ethernet") == "infiniband" else "ethernet"
+        yield from _Network(name, technology, rate, switches, models).links(kinds)
+
+
+class _Network:
+    """The links of one network, and how many ports of each switch they have taken."""
+
+    def __init__(
+        self,
+        name: str,
+        technology: str,
+        rate: int | None,
+        switches: Sequence[Switch],
+        models: Mapping[str, SwitchModel | None],
+    ) -> None:
+        self.name, self.technology, self.rate = name, technology, rate
+        self.switches = {switch.name: switch for switch in switches}
+        self._models = models
+        self._shared = _shared_leaves(switches)
+        self._taken = dict.fromkeys(self.switches, 0)
+
+    def links(self, kinds: Mapping[str, NodeType]) -> Iterator[Link]:
+        for switch in self.switches.values():
+            yield from self._of_nodes(switch, kinds)
+        for switch in self.switches.values():
+            yield from self._uplinks(switch)
+
+    def _of_nodes(self, switch: Switch, kinds: Mapping[str, NodeType]) -> Iterator[Link]:
+        count = 0
+        for host in switch.nodes:
+            kind = kinds.get(host)
+            for rail, number, port in _ports_on(self.name, switch, host, kind, self._shared) if kind else ():
+                slot, part = divmod(count, switch.nics_per_port)
+                count += 1
+                self._taken[switch.name] = slot + 1
+                a = End(host, port.label or port.device, number, port.cage or port.device, port.connector)
+                b = self._end(switch, slot + 1, part)
+                rate = _least(self.rate, port.max_gbit, switch.port_gbit)
+                yield Link(self.name, self.technology, rail, a, b, rate)
+
+    def _uplinks(self, switch: Switch) -> Iterator[Link]:
+        up = sum(switch.uplinks.values())
+        port = max(self._taken[switch.name], (switch.ports or 0) - up)
+        for top, links in switch.uplinks.items():
+            above = self.switches.get(top)
+            if above is None:
+                continue  # a rule says so
+            for _ in range(links):
+                port += 1
+                self._taken[top] += 1
+                a, b = self._end(switch, port), self._end(above, self._taken[top])
+                rate = _least(switch.port_gbit, above.port_gbit)
+                yield Link(self.name, self.technology, switch.rail, a, b, rate)
+
+    def _end(self, switch: Switch, number: int, part: int = 0) -> End:
+        """`part` counts the plugs of a splitter from 0."""
+        model = self._models.get(switch.model or "")
+        per_cage = (model and model.ports_per_cage) or 1
+        cage = str(-(-number // per_cage))
+        port = f"{cage}/{(number - 1) % per_cage + 1}" if per_cage > 1 else cage
+        if switch.nics_per_port > 1 and number <= self._node_ports(switch):
+            port = f"{port}/{part + 1}"
+        return End(switch.name, port, number, cage, model.cage if model else "")
+
+    def _node_ports(self, switch: Switch) -> int:
+        return (switch.ports or 0) - sum(switch.uplinks.values()) if switch.nodes else 0
+
+
+def _shared_leaves(switches: Sequence[Switch]) -> dict[str, list[str]]:
+    """Host → the leaves without a rail that it is on; its ports are divided among them."""
+    leaves: dict[str, list[str]] = {}
+    for switch in switches:
+        if switch.rail is None:
+            for host in switch.nodes:
+                leaves.setdefault(host, []).append(switch.name)
+    return leaves
+
+
+def _ports_on(
+    network: str, switch: Switch, host: str, kind: NodeType, shared: Mapping[str, list[str]]
+) -> Iterator[tuple[int | None, int, Port]]:
+    """Rail, number from 1 and port of each port of a node that ends in that leaf.
+
+    A node that the manifest connects and whose ports nobody knows has one.
+    """
+    ports = ports_in(kind, network) or {0: Port(network, None, network, None, None, None, None)}
+    numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
+    if switch.rail is not None:
+        if switch.rail in ports:
+            yield switch.rail, numbers[switch.rail], ports[switch.rail]
+        return
+    leaves = shared[host]
+    each = max(1, -(-len(ports) // len(leaves)))
+    place = leaves.index(switch.name)
+    mine = sorted(ports)[place * each : (place + 1) * each]
+    for rail in mine or sorted(ports)[-1:]:
+        yield (rail if len(ports) > 1 else None), numbers[rail], ports[rail]
+
+
+def _least(*rates: float | None) -> int | None:
+    finite = [int(rate) for rate in rates if rate]
+    return min(finite) if finite else None

@@ -1,0 +1,107 @@
+"""Which rack unit a device stands in: as the manifest says, else systems from the bottom and switches from the top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clustergen.catalogue.hardware import switch as switch_model
+from clustergen.catalogue.systems import system
+from clustergen.cluster.model import Cluster, Rack, Switch, once_per_cluster
+from clustergen.cluster.power import draw_w
+from clustergen.facility.model import Device, Place
+from clustergen.hostlist import expand
+
+
+def switches_of(cluster: Cluster) -> dict[str, tuple[Switch, ...]]:
+    """The switches of each network that has any, the fabric first."""
+    fabric = {"fabric": cluster.switches} if cluster.switches else {}
+    return fabric | {name: switches for name, switches in cluster.other_switches.items() if switches}
+
+
+@once_per_cluster
+def devices(cluster: Cluster) -> Mapping[str, Device]:
+    """All nodes and switches by name, nodes first, in order of the manifest."""
+    places = _places(cluster)
+    racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
+    all_devices: dict[str, Device] = {}
+    for group in cluster.groups:
+        kind = group.type
+        base = system(kind.system) if kind.system else None
+        weight = base.weight_kg if base else None
+        for host in group.hosts:
+            all_devices[host] = Device(
+                host,
+                "node",
+                kind.system or "",
+                kind.title,
+                draw_w(kind),
+                weight,
+                kind.rack_units,
+                racks.get(host),
+                places.get(host),
+            )
+    for switches in switches_of(cluster).values():
+        for switch in switches:
+            model = switch_model(switch.model) if switch.model else None
+            all_devices[switch.name] = Device(
+                switch.name,
+                "switch",
+                switch.model or "",
+                model.model if model else switch.model or "",
+                switch.power_w,
+                model.weight_kg if model else None,
+                switch.rack_units,
+                switch.rack,
+                places.get(switch.name),
+            )
+    return all_devices
+
+
+def _places(cluster: Cluster) -> dict[str, Place]:
+    heights = {host: group.type.rack_units for group in cluster.groups for host in group.hosts}
+    switches: dict[str, list[Switch]] = {}
+    for several in switches_of(cluster).values():
+        for switch in several:
+            heights[switch.name] = switch.rack_units
+            if switch.rack:
+                switches.setdefault(switch.rack, []).append(switch)
+    places: dict[str, Place] = {}
+    for rack in cluster.racks:
+        places.update(_in_rack(rack, heights, [switch.name for switch in switches.get(rack.name, ())]))
+    return places
+
+
+def _in_rack(rack: Rack, heights: Mapping[str, int], switches: list[str]) -> Iterator[tuple[str, Place]]:
+    """Devices of no height stand beside the racks. What does not fit has no place: a rule says so."""
+    hosts = [host for host in rack.hosts if heights.get(host)]
+    names = {*hosts, *switches}
+    free = [True] * (rack.spec.units + 1)
+    free[0] = False
+    stated = dict(_stated(rack, heights))
+    for name, unit in stated.items():
+        if name in names:
+            free[unit : unit + heights[name]] = [False] * len(free[unit : unit + heights[name]])
+            yield name, Place(rack.name, unit, heights[name], derived=False)
+    for name in switches:
+        if name not in stated and (top := _room(free, heights[name], from_top=True)):
+            yield name, Place(rack.name, top, heights[name], derived=True)
+    for name in sorted(hosts, key=lambda host: -heights[host]):
+        if name not in stated and (unit := _room(free, heights[name], from_top=False)):
+            yield name, Place(rack.name, unit, heights[name], derived=True)
+
+
+def _stated(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    for folded, unit in rack.spec.places.items():
+        for name in expand(folded):
+            yield name, unit
+            unit += heights.get(name, 1)
+
+
+def _room(free: list[bool], height: int, *, from_top: bool) -> int:
+    """The lowest unit of the first gap that is high enough, taken from now on; 0 where there is none."""
+    starts = range(1, len(free) - height + 1)
+    for start in reversed(starts) if from_top else starts:
+        if all(free[start : start + height]):
+            free[start : start + height] = [False] * height
+            return start
+    return 0

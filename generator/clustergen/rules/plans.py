@@ -1,0 +1,140 @@
+"""Plans of networks, and where their switches and nodes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.switches import NETWORKS, ports_in
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.facility.placement import devices
+from clustergen.hostlist import compress, expand, span_of
+from clustergen.manifest.networks import FabricPlan
+
+
+def _plans(cluster: Cluster) -> Iterator[tuple[str, FabricPlan]]:
+    for name in NETWORKS:
+        network = getattr(cluster.manifest.networks, name)
+        if network is not None and network.plan is not None:
+            yield name, network.plan
+
+
+def plan_and_switches(cluster: Cluster) -> Iterator[Finding]:
+    fabric = cluster.manifest.networks.fabric
+    if fabric and fabric.plan and fabric.switches:
+        yield Finding(
+            "plan-and-switches",
+            ("networks", "fabric", "switches"),
+            "the switches follow from networks.fabric.plan, and are listed as well",
+            "remove switches, or remove plan to describe the fabric yourself",
+            key=True,
+        )
+
+
+def plan_nodes(cluster: Cluster) -> Iterator[Finding]:
+    kinds = {host: group.type for group in cluster.groups for host in group.hosts}
+    for name, plan in _plans(cluster):
+        path: ManifestPath = ("networks", name, "plan", "nodes")
+        for host in expand(plan.nodes) if plan.nodes else ():
+            if host not in kinds:
+                message, hint = f"'{host}' is not a node of this cluster", did_you_mean(host, kinds)
+            elif not ports_in(kinds[host], name):
+                kind = kinds[host].name
+                message = f"'{host}' has no port in the {name} network"
+                hint = f"give node type '{kind}' nics with network: {name}, or remove the node from the plan"
+            else:
+                continue
+            yield Finding("plan-node", path, message, hint, at=span_of(plan.nodes or "", host))
+            break
+        if not plan.nodes and not any(ports_in(kind, name) for kind in kinds.values()):
+            message = f"no node has a port in the {name} network, so the plan is empty"
+            hint = f"give a node type nics with network: {name}"
+            yield Finding("plan-node", ("networks", name, "plan"), message, hint, key=True)
+
+
+def plan_racks(cluster: Cluster) -> Iterator[Finding]:
+    names = {rack.name: rack for rack in cluster.racks}
+    for network, plan in _plans(cluster):
+        unknown = next((name for name in expand(plan.racks) if name not in names), None) if plan.racks else None
+        if unknown is not None:
+            yield Finding(
+                "rack-unknown",
+                ("networks", network, "plan", "racks"),
+                f"rack '{unknown}' is not defined",
+                did_you_mean(unknown, names) or (f"use {one_of(names)}" if names else "define it under racks"),
+                at=span_of(plan.racks or "", unknown),
+            )
+
+
+def rack_duplicate(cluster: Cluster) -> Iterator[Finding]:
+    """A name twice, and two racks in one place of a row."""
+    names: set[str] = set()
+    taken: dict[tuple[str, int], str] = {}
+    for rack in cluster.racks:
+        if rack.name in names:
+            message = f"rack '{rack.name}' is defined twice"
+            yield Finding("rack-duplicate", ("racks", rack.entry), message, key=True)
+            return
+        names.add(rack.name)
+        other = taken.setdefault((rack.row, rack.position), rack.name)
+        if other != rack.name:
+            row = f" of row '{rack.row}'" if rack.row else ""
+            yield Finding(
+                "rack-duplicate",
+                ("racks", rack.entry),
+                f"racks '{other}' and '{rack.name}' both stand at position {rack.position}{row}",
+                "give each rack a position of its own",
+                key=True,
+            )
+            return
+
+
+def rack_places(cluster: Cluster) -> Iterator[Finding]:
+    """What the manifest places by hand has to be in that rack, inside it, and alone there."""
+    all_devices = devices(cluster)
+    for rack in cluster.racks:
+        units: dict[int, str] = {}
+        inside = {*rack.hosts, *(name for name, device in all_devices.items() if device.rack == rack.name)}
+        for folded, start in rack.spec.places.items():
+            path: ManifestPath = ("racks", rack.entry, "places", folded)
+            unit = start
+            for name in expand(folded):
+                if name not in inside:
+                    if name in all_devices and any(
+                        name in one.hosts for one in cluster.racks if one.entry == rack.entry
+                    ):
+                        continue  # in another rack of the same entry
+                    message = f"'{name}' is not in rack '{rack.name}'"
+                    yield Finding("rack-place", path, message, did_you_mean(name, inside), key=True)
+                    return
+                height = all_devices[name].height
+                span = range(unit, unit + height)
+                unit += height
+                clash = next((units[number] for number in span if number in units), None)
+                if clash or span.stop - 1 > rack.spec.units:
+                    where = f"units {span.start} to {span.stop - 1}" if height > 1 else f"unit {span.start}"
+                    why = f"which '{clash}' occupies" if clash else f"but rack '{rack.name}' has {rack.spec.units}"
+                    yield Finding("rack-place", path, f"'{name}' would occupy {where}, {why}", key=True)
+                    return
+                units.update(dict.fromkeys(span, name))
+
+
+def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
+    """Devices whose rack has enough units, but not side by side."""
+    all_devices = devices(cluster)
+    for rack in cluster.racks:
+        inside = [device for device in all_devices.values() if device.rack == rack.name and device.height]
+        homeless = [device.name for device in inside if device.place is None]
+        if homeless and sum(device.height for device in inside) <= rack.spec.units:
+            yield Finding(
+                "rack-place",
+                ("racks", rack.entry, "places"),
+                f"{compress(homeless)} {'does' if len(homeless) == 1 else 'do'} not fit between the devices that have a"
+                f" place in rack '{rack.name}'",
+                "move these together, or leave the places to clustergen",
+                key=True,
+            )
+            return
+
+
+RULES = (plan_and_switches, plan_nodes, plan_racks, rack_duplicate, rack_places, rack_gaps)

@@ -1,0 +1,125 @@
+"""Cables of planned and of listed switches, as in cables.csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+
+from strategies.trees import codes_of, manifest, tree_of
+
+DGX = {"name": "c[001-127]", "type": "dgx", "address": "10.0.0.[11-137]"}
+HEAD = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]}
+RACKS = {
+    "a[01-16]": {"nodes": "c[001-064]", "units": 48, "row": "a"},
+    "b[01-16]": {"nodes": "c[065-127]", "units": 48, "row": "b"},
+    "n[1-3]": {"nodes": "head", "units": 48, "row": "c"},
+}
+
+
+def superpod(**plan: Any) -> dict[str, Any]:
+    """127 DGX H100, as in the reference architecture."""
+    data = manifest(node_types={"dgx": {"system": "dgx-h100"}}, nodes=[HEAD, DGX], racks=RACKS)
+    data["networks"]["fabric"]["plan"] = {"leaf": "qm9700", "reserved": 1, "racks": "n[1-3]", **plan}
+    return data
+
+
+def rows_of(data: dict[str, Any], folder: Any) -> list[dict[str, str]]:
+    text = tree_of(data, folder).files["facility/cables.csv"].content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def cables(tmp_path_factory):
+    return rows_of(superpod(), tmp_path_factory.mktemp("superpod"))
+
+
+def test_a_superpod_has_the_cables_of_its_reference(cables):
+    up = [row for row in cables if row["side_a_device"].startswith("leaf")]
+    assert (len(cables) - len(up), len(up)) == (1016, 1024)
+    assert {row["side_b_device"] for row in up} == {f"spine{number:02}" for number in range(1, 17)}
+
+
+def test_no_port_has_two_cables(cables):
+    ends = Counter((row[f"side_{side}_device"], row[f"side_{side}_name"]) for row in cables for side in "ab")
+    assert max(ends.values()) == 1
+    assert len(ends) == 2 * len(cables)
+
+
+def test_a_node_has_one_port_number_on_the_leaves_of_all_rails(cables):
+    ports = defaultdict(set)
+    leaves = defaultdict(set)
+    for row in cables:
+        if row["side_a_device"].startswith("c"):
+            ports[row["side_a_device"]].add(row["side_b_name"])
+            leaves[row["side_a_device"]].add(row["side_b_device"])
+    assert all(len(numbers) == 1 for numbers in ports.values())
+    assert leaves["c031"] == {f"leaf01-r{rail}" for rail in range(8)}
+    assert leaves["c032"] == {f"leaf02-r{rail}" for rail in range(8)}, "a port of each leaf in the first unit is free"
+
+
+def test_links_of_one_cage_are_of_one_kind(cables):
+    """A cage holds one module or one plug; a straight copper cable joins whole cages."""
+    kinds = defaultdict(set)
+    opposite = defaultdict(set)
+    for row in cables:
+        cages = [(row[f"side_{side}_device"], row[f"side_{side}_name"].rpartition("/")[0]) for side in "ab"]
+        for cage, other in (cages, cages[::-1]):
+            kinds[cage].add(row["type"])
+            opposite[cage].add(other)
+    switches = [cage for cage in kinds if not cage[0].startswith("c")]
+    assert all(len(kinds[cage]) == 1 for cage in switches)
+    assert all(len(opposite[cage]) == 1 for cage in switches if kinds[cage] != {"mmf-om4"})
+
+
+def test_what_is_ordered_is_long_enough(cables):
+    for row in cables:
+        way = float(row["description"].partition(" m by geometry")[0].rpartition("; ")[2])
+        assert way <= float(row["length"]) <= 50
+
+
+def test_without_places_nobody_knows_a_length(tmp_path):
+    data = superpod()
+    del data["racks"], data["networks"]["fabric"]["plan"]["racks"]
+    rows = rows_of(data, tmp_path)
+    assert len(rows) == 2040
+    assert {(row["type"], row["length"]) for row in rows} == {("", "")}
+
+
+def test_switches_that_the_manifest_lists(tmp_path):
+    """Ports of a node without rails are divided among its leaves; uplinks take the last ports."""
+    data = manifest()
+    data["networks"]["fabric"]["switches"] = [
+        {"name": "leaf[1-2]", "model": "qm9700", "nodes": "c[1-4]", "uplinks": [{"to": "top", "links": 3}]},
+        {"name": "top", "model": "qm9700"},
+    ]
+    rows = rows_of(data, tmp_path)
+    ends = {(row["side_a_device"], row["side_a_name"], row["side_b_device"], row["side_b_name"]) for row in rows}
+    assert ("c3", "mlx5_0", "leaf1", "2/1") in ends
+    assert ("c3", "mlx5_1", "leaf2", "2/1") in ends
+    assert ("leaf2", "32/2", "top", "3/2") in ends
+    assert len(rows) == 14
+
+
+@pytest.mark.parametrize(
+    ("plan", "racks", "code"),
+    [
+        ({"leaf": "qm9999"}, {}, "switch-model-unknown"),
+        ({"unit": 33}, {}, "plan-does-not-fit"),
+        ({"nodes": "c[001-128]"}, {}, "plan-node"),
+        ({"nodes": "head"}, {}, "plan-node"),
+        ({"racks": "n[1-4]"}, {}, "rack-unknown"),
+        ({}, {"a01": {"units": 48}}, "rack-duplicate"),
+        ({}, {"x1": {"row": "a", "position": 16}}, "rack-duplicate"),
+        ({}, {"x1": {"places": {"c001": 1}}}, "rack-place"),
+        ({}, {"n[1-3]": {"nodes": "head", "places": {"leaf01-r0": 48, "leaf01-r1": 48}}}, "rack-place"),
+        ({}, {"n[1-3]": {"nodes": "head", "places": {"leaf01-r0": 49}}}, "rack-place"),
+    ],
+)
+def test_what_cannot_be_is_said(plan, racks, code, tmp_path):
+    data = superpod(**plan)
+    data["racks"] = {**data["racks"], **racks}
+    assert code in codes_of(data, tmp_path)
