@@ -63,6 +63,10 @@ def test_an_alias_is_the_row() -> None:
 def test_parts_of_a_fact_are_marked() -> None:
     assert "(NUMA nodes not confirmed)" in catalogue("systems", "dell-xe9680").stdout
     assert "2048 GiB  (not confirmed)" in catalogue("systems", "hgx-h100-8").stdout
+    ports = catalogue("systems", "dgx-b200").stdout
+    assert "mlx5_5 ?" in ports
+    assert "? no source confirmed the value" in ports
+    assert "?" not in catalogue("systems", "dgx-a100-80").stdout.partition("GPU placement")[2].partition("ports")[0]
 
 
 @pytest.mark.parametrize(

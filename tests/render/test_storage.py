@@ -267,6 +267,27 @@ def test_lnet_prefers_the_storage_ports(tmp_path: Path) -> None:
     assert "/etc/sysctl.d/60-clustergen-lnet.conf" not in node_files(tree, "c1")
 
 
+@pytest.mark.parametrize(
+    ("system", "fabric", "ports"),
+    [
+        ("dgx-h100", "infiniband", ["ibp41s0f0", "ibp170s0f0"]),
+        ("dgx-h100", "roce", ["enp41s0f0np0", "enp170s0f0np0"]),
+        ("dgx-a100", "infiniband", ["enp97s0f0", "enp97s0f1", "enp225s0f0", "enp225s0f1"]),  # shipped as Ethernet
+    ],
+)
+def test_lnet_takes_storage_ports_of_a_system_as_they_are_shipped(
+    tmp_path: Path, system: str, fabric: str, ports: list[str]
+) -> None:
+    networks = {**FABRIC, "storage": {"cidr": "10.9.0.0/24"}}
+    networks["fabric"] = {"type": fabric, "rate": "NDR" if fabric == "infiniband" else "400GbE"}
+    data = manifest(
+        node_types={"gpu": {"system": system}},
+        networks=networks,
+        storage={"lus": {**LUSTRE, "mgs": ["10.9.0.1@o2ib0"]}},
+    )
+    assert lnet(tree_of(data, tmp_path)) == {"o2ib": ports}
+
+
 def test_lnet_of_the_manifest_holds(tmp_path: Path) -> None:
     tree = stored(tmp_path, lus={**LUSTRE, "lnet": [{"name": "o2ib", "interfaces": ["ibp64s0"]}]})
     assert lnet(tree) == {"o2ib": ["ibp64s0"]}

@@ -14,7 +14,7 @@ from clustergen.catalogue.topics import TOPICS, Topic
 from clustergen.records import fields
 
 _WIDTH = 100
-_MARK = "?"
+_MARK, _LEGEND = "?", "no source confirmed the value"
 _UNITS = {
     "_gbit": "Gb/s", "_gb_s": "GB/s", "_gb": "GB", "_gib": "GiB", "_mhz": "MHz", "_w": "W", "_watt": "W", "_kg": "kg",
     "_cfm": "CFM", "_tflops": "TFLOPS", "_mm": "mm", "_btu_h": "BTU/h", "_pct": "%",
@@ -38,7 +38,7 @@ def list_text(topic: Topic) -> str:
     ]
     text = table([column.title for column in topic.columns], body)
     if any(cell.endswith(f" {_MARK}") for row in body for cell in row):
-        text += f"\n{_MARK} no source confirmed the value"
+        text += f"\n{_MARK} {_LEGEND}"
     return f"{text}\nAll facts of one, with their sources: clustergen catalogue {topic.name} NAME\n"
 
 
@@ -53,6 +53,8 @@ def row_text(topic: Topic, row: Any) -> str:
     lines += [f"  {name:{width}}{text}{remark}" for name, text, remark in facts]
     for name, parts in _parts(row):
         lines += ["", f"  {label(name)}{_remark(row, _PLACED[name])}", textwrap.indent(parts, "    ").rstrip()]
+        if f" {_MARK}" in parts:
+            lines.append(f"    {_MARK} {_LEGEND}")
     if getattr(row, "note", ""):
         lines += ["", *textwrap.wrap(f"Note: {row.note}", _WIDTH, initial_indent="  ", subsequent_indent="  ")]
     body = [[code, *sources()[code]] for code in _source_codes(row)]
@@ -102,17 +104,21 @@ def _remark(row: Any, field: str) -> str:
 
 
 def _parts(row: Any) -> list[tuple[str, str]]:
-    """The GPUs and ports of a system as tables."""
+    """The GPUs and ports of a system as tables; `?` marks what no source confirmed."""
     tables = []
     for field in _PLACED:
         if parts := getattr(row, field, ()):
             names = [name for name in fields(parts[0]) if name not in ("unverified", "source")]
-            body = [
-                ["" if getattr(part, name) is None else _text(name, getattr(part, name)) for name in names]
-                for part in parts
-            ]
+            body = [[_cell(part, name) for name in names] for part in parts]
             tables.append((field, table([label(name) for name in names], body)))
     return tables
+
+
+def _cell(part: Any, field: str) -> str:
+    """A fact of one GPU or port, with a mark where no source confirmed it."""
+    value = getattr(part, field)
+    text = "" if value is None else _text(field, value)
+    return f"{text} {_MARK}" if text and field in part.unverified else text
 
 
 def _text(field: str, value: Any) -> str:

@@ -81,6 +81,12 @@ def _switch_ports(row: hardware.Switch) -> str:
     return f"{row.ports} × {row.port_gbit} Gb/s{split}"
 
 
+def _cages(row: hardware.Switch) -> str:
+    """The openings for plugs: `32 × osfp-twin`."""
+    uplinks = f", {row.uplink_ports} × {row.uplink_cage}" if row.uplink_ports else ""
+    return f"{row.cages} × {row.cage}{uplinks}" if row.cages else ""
+
+
 def _nic_fabrics(row: hardware.Nic) -> str:
     fabrics = [f"InfiniBand {row.infiniband}"] if row.infiniband else []
     return ", ".join([*fabrics, "Ethernet"] if row.ethernet else fabrics)
@@ -214,6 +220,7 @@ TOPICS = {
                 Column("switch", lambda row: row.id, is_code=True),
                 Column("fabric", lambda row: row.fabric),
                 Column("ports", _switch_ports, ("ports", "port_gbit", "split_ports", "split_gbit")),
+                Column("cages", _cages, ("cages", "cage")),
                 Column("managed", lambda row: "yes" if row.managed else "no", ("managed",)),
                 Column("height", _height, ("rack_units",)),
                 Column("power", lambda row: _count(row.power_max_w, "W"), ("power_max_w",)),
