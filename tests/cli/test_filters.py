@@ -89,7 +89,7 @@ def test_fix_changes_what_is_reported_alone() -> None:
     Path("slurm.conf").write_text(CONF + "FastSchedule=1\n")
     assert "-FastSchedule" not in lint("--diff", "--select", "slurm-key-old-name").stdout
     done = lint("--fix", "--select", "slurm-key-old-name")
-    assert "1 put right." in done.stderr
+    assert "1 fixed." in done.stderr
     assert Path("slurm.conf").read_text() == CONF.replace("ControlMachine", "SlurmctldHost") + "FastSchedule=1\n"
 
 
@@ -332,7 +332,7 @@ def test_findings_can_be_no_failure_but_what_cannot_be_read_is() -> None:
 
 def test_a_single_file_has_no_neighbours() -> None:
     assert "not looked at" not in lint().stderr
-    assert "not looked at: manifest.yaml." in run("lint", ".").stderr
+    assert "not checked: manifest.yaml." in run("lint", ".").stderr
 
 
 def test_diff_shows_the_changes_alone() -> None:

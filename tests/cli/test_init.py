@@ -66,7 +66,7 @@ def test_what_is_there_stays(kind: str, tmp_path: Path) -> None:
     done = init(tmp_path)
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
-    assert "manifest.yaml is there already" in done.exception.message
+    assert "manifest.yaml already exists" in done.exception.message
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.yaml"]
     assert place.is_symlink() or place.read_text(encoding="utf-8") == "mine\n"
 

@@ -64,7 +64,7 @@ def test_an_edited_file_that_is_no_longer_rendered_is_named(tmp_path: Path) -> N
     place = tmp_path / "rendered/overlays/all/etc/motd"
     place.write_text("edited\n")
     assert f"{place}: kept" in render(manifest, "--check").output
-    assert f"{place}: no longer rendered, and kept because it was edited" in render(manifest).output
+    assert f"{place}: no longer rendered, but kept because it was edited" in render(manifest).output
     assert place.read_text() == "edited\n"
     assert render(manifest, "--check").exit_code == 0
 

@@ -77,7 +77,7 @@ def test_the_summary_counts_each_severity() -> None:
         return Diagnostic("key-unknown", severity, None, "x")
 
     found = [one(Severity.ERROR)] * 3 + [one(Severity.WARNING)] + [one(Severity.INFO)] * 2
-    assert render(found).splitlines()[-1] == "3 errors, 1 warning, 2 notes"
+    assert render(found).splitlines()[-1] == "3 errors, 1 warning, 2 infos"
     assert render([]) == ""
 
 

@@ -51,12 +51,12 @@ def test_another_operating_system_is_another_installation(tmp_path: Path, of_tre
     done = diff(*map(rendered, (one, other))) if of_trees else diff(one, other)
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
-    assert lines[0] == "small: 4 nodes (c[1-4]) to be installed anew"
+    assert lines[0] == "small: 4 nodes (c[1-4]) to reinstall"
     assert "  ~ operating system: debian-13 → ubuntu-24.04  (c[1-4])" in lines
     assert f"      {other}:6:43 node_types.gpu.os: + ubuntu-24.04" in lines
-    assert any("drain, and install ubuntu-24.04" in line and line.endswith("c[1-4] (by hand)") for line in lines)
+    assert any("drain, and install ubuntu-24.04" in line and line.endswith("c[1-4] (manual)") for line in lines)
     whole = diff(one, write(tmp_path / "c", ("debian-13", "ubuntu-24.04"))).stdout
-    assert "back up StateSaveLocation, and bring it to the new system: head (by hand)" in whole
+    assert "back up StateSaveLocation, and restore it on the new system: head (manual)" in whole
 
 
 RENAMED = {
@@ -78,11 +78,11 @@ RENAMED = {
         ),
         ("partition", "small: cancels the jobs of partition debug"),
         ("type", "small: files only; no restart required"),
-        ("cluster", "big: not while jobs run: ClusterName: slurmctld refuses the state that another name saved"),
+        ("cluster", "big: not while jobs run: ClusterName: slurmctld rejects state that was saved under another name"),
         (
             "controller",
-            "small: not while jobs run: SlurmctldHost: the controller moves: stop slurmctld on the old one, bring "
-            "StateSaveLocation over, start the new one; running steps are told of it",
+            "small: not while jobs run: SlurmctldHost: the controller moves: stop slurmctld on the old host, "
+            "copy StateSaveLocation, start it on the new host; running steps are notified",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
 def test_a_changed_line_of_slurm_conf_is_put_on_all_nodes(tmp_path: Path) -> None:
     new = write(tmp_path / "new", LONGER)
     found = json.loads(diff(write(tmp_path / "old"), new, "--format", "json").stdout)
-    (put,) = [step for step in found["clusters"][0]["steps"] if step["text"].startswith("put the changed files")]
+    (put,) = [step for step in found["clusters"][0]["steps"] if step["text"].startswith("install the changed files")]
     assert put["hosts"] is None
 
 

@@ -208,7 +208,7 @@ CASES = [
         "",
         {"slurm.auth": "slurm"},
         (INVALID, ALL_DOWN, ALL_DOWN),
-        verdict="every daemon and command has to stop",
+        verdict="every daemon and command must stop",
     ),
     _option("AuthInfo", "ttl=60", _always(BOTH)),
     _option("AuthAltTypes", "auth/jwt", _always(BOTH)),
@@ -577,10 +577,10 @@ def test_every_row_of_the_table_has_a_case() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "taken", "words"),
     [
-        ("22.05", "23.11", "restart-slurm restart-slurmdbd", "no way back"),
-        ("22.05", "24.11", "refuse restart-slurm restart-slurmdbd", "goes to 23.11, then 24.11"),
-        ("24.11", "26.05", "restart-slurm restart-slurmdbd", "no way back"),
-        ("22.05", "26.05", "refuse restart-slurm restart-slurmdbd", "goes to 23.11, then 25.05, then 26.05"),
+        ("22.05", "23.11", "restart-slurm restart-slurmdbd", "cannot be undone"),
+        ("22.05", "24.11", "refuse restart-slurm restart-slurmdbd", "Upgrade through 23.11, then 24.11"),
+        ("24.11", "26.05", "restart-slurm restart-slurmdbd", "cannot be undone"),
+        ("22.05", "26.05", "refuse restart-slurm restart-slurmdbd", "Upgrade through 23.11, then 25.05, then 26.05"),
         ("24.11", "22.05", "refuse restart-slurm restart-slurmdbd", "restore both"),
         ("26.05", "24.11", "refuse restart-slurm restart-slurmdbd", "restore both"),
     ],
@@ -596,7 +596,7 @@ def test_another_release(old: str, new: str, taken: str, words: str, tmp_path: P
     assert [value.label for value in found.causes[change]] == ["slurm.version"]
     upgrades = [step.text.split(":")[0] for step in found.steps if step.play == UPGRADE]
     way = path_between(SlurmRelease(old), SlurmRelease(new))
-    assert upgrades == [f"bring Slurm to {release}" for release in way]
+    assert upgrades == [f"upgrade Slurm to {release}" for release in way]
     assert "from before the upgrade" in found.steps[0].text if new < old else "back up" in found.steps[0].text
 
 

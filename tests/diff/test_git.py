@@ -62,8 +62,8 @@ def test_both_sides_ingit(repository: Path) -> None:
     ("old", "words"),
     [
         ("", "OLD and NEW may not be empty"),
-        ("HEAD:nothing.yaml", "HEAD:nothing.yaml: this commit has no such file"),
-        ("nobranch:clusters", "git knows no commit 'nobranch'"),
+        ("HEAD:nothing.yaml", "HEAD:nothing.yaml: no such file in this commit"),
+        ("nobranch:clusters", "git has no commit 'nobranch'"),
         ("--output=x:clusters", "No such option"),
         ("HEAD:../..", "outside the repository"),
         ("nothing", "nothing: no such file or directory"),

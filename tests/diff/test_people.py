@@ -34,7 +34,7 @@ def plan_of(old: Path, new: Path) -> dict[str, Any]:
 
 
 def by_hand(cluster: dict[str, Any]) -> list[str]:
-    return [step["text"] for step in cluster["steps"] if step["by"] == "by hand"]
+    return [step["text"] for step in cluster["steps"] if step["by"] == "manual"]
 
 
 @pytest.mark.parametrize("of_trees", [False, True])
@@ -61,7 +61,7 @@ def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_take
         assert command in text
     assert "alice" not in text
     assert cluster["steps"][-1]["text"] == text  # after the partitions no longer name them
-    assert "jobs do not notice" not in cluster["verdict"]
+    assert "jobs are not affected" not in cluster["verdict"]
 
 
 DISK = """\
@@ -77,7 +77,7 @@ def test_a_disk_is_formatted_by_hand_before_it_is_mounted_as_something_else(tmp_
     disk = "format /dev/disk/by-label/scratch, which is xfs, as ext4 with the label scratch: its files are lost"
     assert by_hand(cluster) == [f"drain with clustergen.cluster.drain, unmount and {disk}"]
     first, put = cluster["steps"][:2]
-    assert (first["by"], first["hosts"], put["by"]) == ("by hand", "c[1-4]", None)
+    assert (first["by"], first["hosts"], put["by"]) == ("manual", "c[1-4]", None)
     moved = write(tmp_path / "c", ("mount: /scratch", "mount: /work"), text=MANIFEST + DISK)
     assert by_hand(plan_of(old, moved)) == []
 
@@ -121,7 +121,7 @@ def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:
     ("edit", "word"),
     [
         (("  build:", "  state_location: /srv/state\n  build:"), "copy /var/lib/slurm/slurmctld to /srv/state"),
-        (("name: head", "name: ctl"), "bring StateSaveLocation from head"),
+        (("name: head", "name: ctl"), "copy StateSaveLocation from head"),
     ],
 )
 def test_what_keeps_jobs_is_said(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
@@ -135,7 +135,7 @@ def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
     """systemd-sysusers looks at the name alone: without people, new nodes would have another number than the others."""
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  uid: 64040\n  build:")))
     assert "slurm from 64030 to 64040" in by_hand(cluster)[0]
-    assert "step 1 is done by hand" in cluster["verdict"]
+    assert "step 1 is manual" in cluster["verdict"]
 
 
 @pytest.mark.parametrize(
@@ -144,18 +144,18 @@ def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
         (
             ("10.0.0.[1-4]", "10.0.1.[1-4]"),
             "c[1-4]",
-            "drain with clustergen.cluster.drain, wait for the jobs, and give the machines their new addresses",
+            "drain with clustergen.cluster.drain, wait for their jobs, and change the addresses of the machines",
         ),
         (
             ("10.0.255.1", "10.0.255.7"),
             "head",
-            "drain all nodes, wait for their jobs, and give the machine its new address",
+            "drain all nodes, wait for their jobs, and change the address of the machine",
         ),
     ],
 )
 def test_no_file_gives_a_machine_its_address(tmp_path: Path, edit: tuple[str, str], hosts: str, text: str) -> None:
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
-    (step,) = [step for step in cluster["steps"] if step["by"] == "by hand"]
+    (step,) = [step for step in cluster["steps"] if step["by"] == "manual"]
     assert (step["text"], step["hosts"]) == (text, hosts)
     assert cluster["verdict"].startswith("drains 4 nodes (c[1-4])")
 
@@ -165,9 +165,9 @@ def test_a_login_node_gets_its_address_from_people_too(tmp_path: Path, of_trees:
     text = MANIFEST.replace(NODES, LOGIN)
     sides = write(tmp_path / "a", text=text), write(tmp_path / "b", ("10.0.255.3", "10.0.255.33"), text=text)
     cluster = plan_of(*map(rendered, sides)) if of_trees else plan_of(*sides)
-    steps = [(step["text"], step["hosts"]) for step in cluster["steps"] if step["by"] == "by hand"]
-    assert steps == [("give the machine its new address", "login1")]
-    assert "step 1 is done by hand" in cluster["verdict"]
+    steps = [(step["text"], step["hosts"]) for step in cluster["steps"] if step["by"] == "manual"]
+    assert steps == [("change the address of the machine", "login1")]
+    assert "step 1 is manual" in cluster["verdict"]
 
 
 def test_a_lower_limit_of_a_qos_leaves_jobs_pending(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     turns = {
         step["play"]: (step["text"], step["hosts"]) for step in cluster["steps"] if step["play"] in (AT_ONCE, TURNS)
     }
-    assert turns[TURNS] == ("one after the other: drain, unmount home.mount, mount nfs.mount, resume", "c[1-4]")
+    assert turns[TURNS] == ("node by node: drain, unmount home.mount, mount nfs.mount, resume", "c[1-4]")
     assert turns[AT_ONCE][1] == "login1"
     assert "drain" not in turns[AT_ONCE][0]
     assert [step["play"] for step in cluster["steps"]].count(TURNS) == 1
@@ -240,7 +240,7 @@ def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: 
     scale = "  work: {type: storage_scale, mount: /work, filesystem: work, contacts: [10.0.255.9]}\n"
     old, new = write(tmp_path / "a", text=MANIFEST + HOME), write(tmp_path / "b", text=MANIFEST + HOME + scale)
     assert [text for text in by_hand(plan_of(old, new)) if "work" in text] == [
-        "follow the steps by hand for file system work in the README.md of the tree"
+        "follow the manual steps for file system work in the tree's README.md"
     ]
     changed = write(tmp_path / "c", text=MANIFEST + HOME + scale.replace("/work", "/elsewhere"))
     assert not [text for text in by_hand(plan_of(new, changed)) if "follow" in text]

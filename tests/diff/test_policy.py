@@ -176,7 +176,7 @@ def test_what_root_has_no_more_is_reset_and_those_that_inherit_it_are_named(tmp_
 def test_without_any_account_root_is_reset_by_hand(tmp_path: Path) -> None:
     old = GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}")
     step = plan_of(tmp_path, old, old.partition("  accounts:")[0])["steps"][-1]
-    assert step["by"] == "by hand"
+    assert step["by"] == "manual"
     assert step["text"].endswith(
         "; sacctmgr modify account where name=root cluster=small set Fairshare=1 GrpTRES=gres/gpu=-1 QOS=normal"
         "; sacctmgr remove coordinator account=root names=carol"

@@ -162,5 +162,5 @@ def test_terminals_and_pull_requests_show_them(tmp_path: Path) -> None:
     text, markdown = (diff(*sides, "--format", format_).stdout for format_ in ("text", "markdown"))
     assert f"\nrunning jobs\n  {CANCELLED}: PREEMPTED\n" in text
     assert "it applies to running jobs too" in text
-    assert "jobs live on" not in text
+    assert "running jobs continue" not in text
     assert f"**Running jobs**\n\n- {CANCELLED}: `PREEMPTED`\n" in markdown

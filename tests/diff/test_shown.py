@@ -82,7 +82,7 @@ def test_markdown_fits_a_comment(tmp_path: Path) -> None:
     assert "- **`400 × partition MaxTime`**: `00:30:00` → `01:00:00` on `c[1-1000]`" in shown
     assert shown.count("<details>") == shown.count("</details>") > 2
     assert shown.startswith("<!-- clustergen diff -->\n### small: scontrol reconfigure; no job is lost\n")
-    assert "What applying it does" in shown
+    assert "Steps to apply it" in shown
     assert text(whole).count("\n") < 40
 
 

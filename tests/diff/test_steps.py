@@ -27,7 +27,7 @@ def test_a_host_unmounts_first_and_reboots_last(
 ) -> None:
     work = Work(changes, (), (), (), (), compute, (), None)
     [turn] = [step for step in steps(work) if step.play == play]
-    verbs = turn.text.removeprefix("one after the other: drain, ").split(", ")
+    verbs = turn.text.removeprefix("node by node: drain, ").split(", ")
     assert verbs[0] in ("unmount old.mount", "unmount and mount both.mount")
     assert set(verbs[:2]) == {"unmount old.mount", "unmount and mount both.mount"}
     assert verbs[2:4] == ["mount new.mount", "reboot"]

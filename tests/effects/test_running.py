@@ -1,4 +1,4 @@
-"""Changes on a running Slurm, by the steps of their verdicts: jobs live on, and the new values are in effect."""
+"""Changes on a running Slurm, by the steps of their verdicts: jobs continue, and the new values are in effect."""
 
 from __future__ import annotations
 

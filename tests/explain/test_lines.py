@@ -197,8 +197,8 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
     [
         ("/etc/slurm/topology.conf:999", "has 4 lines"),
         ("/etc/slurm/topology.conf:0", "no line"),
-        ("/etc/slurm/topology.conf:9-2", "9-2 are no lines"),
-        ("/etc/slurm/topologie.conf", "makes no file"),
+        ("/etc/slurm/topology.conf:9-2", "9-2 is not a valid range"),
+        ("/etc/slurm/topologie.conf", "no rendered file"),
         ("prometheus.yml:1", "several files are called"),
         ("rendered/clustergen.lock.json:3", "lists the other files"),
     ],

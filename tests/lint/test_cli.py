@@ -108,7 +108,7 @@ def test_diff_writes_nothing_and_fix_writes(folder: Path, capfd: pytest.CaptureF
     assert (folder / "slurm.conf").read_text() == GOOD + "FastSchedule=1\n"
     code, out, err = run(capfd, folder, "--fix", "--diff")
     assert (code, out.count("-FastSchedule=1")) == (0, 1)
-    assert "1 put right." in err
+    assert "1 fixed." in err
     assert (folder / "slurm.conf").read_text() == GOOD
 
 
@@ -122,7 +122,7 @@ def test_files_that_nobody_looked_at_are_named(folder: Path, capfd: pytest.Captu
     (folder / "job_submit.lua").write_text("")
     (folder / "more.conf").write_text("TCPTimeout=3\n")
     (folder / "slurm.conf").write_text(GOOD + "Include more.conf\n")
-    assert run(capfd, folder)[2].endswith("\nnot looked at: job_submit.lua.\n")
+    assert run(capfd, folder)[2].endswith("\nnot checked: job_submit.lua.\n")
 
 
 @pytest.mark.parametrize("name", ["gone", "empty"])

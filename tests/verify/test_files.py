@@ -60,7 +60,7 @@ def test_what_was_changed_by_hand_is_said(tree: Path) -> None:
     (row,) = verify(tree, TREE_CHECK)
     assert row.status == "failed"
     assert len(row.words) == 4
-    assert f"{SLURM}: differs from the lock file; one of them was changed by hand" in row.words
+    assert f"{SLURM}: differs from the lock file: one of the two was edited by hand" in row.words
     assert "overlays/all/etc/hosts: missing, but listed in the lock file" in row.words
     assert any("clustergen-accounts: not executable" in word for word in row.words)
     assert any(word.startswith("overlays/all/etc/hosts.allow: not listed in the lock file") for word in row.words)

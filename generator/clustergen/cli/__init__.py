@@ -25,9 +25,9 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 _VERBS = {
     "init": "Write a commented starter manifest.",
-    "validate": "Check manifests and report everything that is wrong.",
-    "render": "Write every file that a manifest describes, or check them.",
-    "diff": "Show what a change does: restarts, drains, jobs that would be lost.",
+    "validate": "Check manifests and report all errors and warnings.",
+    "render": "Render a manifest into an output tree, or check one.",
+    "diff": "Show what a change does to the cluster and its running jobs.",
     "plan": "Show what applying a manifest would change, against git or the nodes.",
     "apply": "Apply a manifest or a saved plan to the nodes.",
     "verify": "Check a rendered tree with the daemons and parsers that read it.",
@@ -47,7 +47,7 @@ _INTERRUPTED, _NOBODY_READS = 130, 141  # what a shell says of a program that SI
 
 
 class Verbs(click.Group):
-    """Loads a verb's module when the verb is used, and ends in a word where somebody ends it."""
+    """Loads a verb's module when the verb is used; ends without a traceback on Ctrl-C and on a closed pipe."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -30,7 +30,7 @@ def format_option(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(FORMATS),
         default="text",
         show_default=True,
-        help="How findings are shown.",
+        help="Output format.",
     )(function)
 
 

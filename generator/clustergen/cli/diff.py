@@ -24,10 +24,10 @@ FORMATS = ("text", "json", "markdown")
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def command(old: str, new: str | None, form: str) -> None:
-    """Show what changes from OLD to NEW: what restarts, which nodes drain, which jobs would be lost.
+    """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost.
 
-    Each is a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git as
-    REV:PATH; NEW is ./manifest.yaml by default. Values are compared by their meaning.
+    OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
+    as REV:PATH; NEW defaults to ./manifest.yaml. Values are compared by meaning.
 
     Exit code 0: no change; 1: changes; 2: a manifest is invalid.
     """

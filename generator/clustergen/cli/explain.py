@@ -71,14 +71,14 @@ def _code_or_field(word: str, form: str) -> None:
     if isinstance(answer, str):
         hint = answer or did_you_mean(word, CODES) or _ALL
         what = "no field of the manifest" if "." in word or answer else "no diagnostic"
-        raise ClustergenError(f"{what} is called '{word}'", hint=hint, exit_code=2)
+        raise ClustergenError(f"there is {what} '{word}'", hint=hint, exit_code=2)
     _field(STARTER, word, form, "the starter manifest (clustergen init)")
 
 
 def _code(code: str, form: str) -> None:
     text = page(code)
     if text is None:
-        raise ClustergenError(f"the page of '{code}' is missing here", hint="install clustergen again")
+        raise ClustergenError(f"the page of '{code}' is missing", hint="install clustergen again")
     if form == "json":
         import json
 
@@ -113,7 +113,9 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     match = _LINES.fullmatch(query)
     path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (query, 0, 0)
     if first > last or last - first >= _MOST:
-        raise ClustergenError(f"{first}-{last} are no lines", hint=f"up to {_MOST} at once, as :10-20", exit_code=2)
+        raise ClustergenError(
+            f"{first}-{last} is not a valid range", hint=f"up to {_MOST} lines, as :10-20", exit_code=2
+        )
     numbers = range(first, last + 1) if match else ()
     compiled = valid(manifest)
     assert compiled.cluster is not None

@@ -105,14 +105,14 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--ignore", multiple=True, metavar="CODES", shell_complete=code_list,
-                help="Leave these out; of two matches the longer decides.",
+                help="Do not report these codes; of two matches, the longer one decides.",
             ),
             click.option(
                 "--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-                help="Leave out the findings that this file lists.",
+                help="Do not report findings that this file lists.",
             ),
             click.option("--write-baseline", is_flag=True, help="Write today's findings to the file of --baseline."),
-            click.option("--exit-zero", is_flag=True, help="Exit with 0 even where there are findings."),
+            click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
             click.option("--statistics", is_flag=True, help="Count the findings of each code instead of showing them."),
         ]
     ):  # fmt: skip

@@ -24,29 +24,36 @@ SCHEMA = "clustergen.schema.json"
 
 @click.command("import")
 @slurm_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the manifest goes; default: stdout.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the manifest to this file; default: stdout."
+)
 @click.option(
     "--slurm-version",
     "version",
     metavar="V",
     shell_complete=rows("slurm"),
-    help="Release of Slurm, as 24.11; default: guessed from the keys.",
+    help="Slurm release, e.g. 24.11; default: detected from the keys.",
 )
-@click.option("--os", "os", type=click.Choice(tuple(operating_systems())), help="Operating system of the nodes.")
+@click.option(
+    "--os",
+    "os",
+    type=click.Choice(tuple(operating_systems())),
+    help="Operating system of the nodes.",
+)
 @click.option(
     "--hosts",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A hosts file with the addresses that slurm.conf lacks, as /etc/hosts.",
+    help="Read addresses that slurm.conf lacks from this file, e.g. /etc/hosts.",
 )
 @click.option(
     "--accounts",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Accounts and QOS: a file of `sacctmgr dump`, or of `sacctmgr -P show qos`; may stand several times.",
+    help="Read accounts and QOS from `sacctmgr dump` or `sacctmgr -P show qos`; can be repeated.",
 )
-@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Who reads it."
+    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Output format."
 )
 def command(
     path: Path,
@@ -58,11 +65,13 @@ def command(
     force: bool,
     form: str,
 ) -> None:
-    """Create a manifest from PATH: a directory of Slurm's files, or a slurm.conf with the files beside it.
+    """Create a manifest from PATH: a directory with slurm.conf and related files, or a slurm.conf.
 
-    The manifest is rendered and compared with the files by meaning. Files without keys, as plugstack.conf, and scripts
-    go to site/ beside the manifest as they are. Exit code 0: the same meaning; 1: differences, or settings that Slurm
-    refuses, which are shown; 2: the manifest is not valid yet; 3: PATH cannot be read.
+    The manifest is rendered, and the result is compared with the original files by meaning. Scripts and files without
+    keys, such as plugstack.conf, are copied to site/ beside the manifest.
+
+    Exit code 0: same meaning; 1: differences, or settings that Slurm rejects; 2: the manifest is not valid yet; 3: PATH
+    cannot be read.
     """
     result = import_folder(path, version=version, os=os, hosts=hosts, accounts=accounts)
     if output is not None:
@@ -73,7 +82,7 @@ def command(
         streams.findings(result.text)
         click.echo(as_text(result), nl=False, err=True)
         if result.files:
-            streams.remark(f"With -o, these would be written too: {printable(', '.join(sorted(result.files)))}")
+            streams.remark(f"With -o, these files would be written, too: {printable(', '.join(sorted(result.files)))}")
     else:
         streams.findings(as_text(result))
         more = f", {', '.join(sorted(result.files))}" if result.files else ""
@@ -89,10 +98,10 @@ def _write(result: ImportResult, output: Path, force: bool) -> None:
     for path in files:
         link = link_below(directory, path)
         if link is not None:
-            raise ClustergenError(f"{link}: a symbolic link, and nothing is written through it", hint="another -o")
+            raise ClustergenError(f"{link}: refusing to write through a symbolic link", hint="choose another -o")
     existing = [str(path) for path, content in files.items() if os.path.lexists(path) and not _holds(path, content)]
     if existing and not force:
-        raise ClustergenError(f"{', '.join(existing)}: there already", hint="another -o, or --force")
+        raise ClustergenError(f"{', '.join(existing)}: already exists", hint="choose another -o, or use --force")
     try:
         write_all(files, programs={directory / name for name in result.programs})
     except OSError as err:

@@ -19,15 +19,15 @@ SCHEMA = "clustergen.schema.json"
 @click.command("init")
 @click.argument("path", type=click.Path(path_type=Path), default=MANIFEST)
 def command(path: Path) -> None:
-    """Write a commented starter manifest to PATH (manifest.yaml by default, or in the folder that PATH is).
+    """Write a commented starter manifest to PATH: a file or a directory; default ./manifest.yaml.
 
-    A manifest that is there is left alone. The schema beside it, clustergen.schema.json, is written anew.
+    An existing manifest is not overwritten. The schema beside it, clustergen.schema.json, is updated.
     """
     manifest = path / MANIFEST if path.is_dir() else path
     if manifest.exists() or manifest.is_symlink():
-        raise ClustergenError(f"{manifest} is there already", hint="name another: clustergen init other.yaml")
+        raise ClustergenError(f"{manifest} already exists", hint="choose another name: clustergen init other.yaml")
     try:
         write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
-    remark(f"{manifest}: written, with {SCHEMA} beside it. Next: clustergen validate {manifest}")
+    remark(f"{manifest} and {SCHEMA} written. Next: clustergen validate {manifest}")

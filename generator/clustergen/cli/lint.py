@@ -28,10 +28,10 @@ _UNREADABLE = "file-unreadable"
     "--slurm-version",
     metavar="V",
     shell_complete=rows("slurm"),
-    help="The release that will read the files, as 24.11; guessed without.",
+    help="Slurm release, e.g. 24.11; default: detected from the keys.",
 )
-@click.option("--fix", "fixing", is_flag=True, help="Put right what has one safe answer.")
-@click.option("--diff", "differing", is_flag=True, help="Show what --fix changes; alone, nothing is written.")
+@click.option("--fix", "fixing", is_flag=True, help="Fix findings that have one safe correction.")
+@click.option("--diff", "differing", is_flag=True, help="Show what --fix would change; without --fix, write nothing.")
 @format_option
 @filter_options
 def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
@@ -39,13 +39,13 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
 
     By default it is the current directory; - is a slurm.conf on standard input.
 
-    An error is what a daemon or a command of that release stops on. A warning is what Slurm only says in its log, or
-    takes in silence and does otherwise than was meant. A note is advice.
+    An error stops a daemon or command of that release. A warning is something that Slurm only logs, or accepts but
+    does not do as intended. An info is advice.
 
-    With a newer --slurm-version it lists what will be fatal after an upgrade. Nothing outside the
-    directory is read, and no link is followed out of it.
+    With a newer --slurm-version, lint reports what will be fatal after an upgrade. Files outside the directory are not
+    read, not even through links.
 
-    Exit codes: 0 no findings but notes, 1 findings, 3 PATH cannot be read.
+    Exit code 0: no errors or warnings; 1: errors or warnings; 3: PATH cannot be read.
     """
     from clustergen.lint import merge
     from clustergen.lint.fix import diff, edits, fix_all
@@ -110,15 +110,15 @@ def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
     from clustergen.lint.release import others
 
     if made:
-        yield f"{made} put right."
+        yield f"{made} fixed."
     reported = set(judged.reported)
     if fixable := sum(1 for finding in report.findings if finding.fix is not None and finding.diagnostic in reported):
-        yield f"--fix puts {fixable} of them right, --diff shows how."
+        yield f"{fixable} fixable with --fix; --diff shows the changes."
     read = ", ".join(report.read) or report.path.name
-    guessed = ", the newest release that reads the most of it; --slurm-version names another" if report.guessed else ""
+    guessed = ", the newest release that accepts most keys; change it with --slurm-version" if report.guessed else ""
     yield f"{read}: read as Slurm {report.release}{guessed}."
     if report.guessed and (unread := others(report.folder, report.release)):
         yield f"Other releases do not read all of it: {unread}."
     yield from judged.remarks()
     if report.unread and report.path.is_dir():
-        yield f"not looked at: {', '.join(report.unread)}."
+        yield f"not checked: {', '.join(report.unread)}."

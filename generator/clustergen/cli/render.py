@@ -29,19 +29,21 @@ from clustergen.render.write import write
     type=click.Path(),
     help="Directory of the tree; default: rendered/ beside the manifest.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; fail if the tree on disk is not what would be written.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the tree on disk is out of date.")
 @format_option
 def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: str) -> None:
-    """Write the tree that MANIFEST means: all of it, or nothing where the manifest is invalid.
+    """Render MANIFEST (default: manifest.yaml) into an output tree; nothing is written if the manifest is invalid.
 
-    Files in the output directory that clustergen did not write are left untouched.
+    Files in the output directory that clustergen did not create are left untouched.
     """
     if STDIN in manifests:
-        raise click.UsageError("render reads a manifest from a file: the tree records its name, and site/ is beside it")
+        raise click.UsageError(
+            "render cannot read standard input: the tree records the manifest's name, and site/ is beside it"
+        )
     if output is not None and len(manifests) > 1:
         raise click.UsageError("-o goes with one manifest")
     if output == "":
-        raise click.UsageError("-o is empty: it names the directory of the tree, as -o rendered")
+        raise click.UsageError("-o is empty: name the directory of the tree, e.g. -o rendered")
     result = Result([], [], [])
     status = 0
     for manifest in manifests:
@@ -87,5 +89,5 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
     for change in changes:
         if change.kind == "kept":
             place = directory / change.path
-            click.echo(f"{place}: no longer rendered, and kept because it was edited. Remove it by hand.", err=True)
+            click.echo(f"{place}: no longer rendered, but kept because it was edited. Remove it yourself.", err=True)
     return 0

@@ -7,10 +7,10 @@ import click
 
 @click.command("schema")
 def command() -> None:
-    """Print the JSON Schema of the manifest.
+    """Print the JSON Schema of the manifest, for editors with a YAML language server.
 
-    Save it as clustergen.schema.json beside the manifest; editors find it by the manifest's first line. Fields that
-    name a row of the catalogue offer its names; names under `catalogue` of the manifest are valid as well.
+    Save it as clustergen.schema.json beside the manifest, whose first line points to it. Fields that name catalogue
+    rows list the names; rows that the manifest adds under `catalogue` are accepted, too.
     """
     from clustergen.manifest.schema import json_schema_text
 

@@ -50,8 +50,8 @@ def parsers(suites: tuple[str, ...]) -> None:
 
     for suite in suites:
         if suite not in roots.SUITES:
-            hint = did_you_mean(suite, roots.SUITES) or f"choose of {', '.join(roots.SUITES)}"
-            raise ClustergenError(f"no suite is called '{suite}'", hint=hint, exit_code=2)
+            hint = did_you_mean(suite, roots.SUITES) or f"choose one of {', '.join(roots.SUITES)}"
+            raise ClustergenError(f"there is no suite '{suite}'", hint=hint, exit_code=2)
     report = _reporter()
     roots.set_up(suites or tuple(roots.SUITES), report, [] if suites else [lambda: nccl.set_up(report)])
 

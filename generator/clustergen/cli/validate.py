@@ -24,13 +24,12 @@ _INVALID = 2
 @format_option
 @filter_options
 def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
-    """Check MANIFEST and show everything that is wrong with it, in file order.
+    """Check MANIFEST and report all errors and warnings, in file order.
 
-    MANIFEST is a file, a directory with a manifest.yaml, or - for standard input; by default ./manifest.yaml.
-    Unconfirmed hardware and missing packages of Slurm are warnings of a valid manifest. Errors are always reported:
-    filters, comments and baselines leave out warnings and infos only.
+    MANIFEST is a file, a directory with a manifest.yaml, or - for standard input; default: ./manifest.yaml.
+    Errors are always reported: filters, comments and baselines suppress only warnings and infos.
 
-    Exit codes: 0 valid, 2 invalid, 3 MANIFEST cannot be read; the highest of several.
+    Exit code 0: valid; 2: invalid; 3: MANIFEST cannot be read. For several manifests, the highest.
     """
     filters = Filters.of(form, **filtering)
     compiled = [compiled_from(manifest) for manifest in manifests]

@@ -21,38 +21,32 @@ from clustergen.verify.rows import FORMATS
     multiple=True,
     metavar="CHECK",
     shell_complete=complete_checks,
-    help="Only this check; may be given several times.",
+    help="Run only this check; can be repeated.",
 )
-@click.option(
-    "--slurm-image", metavar="IMAGE", help="A podman or docker image with Slurm, to be asked beside those here."
-)
-@click.option("--list", "listing", is_flag=True, help="Show the names of the checks, and read nothing.")
+@click.option("--slurm-image", metavar="IMAGE", help="Run the Slurm of this podman or docker image as well.")
+@click.option("--list", "listing", is_flag=True, help="List the checks and exit.")
 @click.option(
     "-v",
     "--verbose",
     count=True,
     help="Show the files of every row and remarks on passes, and log each check; -vv logs every program.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How rows are shown."
-)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def command(
     trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: int, form: str
 ) -> None:
-    """Check TREE with the programs that will read its files: one row for each, printed as soon as it is done.
+    """Check TREE with the programs that will read its files: one row per program, printed as it finishes.
 
-    A row says passed, with the version that read the files; failed, with that program's words; not run, and why; or no
-    parser, for kinds of files that nobody but the program on a node can read.
+    The rows: passed, with the version that read the files; failed, with the program's messages; not run, with the
+    reason; no parser, for files that only the program on a node can read.
 
-    TREE is a rendered tree, or the manifest or directory of a cluster whose tree is in rendered/; by default the one of
-    the current directory.
+    TREE is a rendered tree, or a manifest or directory with its tree in rendered/; default: the current directory.
 
-    Programs come from the directory that `clustergen setup parsers` fills, or are those of this machine. A tree whose
-    release of Slurm is not among them is read by the next newer one, with a remark. Nothing is changed, started or
-    reached outside of a sandbox.
+    verify uses the programs that `clustergen setup parsers` installs, else those of this machine. If the tree's Slurm
+    release is not installed, the next newer one reads it, and the row says so. Each program runs in a sandbox.
 
-    Exit codes: 0 everything that has a parser passed, 1 something failed, 3 nothing failed but a parser could not be
-    asked, or TREE cannot be read.
+    Exit code 0: everything that has a parser passed; 1: a check failed; 3: no check failed, but a parser could not run,
+    or TREE cannot be read.
     """
     from clustergen.verify.checks import CHECKS
     from clustergen.verify.rows import Row, exit_code
@@ -77,8 +71,8 @@ def command(
         only = tuple(as_one_word.get(name, name) for name in only)
         for name in only:
             if name not in names:
-                hint = did_you_mean(name, names) or "clustergen verify --list shows them all"
-                raise click.UsageError(f"no check is called '{name}': {hint}")
+                hint = did_you_mean(name, names) or "clustergen verify --list shows all checks"
+                raise click.UsageError(f"there is no check '{name}': {hint}")
         checks = tuple(check for check in CHECKS if check.name in only)
     if slurm_image is not None:
         from clustergen.verify import sandbox, slurm_roots

@@ -41,7 +41,7 @@ def render_blocks(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str],
 def count(diagnostics: Sequence[Diagnostic]) -> str:
     """`3 errors, 1 warning`, without what there is none of; empty for no diagnostics."""
     parts = []
-    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")):
+    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "info")):
         number = sum(1 for d in diagnostics if d.severity is severity)
         if number:
             parts.append(f"{number} {word}{'s' if number > 1 else ''}")

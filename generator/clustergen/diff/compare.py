@@ -21,12 +21,12 @@ Groups = tuple[str, ...]
 Files = dict[str, NodeFile]
 
 _SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
-_ANEW = "the machines are installed anew, which no playbook does; what is on their disks is lost"
-_POLICY = "slurmctld applies it at once; running jobs live on, pending jobs beyond a limit or without their QOS wait"
+_ANEW = "the machines must be reinstalled, which no playbook does; the data on their disks is lost"
+_POLICY = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
-_SAME = "means the same to Slurm for the nodes that stay"
+_SAME = "same meaning to Slurm on the remaining nodes"
 
 
 def is_slurms(target: str) -> bool:
@@ -261,7 +261,9 @@ def _same(target: str) -> Change:
 def _file_of_slurm(target: str, old: Files, new: Files) -> Change:
     """A file that comes or goes with the slurm.conf beside it."""
     return replace(
-        _file_change(target, old.get(target), new.get(target)), effects=(NONE,), reason="as slurm.conf beside it"
+        _file_change(target, old.get(target), new.get(target)),
+        effects=(NONE,),
+        reason="added or removed with slurm.conf",
     )
 
 

@@ -45,16 +45,16 @@ def unpack(revision: str, path: str, into: Path) -> Path:
     if path.startswith("/"):
         raise ClustergenError(
             f"{revision}:{path}: a path in a commit does not begin with a slash",
-            f"it counts from the repository's top, {revision}:inventories, or from here, {revision}:./manifest.yaml",
+            f"write {revision}:inventories from the repository's root, or {revision}:./manifest.yaml from here",
         )
     if not _git("rev-parse", "--git-dir", may_fail=True):
         raise ClustergenError(
             f"{revision}:{path}: not a git repository (or git does not trust it)",
-            "REV:path is read from the repository that you stand in: cd into it; `git status` there says what is wrong",
+            "cd into the repository: REV:path is read from the one of the current directory; run `git status`",
         )
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     if not commit:
-        raise ClustergenError(f"git knows no commit {revision!r}", _where_commits_are())
+        raise ClustergenError(f"git has no commit {revision!r}", _where_commits_are())
     prefix = _git("rev-parse", "--show-prefix").decode().strip()
     for place in _places(path, prefix):
         entries = dict(_listed(commit, place))
@@ -68,8 +68,8 @@ def unpack(revision: str, path: str, into: Path) -> Path:
                 f"cd {module}, and name a commit of that repository",
             )
     raise ClustergenError(
-        f"{revision}:{path}: this commit has no such file",
-        f"`git ls-tree -r --name-only --full-tree {revision}` lists those that it has; ./ begins a path from here",
+        f"{revision}:{path}: no such file in this commit",
+        f"`git ls-tree -r --name-only --full-tree {revision}` lists its files; ./ begins a path from this directory",
     )
 
 
@@ -103,7 +103,8 @@ def _normal(path: str) -> str:
         if part == "..":
             if not parts:
                 raise ClustergenError(
-                    f"{path}: outside the repository", "a path of REV:path begins at its top, or with ./ from here"
+                    f"{path}: outside the repository",
+                    "write the path in REV:path from the repository's root, or from this directory with ./",
                 )
             parts.pop()
         elif part != ".":
@@ -145,7 +146,8 @@ def _write(entries: dict[str, tuple[str, str]], into: Path) -> None:
         about = answer[pos : max(end, pos)].split()
         if len(about) != 3 or not about[2].isdigit():  # `missing`: a clone without all objects, or a broken one
             raise ClustergenError(
-                f"git cannot read {path} of this commit", "`git fsck` says what is broken; `git fetch` may bring it"
+                f"git cannot read {path} of this commit",
+                "`git fsck` lists what is broken; `git fetch` may restore it",
             )
         size = int(about[2])
         content = answer[end + 1 : end + 1 + size]

@@ -37,19 +37,19 @@ def before(work: Work) -> Iterable[Step]:
         change for change in work.with_kind("drain") if change.kind == "node" and not change.key and change.new is None
     ]
     if drained and removed:
-        text = "drain and stop the nodes that leave, while the old tree still has them"
+        text = "drain and stop the removed nodes, with the old tree"
         yield Step(text, work.hosts(drained), REMOVE)
 
 
 def after(work: Work) -> Iterable[Step]:
     """What the tree leaves as it is."""
     if work.kept:
-        text = f"take away what is gone from the manifest: {'; '.join(work.kept)}"
+        text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
     if work.abandoned:
         epilogs = [change for change in work.changes if change.file == EPILOG]
         text = f"remove what is left in {', '.join(work.abandoned)} once the jobs that run now have ended"
-        yield Step(f"{text}: the new epilog leaves their directories there", work.hosts(epilogs), "")
+        yield Step(f"{text}: the new epilog does not remove their directories", work.hosts(epilogs), "")
     for change in work.changes:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
@@ -63,19 +63,19 @@ def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
     if change.key == "StateSaveLocation":
         yield Step(f"{_KEEPS} copy {change.old} to {change.new}, {_GOES_ON}", controllers, "")
     elif change.key == "SlurmctldHost" and Effect("refuse") in change.effects:
-        yield Step(f"{_KEEPS} bring StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
+        yield Step(f"{_KEEPS} copy StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
     elif change.key == "ClusterName" and Effect("refuse") in change.effects:
         text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
         yield Step(text, controllers, "")
     elif change.key == "SlurmUser":
-        text = f"stop Slurm's daemons, make the account {change.new}, and give it StateSaveLocation and /var/log/slurm"
+        text = f"stop Slurm's daemons, create the account {change.new}, chown StateSaveLocation and /var/log/slurm"
         yield Step(text, folded(dict.fromkeys((*work.controllers, *work.accounting))), "")
 
 
 def _numbers(work: Work) -> Iterable[Step]:
     if work.renumbered:
         text = f"stop Slurm's daemons, renumber {'; '.join(work.renumbered)} (usermod, groupmod), and chown the files"
-        yield Step(f"{text}: systemd-sysusers leaves accounts that exist alone", None, "")
+        yield Step(f"{text}: systemd-sysusers does not change existing accounts", None, "")
 
 
 def _addresses(work: Work) -> Iterable[Step]:
@@ -90,12 +90,12 @@ def _addresses(work: Work) -> Iterable[Step]:
     compute = set(work.compute)
     hosts = list(dict.fromkeys([*hosts, *(host for host in work.moved if host in compute)]))
     if nodes := [host for host in hosts if host in compute]:
-        text = "drain with clustergen.cluster.drain, wait for the jobs, and give the machines their new addresses"
+        text = "drain with clustergen.cluster.drain, wait for their jobs, and change the addresses of the machines"
         yield Step(text, folded(nodes), "")
     if others := [host for host in hosts if host not in compute]:
-        yield Step("drain all nodes, wait for their jobs, and give the machine its new address", folded(others), "")
+        yield Step("drain all nodes, wait for their jobs, and change the address of the machine", folded(others), "")
     if rest := set(work.moved).difference(hosts):
-        yield Step("give the machine its new address", folded(rest), "")
+        yield Step("change the address of the machine", folded(rest), "")
 
 
 def _file_systems(work: Work) -> Iterable[Step]:
@@ -107,7 +107,7 @@ def _file_systems(work: Work) -> Iterable[Step]:
             unit = change.file.removeprefix("/etc/systemd/system/")
             if unit.startswith(first) and unit.endswith(last):
                 entry = unit.removeprefix(first).removesuffix(last)
-                text = f"follow the steps by hand for file system {entry} in the README.md of the tree"
+                text = f"follow the manual steps for file system {entry} in the tree's README.md"
                 yield Step(text, work.hosts([change]), "")
 
 
@@ -115,7 +115,7 @@ def _anew(work: Work, change: Change) -> Iterable[Step]:
     hosts = set(hosts_of(change.nodes or ""))
     for kept, servers in (("StateSaveLocation", work.controllers), ("the accounting database", work.accounting)):
         if reinstalled := hosts.intersection(servers):
-            yield Step(f"back up {kept}, and bring it to the new system", folded(reinstalled), "")
+            yield Step(f"back up {kept}, and restore it on the new system", folded(reinstalled), "")
     if nodes := hosts.intersection(work.compute):
         yield Step(f"drain, and install {change.new}; then clustergen.cluster.replace", folded(nodes), "")
     if others := hosts.difference(work.compute):
@@ -130,5 +130,5 @@ def _upgrade(work: Work, change: Change) -> Iterable[Step]:
     text = f"back up {'the accounting database and ' if work.accounting else ''}StateSaveLocation"
     yield Step(text, folded([*work.accounting, *work.controllers]) or None, "")
     for release in path_between(SlurmRelease(change.old or ""), SlurmRelease(change.new or "")):
-        text = f"bring Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
+        text = f"upgrade Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
         yield Step(text, None, UPGRADE)

@@ -28,7 +28,7 @@ TITLES: dict[Kind, str] = {
     "restart": "restart",
     "reconfigure": "scontrol reconfigure",
     "load-accounts": "load accounts and QOS",
-    "create": "make accounts and folders",
+    "create": "create accounts and directories",
     "sysctl": "sysctl --system",
     "run": "run",
     "reload": "reload",
@@ -40,23 +40,23 @@ TITLES: dict[Kind, str] = {
 REASONS: dict[Kind, str] = {
     "refuse": "jobs would be lost",
     "cancel-jobs": "jobs that use the partition are cancelled",
-    "reboot": "it counts when the machine starts",
-    "drain": "what runs on the node would be harmed",
+    "reboot": "it takes effect at boot",
+    "drain": "jobs on the node would be harmed",
     "vacate": "jobs on the node would be lost",
-    "remount": "a file system in use cannot go",
-    "restart-slurm": "both read it when they start; running jobs live on",
-    "restart-slurmd": "slurmd reads it when it starts; running jobs live on",
-    "restart-slurmctld": "slurmctld reads it when it starts; jobs live on",
+    "remount": "a file system in use cannot be unmounted",
+    "restart-slurm": "both read it only at start; running jobs continue",
+    "restart-slurmd": "slurmd reads it only at start; running jobs continue",
+    "restart-slurmctld": "slurmctld reads it only at start; running jobs continue",
     "new-cluster-id": "slurmdbd assigns another cluster ID",
-    "restart-slurmdbd": "slurmctld keeps what it has to tell while slurmdbd is away",
-    "restart": "the service reads it when it starts",
-    "reconfigure": "read again by scontrol reconfigure; jobs live on",
-    "load-accounts": "slurmdbd is told by sacctmgr",
-    "create": "systemd-sysusers and systemd-tmpfiles make them",
-    "sysctl": "the kernel is told",
+    "restart-slurmdbd": "slurmctld buffers accounting records while slurmdbd is down",
+    "restart": "the service reads it only at start",
+    "reconfigure": "takes effect with scontrol reconfigure; running jobs continue",
+    "load-accounts": "sacctmgr updates the database of slurmdbd",
+    "create": "systemd-sysusers and systemd-tmpfiles create them",
+    "sysctl": "sysctl sets it in the running kernel",
     "run": "the unit applies its settings to the running system",
-    "reload": "the service reads it again",
-    "daemon-reload": "systemd reads its units again",
+    "reload": "the service rereads it",
+    "daemon-reload": "systemd rereads its units",
     "none": "read at the next use",
 }
 """Why, where the catalogue has no more to say of a change."""
@@ -83,7 +83,7 @@ def heading(change: Change) -> str:
     if change.effect.kind == "refuse":
         return TITLES["refuse"]
     if change.kind == "system":
-        return "install anew"
+        return "reinstall"
     if change.effect.kind == "none" and change.reason == JOBS_READ_IT:
         return "settings of new jobs"
     text = titles(change.effects)
@@ -142,8 +142,8 @@ def verdict(plan: Plan) -> str:
     if "load-accounts" in by_kind:
         return "; ".join([*phrases, "accounts, users or QOS change"]) + _jobs(plan)
     if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
-        ending = _by_hand(plan) or ("no job is lost" if phrases else "jobs do not notice")
-        return "; ".join([*phrases, "services and settings beside Slurm", ending])
+        ending = _by_hand(plan) or ("no job is lost" if phrases else "jobs are not affected")
+        return "; ".join([*phrases, "services and settings outside Slurm change", ending])
     if phrases:
         return "; ".join([*phrases, _by_hand(plan) or "no job is lost"])
     if plan.changes:
@@ -160,7 +160,7 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
         phrases.append("cancels the jobs of " + partitions(cancelling))
     anew = [change for change in plan.changes if change.kind == "system"]
     if anew:
-        phrases.append(f"{_counted(hosts_with(anew, plan))} to be installed anew")
+        phrases.append(f"{_counted(hosts_with(anew, plan))} to reinstall")
     emptied = [
         change
         for kind in ("drain", "vacate", "remount", "reboot")
@@ -217,12 +217,12 @@ def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
 
 
 def _by_hand(plan: Plan) -> str:
-    """`step 1 is done by hand`; empty where there is none."""
+    """`step 1 is manual`; empty where there is none."""
     numbers = [n for n, step in enumerate(plan.steps, 1) if not step.play]
     if not numbers:
         return ""
     which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"
-    return f"{which} done by hand"
+    return f"{which} manual"
 
 
 def grouped(changes: Sequence[Change]) -> dict[str, list[Change]]:

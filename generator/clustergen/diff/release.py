@@ -20,7 +20,7 @@ def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
     change = Change("", "release", "", "", str(old), str(new), None, effects, True, row.note, row.page)
     if what == "jump" and way:
         through = ", then ".join(str(step) for step in way)
-        change = replace(change, reason=f"{change.reason}. The way goes to {through}")
+        change = replace(change, reason=f"{change.reason}. Upgrade through {through}")
     return change
 
 

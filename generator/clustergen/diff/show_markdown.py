@@ -70,8 +70,8 @@ def _text(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str], r
     lines = [MARK]
     for plan in plans:
         lines += _plan(plan, room)
-    lines += [f"**{code(name)}**: a new cluster" for name in added]
-    lines += [f"**{code(name)}**: this cluster is gone" for name in removed]
+    lines += [f"**{code(name)}**: new cluster" for name in added]
+    lines += [f"**{code(name)}**: cluster removed" for name in removed]
     if not (plans or added or removed):
         lines.append("**No change.**")
     return "\n".join(lines) + "\n"
@@ -123,7 +123,7 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
     yield from _silent(plan, room)
     yield from _jobs(plan, room)
     if plan.steps:
-        yield from ("", "**What applying it does**", "")
+        yield from ("", "**Steps to apply it**", "")
         for number, step in enumerate(plan.steps, 1):
             by = f" ({plain(cut(step.by, _LONGEST_COMMAND))})" if step.by else ""
             yield f"{number}. {plain(step.text)}" + (f": {_listed(step.hosts, room)}" if step.hosts else "") + by
@@ -217,7 +217,7 @@ def _inventory(plan: Plan, room: Room) -> Iterator[str]:
             )
     if plan.groups:
         names = ", ".join(group.name for group in plan.groups)
-        lines.append(f"- {count(len(plan.groups), 'group')} with other members: {code(names, room.hosts)}")
+        lines.append(f"- {count(len(plan.groups), 'group')} with changed members: {code(names, room.hosts)}")
     if lines:
         yield from ("", "**Hosts**", "")
         yield from lines

@@ -84,7 +84,7 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
                 yield f"  … and {len(jobs) - _JOBS:,} more"
     if plan.steps:
         yield ""
-        yield screen.bold("what applying it does")
+        yield screen.bold("steps to apply it")
         for number, step in enumerate(plan.steps, 1):
             by = f" ({cut(step.by, _LONGEST_COMMAND)})" if step.by else ""
             yield f"  {number}. {step.text}" + (f": {cut(step.hosts, _LONGEST)}" if step.hosts else "") + by

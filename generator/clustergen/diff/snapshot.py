@@ -122,7 +122,7 @@ def of_folder(name: str, folder: Path) -> Snapshot:
 def _of_folder(name: str, folder: Path) -> Snapshot:
     lock = read_lock(folder, name)
     if lock is None:
-        raise ClustergenError(f"{name}: there is no {LOCK}", "render the tree again")
+        raise ClustergenError(f"{name}: {LOCK} is missing", "render the tree again")
     try:
         files = {path: _node_file(folder / path, entry) for path, entry in lock["files"].items() if "group" in entry}
         inventory = _text(folder / _HOSTS)
@@ -136,7 +136,7 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         where = err.filename and Path(err.filename).relative_to(folder)
         raise ClustergenError(f"{name}: {where}: {(err.strerror or '').lower()}", "render the tree again") from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
-        what = f"{LOCK} or the inventory is not as clustergen writes it"
+        what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
     source = _manifest(name, folder, lock)
     return Snapshot(name, files, groups, release, cluster, source, systems, dict(_ADDRESS.findall(inventory)))
@@ -164,8 +164,8 @@ def _message(err: Exception) -> str:
     if isinstance(err, KeyError):
         return f"there is no {err.args[0]!r}"
     if isinstance(err, UnicodeDecodeError):
-        return "there is something that is no text"
-    return str(err) if isinstance(err, ValueError) else "something of it has another form"
+        return "a value is not text"
+    return str(err) if isinstance(err, ValueError) else "a value has an unexpected type"
 
 
 def is_fresh(folder: Path, manifest: Path) -> bool:
@@ -250,5 +250,5 @@ def _facts(text: str) -> dict[str, str]:
     try:
         facts = yaml.safe_load(text)
     except yaml.YAMLError:
-        raise ValueError("group_vars/all.yml is no YAML") from None
+        raise ValueError("group_vars/all.yml is not valid YAML") from None
     return {key: str(value) for key, value in facts.items() if isinstance(value, str | int)}

@@ -24,12 +24,12 @@ class Step:
 
     @property
     def by(self) -> str:
-        """Who does it, where it is not site.yml: a playbook, or `by hand`."""
+        """Who does it, where it is not site.yml: a playbook, or `manual`."""
         if self.play == REMOVE:
             return f"ansible-playbook {REMOVE} -e nodes={self.hosts}"
         if self.play == UPGRADE:
             return f"ansible-playbook {UPGRADE}"
-        return "" if self.play else "by hand"
+        return "" if self.play else "manual"
 
 
 @record

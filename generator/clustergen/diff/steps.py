@@ -55,7 +55,7 @@ def _stop(work: Work) -> Iterable[Step]:
 
 
 _LOCAL = {
-    "create": "make accounts and folders (systemd-sysusers, systemd-tmpfiles)",
+    "create": "create accounts and directories (systemd-sysusers, systemd-tmpfiles)",
     "daemon-reload": "systemctl daemon-reload",
     "sysctl": "sysctl --system",
     "run": "run {unit}",
@@ -70,9 +70,9 @@ def _put(work: Work) -> Iterable[Step]:
         # Slurm's files are everywhere, whichever nodes their lines are about.
         everywhere = any(not change.is_beside_slurm and change.file != SCRIPT for change in work.changes)
         hosts = None if everywhere else work.hosts(work.changes)
-        yield Step("put the changed files in place", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
+        yield Step("install the changed files", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
     if work.added:
-        yield Step("install packages, put all files and start all units", folded(work.added), PUT)
+        yield Step("install packages and all files, start all units", folded(work.added), PUT)
     for kind in (kind for kind in order_on_a_node() if kind in _LOCAL):
         by_unit: dict[str | None, list[Change]] = {}
         for change in work.changes:
@@ -105,7 +105,7 @@ def _daemon(
 
 def _accounts(work: Work) -> Iterable[Step]:
     if work.with_kind("load-accounts"):
-        text = "bring accounts, users and QOS to what the manifest says (clustergen-accounts)"
+        text = "set accounts, users and QOS as the manifest states them (clustergen-accounts)"
         yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
 
 
@@ -156,9 +156,9 @@ def _turns(work: Work) -> Iterable[Step]:
     for (drained, words), hosts in sorted(alike.items()):
         text = ", ".join(words)
         if drained:
-            yield Step(f"one after the other: drain, {text}, resume", folded(hosts), TURNS)
+            yield Step(f"node by node: drain, {text}, resume", folded(hosts), TURNS)
         else:
-            yield Step(f"{text}, whoever works there", folded(hosts), AT_ONCE)
+            yield Step(f"{text}, with users logged in", folded(hosts), AT_ONCE)
 
 
 def _turn(verb: str) -> int:
@@ -187,7 +187,7 @@ STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _daemon("slurmctld", "restart slurmctld", CONTROLLERS, lambda work: work.controllers),
     _accounts,
     _reconfigure,
-    _daemon("slurmd", "restart slurmd; running jobs live on", NODES, lambda work: work.compute),
+    _daemon("slurmd", "restart slurmd; running jobs continue", NODES, lambda work: work.compute),
     _resume,
     _turns,
     manual_steps.after,

@@ -58,10 +58,10 @@ def find(tree: Tree, path: str, folder: Path) -> RenderedFile:
         return exact[0]
     if exact:
         several = ", ".join(file.path for file in exact[:6]) + (" …" if len(exact) > 6 else "")
-        raise ClustergenError(f"several files are called {path}", hint=f"say which: {several}", exit_code=2)
+        raise ClustergenError(f"several files are called {path}", hint=f"choose one: {several}", exit_code=2)
     names = {file.path.rpartition("/")[2] for file in tree} | set(named)
     hint = did_you_mean(path, names) or "rendered/README.md lists all files of the tree"
-    raise ClustergenError(f"the manifest makes no file {path}", hint=hint, exit_code=2)
+    raise ClustergenError(f"no rendered file is called {path}", hint=hint, exit_code=2)
 
 
 def _relative(path: str, folder: Path) -> str:

@@ -31,7 +31,7 @@ def text_of_lines(explained: Explained, *, whole: bool) -> str:
         made_by += [explained.rule + (f": {explained.rule_says}" if explained.rule_says else "")]
     out += ["", "made by " + " from ".join(made_by)]
     if explained.needs:
-        out.append("the file is there, under this name, because of")
+        out.append("the file exists, under this name, because of")
         out += [f"  {_where(cause)}" for cause in explained.needs]
     return "\n".join(out) + "\n"
 
@@ -44,7 +44,7 @@ def _summary(line: Line) -> str:
     return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(closest)}"
 
 
-_NOTHING = "no one value that was tried"
+_NOTHING = "no manifest value"
 
 
 def _line(line: Line) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _line(line: Line) -> Iterator[str]:
             yield f"        {_trial(cause, line)}"
         yield from _more(line.manifest)
     if line.defaults:
-        yield "  not in the manifest, which may set them:"
+        yield "  not set in the manifest:"
         for cause in line.defaults[:_SHOWN]:
             default = "" if cause.default in (None, [], {}, "") else f" (now {as_yaml(cause.default)})"
             yield f"    {cause.path}{default}: {cause.help}"
@@ -75,7 +75,7 @@ def _line(line: Line) -> Iterator[str]:
         for code, what in dict.fromkeys(source for row in line.catalogue[:_SHOWN] for source in row.sources):
             yield f"    [{code}] {what}"
     if line.constant and line.text.strip():
-        yield f"  {_NOTHING}, alone, makes it another line"
+        yield f"  {_NOTHING} changes it"
     if line.template:
         yield f"  text of {line.template}"
 
@@ -83,9 +83,9 @@ def _line(line: Line) -> Iterator[str]:
 def _trial(cause: Cause, line: Line) -> str:
     what = {"nothing": "without it", "another name": "under another name"}.get(cause.tried, f"with {cause.tried}")
     if not cause.valid:
-        what += ", which alone is not valid"
+        what += " (invalid by itself)"
     if cause.becomes is None:
-        return f"{what}: the line is not there"
+        return f"{what}: no such line"
     return f"{what}: {_cut(_difference(line.text, cause.becomes), 150)}"
 
 
@@ -181,7 +181,7 @@ def text_of_field(described: About, reached: Reach) -> str:
         out.append("  required")
     elif not described.fields:
         default = as_yaml(described.default)
-        out.append(f"  default: {'none of its own' if default in ('null', '[]', '{}') else default}")
+        out.append(f"  default: {'not set' if default in ('null', '[]', '{}') else default}")
     if described.fields:
         out += ["  holds:", *(f"    {field}" for field in described.fields)]
     if reached.stated:

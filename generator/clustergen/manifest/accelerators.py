@@ -20,7 +20,7 @@ MigProfile = Annotated[
 
 
 class Override(Section):
-    """A setting that the vendor says to leave alone, with the reason for not doing so."""
+    """A setting that the vendor does not recommend, with the reason to use it."""
 
     value: EnvValue = field(..., "Value.")
     reason: Phrase = field(..., "Reason; printed above the setting.")
@@ -56,13 +56,13 @@ class Ucx(Section):
 
 
 class MigPlan(Section):
-    """How one GPU is split."""
+    """The MIG instances of one GPU."""
 
     profiles: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = field(..., "As {3g.40gb: 1, 1g.10gb: 4}.")
 
 
 class Gpu(Section):
-    """GPU settings of all nodes; a node type may say otherwise."""
+    """GPU settings of all nodes; a node type can override them."""
 
     driver: Annotated[str, text(r"^[0-9]{3}$", 'write the three digits of the branch: "580"')] | None = field(
         None, "Driver branch, as 580."

@@ -42,7 +42,7 @@ TresLimits = dict[Tres, Annotated[int, Field(ge=-1)] | Bytes]
 
 
 class Limits(Section):
-    """What an account and a user of it can be limited to."""
+    """Limits of an account or of a user in it."""
 
     fairshare: Share = field(1, "Fairshare: shares relative to its siblings; parent: those of the parent account.")
     qos: tuple[AnyName, ...] = field((), "QOS that it can use; default: those of the parent account; root has normal.")
@@ -70,9 +70,9 @@ class Limits(Section):
 
 
 class Qos(Section):
-    """A quality of service: priority, limits and whom it may preempt."""
+    """A quality of service (QOS): priority, limits, and which QOS it can preempt."""
 
-    description: Phrase | None = field(None, "For people.")
+    description: Phrase | None = field(None, "Free-text description.")
     priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")
     preempt: tuple[AnyName, ...] = field((), "Preempt: QOS whose jobs this QOS can preempt.")
     preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(
@@ -107,14 +107,14 @@ class Qos(Section):
 
 
 class Member(Limits):
-    """What a user has in one account, beside what the account has."""
+    """Settings of one user in one account; what is not set is inherited from the account."""
 
 
 class _Group(Section):
-    """What an account is, before what it may use."""
+    """Description, parent and users of an account."""
 
-    description: Phrase | None = field(None, "For people.")
-    organization: Phrase | None = field(None, "For people.")
+    description: Phrase | None = field(None, "Free-text description.")
+    organization: Phrase | None = field(None, "Organization, for information only.")
     parent: AnyName | None = field(None, "Parent account; default root.")
     users: tuple[UserName, ...] = field((), "Its users.")
 
@@ -127,7 +127,7 @@ class Account(Limits, _Group):
 
 
 class User(Section):
-    """A user in all accounts."""
+    """Settings of a user across all accounts."""
 
     default_account: AnyName | None = field(
         None, "DefaultAccount: account of jobs submitted without one; default: the first that the user is added to."

@@ -110,7 +110,7 @@ class Gpus(Section):
 
 
 class Nic(Section):
-    """One network port of a node, beyond or instead of what the catalogue's system has."""
+    """A network port of a node."""
 
     device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.")
     interface: Device | None = field(None, "Network interface of the port.")
@@ -145,7 +145,7 @@ class Power(Section):
 
 
 class Reserved(Section):
-    """What jobs may not have, so that the system, slurmd and file system clients keep working under load."""
+    """Resources that jobs cannot use, so that the system, slurmd and file system clients keep working under load."""
 
     cores: Annotated[int, Field(ge=0, le=512)] | None = field(
         None,
@@ -159,7 +159,7 @@ class Reserved(Section):
 
 
 class NodeType(Section):
-    """Hardware of some nodes: a catalogue system, and what differs from it."""
+    """The hardware of some nodes: a catalogue system and overrides."""
 
     system: Name | None = field(
         None, "System in the catalogue or under `catalogue`; without one, cpu and memory are required."
@@ -208,7 +208,7 @@ class Circuit(Section):
 
 
 class Rack(Section):
-    """A rack and its contents; a host list as the name means several alike, among which the nodes are divided."""
+    """A rack and its contents; a host list as the name: identical racks, among which the nodes are divided."""
 
     nodes: HostList | None = field(None, "Nodes in it; several racks get equal numbers of them, in order.")
     units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")

@@ -18,7 +18,7 @@ SitePath = Annotated[
 
 
 class Site(Section):
-    """A site's own files, in `site/<group>/…` beside the manifest."""
+    """Your own files, in `site/<group>/…` beside the manifest."""
 
     replaces: tuple[SitePath, ...] = field(
         (), "Rendered files that a site file replaces, as group/path: slurm_node/etc/slurm/cgroup.conf."
@@ -27,7 +27,7 @@ class Site(Section):
 
 
 class Manifest(Section):
-    """A whole cluster."""
+    """A cluster."""
 
     schema_version: Literal[1] = field(
         1, "Version of the manifest's schema; it increases when a field is removed or changes its meaning."
@@ -43,7 +43,7 @@ class Manifest(Section):
     nodes: tuple[Nodes, ...] = field(..., "The nodes.", min_length=1)
     racks: dict[HostList, Rack] = field({}, "Racks.")
     facility: Facility = section(Facility, "The machine room.")
-    slurm: Slurm = field(..., "The workload manager.")
+    slurm: Slurm = field(..., "Slurm.")
     nccl: Nccl = section(Nccl, "NCCL.")
     ucx: Ucx = section(Ucx, "UCX and Open MPI.")
     gpu: Gpu = section(Gpu, "GPU settings.")

@@ -18,7 +18,7 @@ ClientRole = Literal["slurm-compute", "login", "slurm-controller", "monitoring"]
 
 
 class Mount(Section):
-    """What all file systems have in common."""
+    """Fields of all file systems."""
 
     if TYPE_CHECKING:
         type: str  # each kind has its own word

@@ -45,7 +45,7 @@ class FabricPlan(Section):
 
 
 class Network(Section):
-    """An Ethernet network: what its nodes' interfaces have in common."""
+    """An Ethernet network."""
 
     cidr: Cidr | None = field(
         None, "Addresses of this network, as 10.0.0.0/24. Required if nodes have addresses in it."
@@ -84,7 +84,7 @@ class Uplink(Section):
 
 
 class Switch(Section):
-    """One switch, or several alike given as a host list."""
+    """One switch, or several identical ones as a host list."""
 
     name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].")
     model: Name | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
@@ -97,7 +97,7 @@ class Switch(Section):
 
 
 class Roce(Section):
-    """Lossless Ethernet: what the hosts have to do so that RDMA traffic is neither dropped nor mixed with the rest."""
+    """Lossless Ethernet: host settings that keep RDMA traffic from being dropped or mixed with other traffic."""
 
     dscp: Annotated[int, Field(ge=0, le=63)] = field(26, "DSCP of RDMA packets.")
     priority: Annotated[int, Field(ge=0, le=7)] = field(3, "Priority that PFC protects.")
@@ -109,7 +109,7 @@ class Roce(Section):
 
 
 class SubnetManager(Section):
-    """Who assigns LIDs and routes in an InfiniBand fabric."""
+    """The InfiniBand subnet manager, which assigns LIDs and routes."""
 
     where: Literal["switch", "node", "ufm"] = field(
         "switch",
@@ -124,7 +124,7 @@ class SubnetManager(Section):
 
 
 class Fabric(Network):
-    """The network of the GPUs."""
+    """The network between GPUs."""
 
     type: Literal["infiniband", "roce", "ethernet"] = field(..., "Fabric type; ethernet means TCP only.")
     layout: Literal["single", "fat-tree", "rail"] | None = field(
@@ -150,11 +150,11 @@ class Fabric(Network):
 
 
 class Networks(Section):
-    """Networks by traffic class: a burst in one must not reach another."""
+    """Networks by traffic class, so that a burst in one does not affect the others."""
 
     management: Management = field(..., "ssh, Slurm, monitoring.")
     bmc: Bmc | None = field(None, "Out-of-band management.")
-    fabric: Fabric | None = field(None, "GPU to GPU.")
+    fabric: Fabric | None = field(None, "Network between GPUs.")
     storage: Network | None = field(
         None,
         "Network of the storage servers, for names, addresses and checks; clustergen does not configure its ports.",

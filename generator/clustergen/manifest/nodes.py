@@ -18,7 +18,7 @@ Role = Literal[
 
 
 class Addresses(Section):
-    """Addresses beside the management network's, in the order of the names."""
+    """Addresses in networks other than the management network, in the order of the names."""
 
     bmc: AddressList | None = field(None, "BMC addresses.")
     storage: AddressList | None = field(None, "Storage network addresses.")
@@ -29,7 +29,7 @@ class Addresses(Section):
 
 
 class Nodes(Section):
-    """One node, or several alike."""
+    """One node, or several identical ones."""
 
     name: HostList = field(..., "Host name, or a host list for identical nodes: compute[01-08].")
     type: Name = field(..., "Node type; `service` is a machine that runs no jobs and needs no definition.")

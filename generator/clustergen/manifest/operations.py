@@ -28,7 +28,7 @@ MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM
 
 
 class Dcgm(Section):
-    """The GPU manager and its exporter."""
+    """DCGM and dcgm-exporter."""
 
     enabled: bool | None = field(None, "Default: on nodes with data-centre or workstation GPUs.")
     version: Annotated[str, text(r"^[34]\.[0-9]+$", 'write major and minor release: "4.5"')] = field(
@@ -46,7 +46,7 @@ class Dcgm(Section):
 
 
 class NodeExporter(Section):
-    """The host exporter."""
+    """node_exporter."""
 
     enabled: bool = field(True, "On all nodes.")
     port: PortNumber = field(9100, "Port.")
@@ -56,7 +56,7 @@ class NodeExporter(Section):
 
 
 class Receiver(Section):
-    """Where alerts go. Secrets (tokens, passwords) are files on the monitoring node, put there at apply time."""
+    """A receiver of alerts. Secrets (tokens, passwords) are files on the monitoring node, installed at apply time."""
 
     email: (
         Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)]
@@ -122,14 +122,14 @@ class Monitoring(Section):
 
 
 class Health(Section):
-    """The check that slurmd runs on idle nodes: it drains with a reason, and resumes only what it drained."""
+    """The health check that slurmd runs: it drains nodes with a reason, and resumes only nodes that it drained."""
 
     enabled: bool = field(True, "Whether to run the health check.")
     interval: Annotated[int, Field(ge=30, le=65533), Bare("second")] = field(300, "Time between two checks.")
     states: tuple[Literal["ANY", "ALLOC", "CYCLE", "IDLE", "NONDRAINED_IDLE", "MIXED", "START_ONLY"], ...] = field(
         ("ANY", "CYCLE"), "Node states in which it runs; CYCLE spreads the nodes over the interval."
     )
-    gpu_count: bool = field(True, "All GPUs answer.")
+    gpu_count: bool = field(True, "Check that all GPUs respond.")
     ecc: bool = field(
         True, "The driver requests no recovery, no row remapping failed; before R570: no uncorrected errors."
     )

@@ -10,7 +10,7 @@ from clustergen.units import Bytes, Minutes, Seconds
 
 
 class Partition(Section):
-    """A queue."""
+    """A partition."""
 
     nodes: HostList | Literal["all", "none"] = field(
         ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes."

@@ -31,7 +31,7 @@ Timeout = Annotated[int, Field(ge=0, le=65533), Bare("second")]
 
 
 class PriorityWeights(Section):
-    """How much each factor counts; their sum must stay below 2^32."""
+    """Weights of the priority factors; their sum must be below 2^32."""
 
     age: Weight = field(1000, "Time in the queue.")
     fairshare: Weight = field(100000, "Past usage compared with the share.")
@@ -60,7 +60,7 @@ class Priority(Section):
 
 
 class Preemption(Section):
-    """Who may push whom aside."""
+    """Preemption: which jobs can preempt which others."""
 
     by: Literal["off", "partition", "qos"] = field(
         "off", "PreemptType: by the partitions' tiers or by the preempt lists of QOS."
@@ -126,7 +126,7 @@ class Scheduler(Section):
 
 
 class Resources(Section):
-    """What is handed out to jobs, and what keeps their tasks inside it."""
+    """Consumable resources, and how tasks are confined to their allocation."""
 
     select: Literal["cons_tres", "cons_res", "linear"] = field(
         "cons_tres",
@@ -144,7 +144,7 @@ class Resources(Section):
 
 
 class Topology(Section):
-    """How Slurm knows the fabric; made of networks.fabric.switches unless said otherwise."""
+    """Slurm's view of the fabric; derived from networks.fabric.switches unless set."""
 
     plugin: Literal["auto", "flat", "tree", "block"] = field(
         "auto", "auto: tree if switches are defined, otherwise flat."
@@ -165,7 +165,7 @@ class Topology(Section):
 
 
 class Pyxis(Section):
-    """Containers through enroot: srun --container-image."""
+    """Containers with enroot and pyxis: srun --container-image."""
 
     enabled: bool = field(False, "Whether to load the SPANK plugin.")
     runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
@@ -174,7 +174,7 @@ class Pyxis(Section):
 
 
 class Scripts(Section):
-    """Prolog, epilog, task prolog; all are made here, and a site's own go beside them in prolog.d and epilog.d."""
+    """Prolog, epilog and task prolog, which clustergen renders; your own scripts go to prolog.d and epilog.d."""
 
     prolog: bool = field(True, "Check the GPUs before a job; a failure drains the node.")
     epilog: bool = field(True, "Kill processes that a job left on the GPUs, and check the GPUs.")
@@ -189,7 +189,7 @@ class Scripts(Section):
 
 
 class Slurm(Section):
-    """The workload manager."""
+    """Slurm."""
 
     version: Annotated[str, text(r"^[0-9]{2}\.(02|05|08|11)$", 'write year and month of the release: "24.11"')] = field(
         ..., "Release, as 24.11."

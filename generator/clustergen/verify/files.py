@@ -121,7 +121,7 @@ def _read_tree(folder: Path) -> TreeFolder:
             continue
         entry = _entry(path, content, facts)
         if hashlib.sha256(content).hexdigest() != facts["sha256"]:
-            differences.append(f"{path}: differs from the lock file; one of them was changed by hand")
+            differences.append(f"{path}: differs from the lock file: one of the two was edited by hand")
         elif executable != bool(entry.mode & 0o100):
             differences.append(f"{path}: {'' if executable else 'not '}executable, unlike when it was rendered")
         entries[path] = entry

@@ -28,7 +28,7 @@ class Beegfs(Mount):
     net_filter: tuple[
         Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24")], ...
     ] = field((), "Only servers in these networks.")
-    authentication: bool = field(True, "With a shared secret, which is put on the nodes at apply time.")
+    authentication: bool = field(True, "Authenticate with a shared secret, installed on the nodes at apply time.")
     quota: bool = field(False, "Enforce quota.")
     client_options: Options = field({}, "More keys of beegfs-client.conf.")
 

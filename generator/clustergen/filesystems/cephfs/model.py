@@ -27,9 +27,9 @@ class Cephfs(Mount):
         "cephfs", "Name of the file system."
     )
     user: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)] = field(
-        ..., "CephX user; its key is put on the nodes at apply time."
+        ..., "CephX user; its key is installed on the nodes at apply time."
     )
-    path: AbsolutePath | None = field(None, "Part of it to mount.")
+    path: AbsolutePath | None = field(None, "Directory of the file system to mount.")
 
 
 def secret_path(name: str) -> str:

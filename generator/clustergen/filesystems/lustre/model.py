@@ -32,7 +32,7 @@ NidGroup = Annotated[
 
 
 class Component(Section):
-    """A part of a progressive file layout: from the end of the last one up to `end`."""
+    """A component of a progressive file layout: from the end of the previous one to `end`."""
 
     end: Bytes | Literal["rest"] = field(..., "Where it ends; the last one is `rest`.")
     stripes: Annotated[int, Field(ge=-1, le=2000)] = field(..., "OSTs it is spread over; -1 is all.")
@@ -61,7 +61,7 @@ class LnetNet(Section):
 
 
 class LustreTarget(Section):
-    """A target on the servers, where they are to be checked: index and failover."""
+    """A target on the servers, to check its index and failover."""
 
     kind: Literal["MGT", "MDT", "OST"] = field(..., "Kind.")
     index: Annotated[int, Field(ge=0, le=65535)] | None = field(
@@ -86,7 +86,7 @@ class Lustre(Mount):
         min_length=1,
     )
     fsname: str | None = field(None, "Name of the file system, 8 characters at most; default the entry's name.")
-    subdirectory: AbsolutePath | None = field(None, "Mount only this part of it.")
+    subdirectory: AbsolutePath | None = field(None, "Mount only this subdirectory.")
     lnet: tuple[LnetNet, ...] = field(
         (), "LNet of the clients; default made of the MGS's network and the node type's NICs."
     )

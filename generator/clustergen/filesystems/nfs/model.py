@@ -40,14 +40,17 @@ class ZfsPool(Section):
 
 
 class Export(Section):
-    """The server's side, where a node of this cluster is the server."""
+    """Server settings, if a node of this cluster is the server."""
 
     networks: tuple[
         Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24")], ...
-    ] = field((), "Who may mount; default the management and storage networks, and the one by which clients mount.")
+    ] = field(
+        (),
+        "Networks that can mount it; default: management, storage, and the one by which clients mount.",
+    )
     options: tuple[MountOption, ...] = field(("rw", "no_subtree_check", "root_squash"), "Options of /etc/exports.")
     threads: Annotated[int, Field(ge=1, le=1024)] = field(64, "nfsd threads.")
-    zfs: ZfsPool | None = field(None, "Pool that holds it.")
+    zfs: ZfsPool | None = field(None, "ZFS pool of the exported directory.")
 
 
 class Nfs(Mount):

@@ -58,7 +58,7 @@ def after_adding(release):
 
     row = effect("slurm.conf", "", SlurmRelease(str(release)), "NodeName", "added")
     if row.is_everywhere:
-        text = f"in Slurm {release} {row.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and jobs live on"
+        text = f"in Slurm {release} {row.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and running jobs continue"
     else:
         text = "no restart is needed, and `ansible-playbook site.yml` brings theirs"
         if row.note:

@@ -63,7 +63,7 @@ def judge(versions, target, mixed_ok=False):
         if not slurm.accepts(new, release):
             way = path_between(release, new)
             through = (
-                f"The way goes through {', then '.join(str(step) for step in way[:-1])}: render and upgrade for each, then for {new}"
+                f"Upgrade through {', then '.join(str(step) for step in way[:-1])}: render and upgrade for each, then for {new}"
                 if len(way) > 1
                 else "Nobody knows a way"
             )
