@@ -25,6 +25,14 @@ LISTED = "running jobs may be preempted by jobs of a QOS that lists theirs"
 TIERS = "running jobs may be preempted by jobs of partitions with a higher PriorityTier"
 CANCELLED = "running jobs that are preempted are cancelled, unless their partition or QOS states another mode"
 REQUEUED = "running jobs that are preempted are requeued and start over, or cancelled if they cannot be"
+ENFORCE = "AccountingStorageEnforce"
+SILENT = "jobs on a node that has not answered for 5 s are killed or requeued"
+LATE = "batch jobs that need more than 10 s, not 60 s, to start end or are requeued"
+NOT_ANSWERED = "NODE_FAIL, FAILED"
+SLOW = "jobs and steps fail to start, and nodes count as not responding, where"
+PROLOG = "jobs whose prolog needs more than 60 s are requeued, and nodes whose prolog or epilog needs more drain"
+BOOTING = "jobs on nodes that need more than 60 s, not 600 s, to boot are requeued or end"
+LIMITED = "running jobs end when they or their group reach a limit on TRES minutes or wall time"
 KILLED = "running jobs that reach their time limit or are cancelled are killed 30 s after SIGTERM, not 60 s"
 
 
@@ -63,6 +71,28 @@ def running(old: str, new: str) -> dict[str, str]:
             "",
             {KILLED: "TIMEOUT, CANCELLED"},
         ),
+        ("", "SlurmdTimeout=5\n", {SILENT: "NODE_FAIL, PENDING"}),
+        ("SlurmdTimeout=0\n", "SlurmdTimeout=5\n", {SILENT: "NODE_FAIL, PENDING"}),
+        ("SlurmdTimeout=5\n", "SlurmdTimeout=0\n", {}),
+        ("", "SlurmdTimeout=400\n", {}),
+        ("BatchStartTimeout=60\n", "", {LATE: "NODE_FAIL, PENDING"}),
+        (
+            "MessageTimeout=30\n",
+            "",
+            {f"{SLOW} a daemon needs more than 10 s, not 30 s, to answer": NOT_ANSWERED},
+        ),
+        ("TCPTimeout=5\n", "", {f"{SLOW} a connection needs more than 2 s, not 5 s": NOT_ANSWERED}),
+        ("", "PrologEpilogTimeout=60\n", {PROLOG: "PENDING"}),
+        ("PrologEpilogTimeout=300\n", "PrologEpilogTimeout=60\n", {PROLOG: "PENDING"}),
+        ("PrologEpilogTimeout=300\n", "", {}),
+        ("ResumeTimeout=600\n", "", {BOOTING: "NODE_FAIL, PENDING"}),
+        ("ResvOverRun=10\n", "", {"running jobs of a reservation end 0 min after it, not 10 min": "TIMEOUT"}),
+        (f"{ENFORCE}=limits,safe\n", f"{ENFORCE}=limits\n", {LIMITED: "TIMEOUT"}),
+        (f"{ENFORCE}=associations\n", f"{ENFORCE}=associations,limits\n", {LIMITED: "TIMEOUT"}),
+        (f"{ENFORCE}=all\n", f"{ENFORCE}=limits\n", {LIMITED: "TIMEOUT"}),
+        (f"{ENFORCE}=limits\n", f"{ENFORCE}=limits,safe\n", {}),
+        (f"{ENFORCE}=limits\n", f"{ENFORCE}=all\n", {}),
+        (f"{ENFORCE}=limits,safe\n", f"{ENFORCE}=associations\n", {}),
     ],
 )
 def test_settings_that_count_for_running_jobs(old: str, new: str, expected: dict[str, str]) -> None:
@@ -142,6 +172,51 @@ def test_qos_that_count_for_running_jobs(tmp_path: Path, edit: tuple[str, str], 
     assert [jobs["text"] for jobs in cluster["running"]] == expected
     assert ("running jobs may end early (PREEMPTED)" in cluster["verdict"]) is bool(expected)
     assert ("no job is lost" in cluster["verdict"]) is not bool(expected)
+
+
+LIMITS = """\
+  accounting: {enforce: [associations, limits, qos]}
+  qos: {normal: {}}
+  accounts: {science: {users: [carol]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (
+            ("science: {", "science: {group_tres_minutes: {gres/gpu: 60}, "),
+            ["running jobs of account science end once its jobs have used gres/gpu=60 minutes"],
+        ),
+        (
+            ("normal: {", "normal: {max_tres_minutes_per_job: {gres/gpu: 60}"),
+            ["running jobs of QOS normal end once they have used gres/gpu=60 minutes"],
+        ),
+        (
+            ("normal: {", "normal: {group_wall: 2h"),
+            ["running jobs of QOS normal end once its jobs have run for 02:00:00 together"],
+        ),
+    ],
+)
+def test_limits_that_are_not_safe_end_running_jobs(tmp_path: Path, edit: tuple[str, str], expected: list[str]) -> None:
+    """acct_policy_job_time_out() of slurmctld, which returns at once where limits are safe."""
+    for enforce, texts in (("limits, qos", expected), ("limits, qos, safe", [])):
+        text = MANIFEST + LIMITS.replace("limits, qos", enforce)
+        sides = write(tmp_path / f"a{len(texts)}", text=text), write(tmp_path / f"b{len(texts)}", edit, text=text)
+        (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+        assert [jobs["text"] for jobs in cluster["running"]] == texts
+        assert ("running jobs may end early (TIMEOUT)" in cluster["verdict"]) is bool(texts)
+
+
+def test_a_lower_time_for_unkillable_steps_drains_nodes(tmp_path: Path) -> None:
+    sides = [
+        write(tmp_path / name, text=f"{MANIFEST}  unkillable_step_timeout: {seconds}\n")
+        for name, seconds in (("a", 300), ("b", 60))
+    ]
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    assert "no running job is lost, but pending jobs may wait or fail (ReqNodeNotAvail)" in cluster["verdict"]
+    (jobs,) = cluster["pending"]
+    assert jobs["text"].startswith("a node drains 60 s, not 300 s, after it began to kill a step that does not end")
 
 
 def test_without_preemption_by_qos_lists_say_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from effects.change import Change, by, config
-from effects.configuration import option, partition
+from effects.configuration import file, option, partition
 
 _URGENT = partition("urgent", Nodes="ALL", PriorityTier=10)
 _BY_TIER = "preempt/partition_prio"
@@ -66,5 +66,34 @@ CHANGES = (
             ),
         ),
         old=(option(KillWait=60),),
+    ),
+    Change(
+        "slurmdtimeout_less",
+        (option(SlurmdTimeout=5),),
+        (
+            config("SlurmdTimeout", "5"),
+            by("root", "kill -STOP $(cat /run/slurmd.n1.pid); sleep 22; echo silent", "silent"),
+            by(
+                "root",
+                "sleep 18; kill -CONT $(cat /run/slurmd.n1.pid); scontrol -o show job | grep JobName=batch",
+                "JobState=NODE_FAIL",
+            ),
+        ),
+        jobs={"batch": "-w n1 -n1 -t 60 --no-requeue"},
+    ),
+    Change(
+        "prologtimeout_less",
+        (option(PrologEpilogTimeout=3),),
+        (
+            config("PrologEpilogTimeout", "3"),
+            by(
+                "alice",
+                "id=$(sbatch --parsable -w n3 -n1 -t1 -o /dev/null --wrap true); sleep 14; sinfo -h -n n3 -o %T;"
+                "squeue -h -j $id -o %T",
+                r"(?s)drain.*PENDING",
+            ),
+        ),
+        old=(option(Prolog="/etc/slurm/pp.sh", PrologEpilogTimeout=60), file("pp.sh", "#!/bin/sh\nsleep 7\n")),
+        new_job=None,
     ),
 )

@@ -19,6 +19,7 @@ class Node:
     def __init__(self, *active: str) -> None:
         self.active = set(active)
         self.needs: dict[str, str] = {}  # a unit → the one without which systemd stops it
+        self.places: dict[str, str] = {}  # a mount unit → its mount point
         self.failing: set[str] = set()
         self.commands: list[str] = []
 
@@ -29,6 +30,8 @@ class Node:
                 return 0, "loaded\n", ""
             case ["systemctl", "show", "-p", "ActiveState", "--value", unit]:
                 return 0, "active\n" if unit in self.active else "inactive\n", ""
+            case ["systemctl", "show", "-p", "Where", "--value", unit] if unit in self.places:
+                return 0, f"{self.places[unit]}\n", ""
             case ["systemctl", "show", *_]:
                 return 0, "1\n", ""
             case ["systemctl", "is-active", "--quiet", unit]:
@@ -127,6 +130,20 @@ def test_slurmd_is_not_started_where_the_mount_did_not_stop_it(active: tuple[str
     node = Node(*active)
     run_local(node, "remount:scratch.mount")
     assert node.commands == ["systemctl restart scratch.mount"]
+
+
+def test_directories_of_daemons_are_made_in_what_was_mounted_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """systemd-tmpfiles ran before the mount: without its directory below /var/log, slurmctld has no log."""
+    monkeypatch.setattr(effects, "tmpfiles", lambda: ["systemd-tmpfiles", "--create", "slurmctld.conf"])
+    made = "systemd-tmpfiles --create --prefix=/var/log slurmctld.conf"
+    node = Node()
+    node.places = {"var-log.mount": "/var/log"}
+    run_local(node, "remount:var-log.mount")
+    assert node.commands == ["systemctl restart var-log.mount", made]
+    fresh = Node()
+    fresh.places = node.places
+    effects.Worker(fresh).start(["var-log.mount", "chrony.service"])
+    assert fresh.commands == ["systemctl start var-log.mount", made, "systemctl start chrony.service"]
 
 
 def test_slurms_daemons_follow_each_other_and_are_no_local_effects(database: None) -> None:

@@ -34,6 +34,12 @@ MEANT_FOR = {
     "/home": [SYSTEM] * 7,
     "/home/": [SYSTEM] * 7,
     "/var/lib/mysql/x": [SYSTEM] * 7,
+    "/usr/local/bin/x": [SYSTEM] * 7,
+    "/var/spool/cron/x": [SYSTEM] * 7,
+    "/lost+found": [SYSTEM] * 7,
+    "/data/lost+found/x": [SYSTEM] * 7,
+    "/run/lock/x": [VOLATILE] * 4 + [""] * 3,
+    "/var/lock/x": [VOLATILE] * 4 + [""] * 3,
     "/home/slurm/x": [""] * 7,
     "/var/spool/x": [""] * 7,
     "/srv/x": [""] * 7,
@@ -86,11 +92,90 @@ def test_the_job_map_is_a_directory_of_its_own() -> None:
         ("StateSaveLocation: //tmp/state", [(VOLATILE, "//tmp/state")]),
         ("StateSaveLocation: /var/spool", []),  # Slurm's default, which the tree does not own
         ("SlurmdLogFile: relative.log", []),
+        ("SlurmdSpoolDir: /lost+found", [(SYSTEM, "/lost+found")]),
+        ("JobCompLoc: /etc/jobs.log", [(SYSTEM, "/etc/jobs.log")]),
+        ("JobCompLoc: /var/log/jobs.log", []),
+        ("JobCompLoc: 'http://elastic:9200'", []),
+        ("TmpFS: /proc", [(SYSTEM, "/proc")]),
+        ("TmpFS: /scratch", []),
+        ("BcastParameters: 'Compression=lz4,DestDir=/usr/bin'", [(SYSTEM, "'Compression=lz4,DestDir=/usr/bin'")]),
+        ("BcastParameters: DestDir=/tmp", []),
     ],
 )
 def test_options_are_held_to_the_same(options: str, expected: list[tuple[str, str]]) -> None:
     results = found(slurm(f"defaults: slurm, options: {{{options}}}"))
     assert [item for item in results if item[0] in (SYSTEM, VOLATILE)] == expected
+
+
+def codes(text: str) -> list[tuple[str, str]]:
+    return [item for item in found(text) if item[0].startswith("path-")]
+
+
+PATTERN, OVERLAP, ABSENT, SHARED = "path-pattern", "path-overlap", "path-not-mounted", "path-shared"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("state_location: /srv/%h", [(PATTERN, "/srv/%h")]),
+        ("log_files: {slurmctld: /srv/%n.log}", [(PATTERN, "/srv/%n.log")]),
+        ("log_files: {slurmd: /srv/%n.log}, spool_directory: /srv/%h", []),
+        ("spool_directory: /srv/%u", [(PATTERN, "/srv/%u")]),
+        ("scripts: {tmpdir: /srv/%n}", [(PATTERN, "/srv/%n")]),
+        ("options: {StateSaveLocation: /srv/%h}, defaults: slurm", [(PATTERN, "/srv/%h")]),
+        ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/x", [(OVERLAP, "/srv/x")]),
+        ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/x/%n", [(OVERLAP, "/srv/x")]),
+        ("scripts: {tmpdir: /srv/x/y}, spool_directory: /srv/x", [(OVERLAP, "/srv/x/y")]),
+        ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/xy", []),
+        ("scripts: {tmpdir: /srv}, state_location: /srv/x", [(SYSTEM, "/srv"), (OVERLAP, "/srv")]),
+        ("scripts: {tmpdir: /var/lib/slurm/slurmctld}", [(OVERLAP, "/var/lib/slurm/slurmctld")]),
+        ("scripts: {tmpdir: /var/lib/slurm/slurmctld/x}", [(OVERLAP, "/var/lib/slurm/slurmctld/x")]),
+        ("scripts: {tmpdir: /var/log/slurm/jobs}", []),
+        ("scripts: {tmpdir: /srv/x}, log_files: {slurmd: /srv/x/slurmd.log}", [(OVERLAP, "/srv/x")]),
+        ("scripts: {tmpdir: /var/lib/enroot/x}", []),
+        ("state_location: /srv/x, spool_directory: /srv/x/d", []),  # on different hosts
+    ],
+)
+def test_paths_that_cannot_be_meant(fields: str, expected: list[tuple[str, str]]) -> None:
+    assert codes(slurm(fields)) == expected
+
+
+def test_all_default_logs_are_kept_out_of_scratch() -> None:
+    assert codes(slurm("scripts: {tmpdir: /var/log/slurm}")) == [(OVERLAP, "/var/log/slurm")] * 3
+
+
+def test_slurmd_keeps_its_files_out_of_the_state_of_slurmctld_on_one_host() -> None:
+    text = changed(slurm("state_location: /srv/x, spool_directory: /srv/x/d"), ("[slurm-controller]", BOTH))
+    assert codes(text) == [(OVERLAP, "/srv/x/d")]
+
+
+BOTH = "[slurm-controller, slurm-compute]"
+DISK = "type: local, device: LABEL=A, mount: /data"
+FILER = "type: nfs, server: filer, path: /export, mount: /data"
+
+
+@pytest.mark.parametrize(
+    ("fields", "entry", "expected"),
+    [
+        ("state_location: /data/state", FILER, [(ABSENT, "/data/state")]),
+        ("state_location: /data/state", f"{FILER}, clients: [slurm-controller]", []),
+        ("state_location: /database", FILER, []),
+        ("state_location: /data/state", FILER.replace("filer", "head"), []),
+        ("spool_directory: /data/d", FILER, [(SHARED, "/data/d")]),
+        ("spool_directory: /data/%n", FILER, []),
+        ("spool_directory: /data/d", DISK, []),
+        (
+            "spool_directory: /data/d",
+            "type: local, device: LABEL=A, mount: /data, required: false",
+            [(ABSENT, "/data/d")],
+        ),
+        ("spool_directory: /data/d", f"{FILER}, clients: [login]", [(ABSENT, "/data/d")]),
+        ("log_files: {slurmd: /data/d.log}", FILER, [(SHARED, "/data/d.log")]),
+        ("log_files: {slurmctld: /data/d.log}", f"{FILER}, clients: [slurm-controller]", []),
+    ],
+)
+def test_paths_below_a_mount_point(fields: str, entry: str, expected: list[tuple[str, str]]) -> None:
+    assert codes(f"{slurm(fields)}storage: {{a: {{{entry}}}}}\n") == expected
 
 
 def test_defaults_suit_their_use() -> None:

@@ -20,7 +20,7 @@ class AffectedJobs(NamedTuple):
     state: str
     """As squeue or sacct shows it: the reason of a pending job, the state of one that was running."""
     condition: str = ""
-    """What slurm.conf has to say for it, as `Key=value` or `Key!=value`; empty: in any case."""
+    """What slurm.conf has to say for it, as in the head of slurm_running.tsv; empty: in any case."""
 
 
 @record

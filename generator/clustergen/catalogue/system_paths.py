@@ -7,7 +7,12 @@ from posixpath import dirname, normpath
 from typing import Literal
 
 from clustergen.catalogue.tables import table
-from clustergen.records import record
+from clustergen.records import record, replace
+
+_LINKS = (("/var/run", "/run"), ("/var/lock", "/run/lock"))
+"""Link → directory, on every system of the catalogue."""
+_LOST = "lost+found"
+"""In every file system, where fsck puts what it finds."""
 
 
 @record
@@ -18,6 +23,8 @@ class SystemPath:
     kind: Literal["kernel", "system", "service", "shared", "runtime", "memory", "temporary"]
     mount: Literal["any", "disk", "never"]
     mount_below: Literal["any", "disk", "never"]
+    users: bool
+    """Whether users can create files there, or in directories of their own."""
     note: str = ""
 
 
@@ -28,13 +35,20 @@ def system_paths() -> dict[str, SystemPath]:
 
 
 def plain(path: str) -> str:
-    """An absolute path without `//`, `.`, `..` and a last `/`."""
-    return "/" + normpath(path).lstrip("/")
+    """An absolute path without `//`, `.`, `..` and a last `/`, and without the links below /var."""
+    place = "/" + normpath(path).lstrip("/")
+    for link, target in _LINKS:
+        if f"{place}/".startswith(f"{link}/"):
+            return target + place.removeprefix(link)
+    return place
 
 
 def nearest(path: str) -> SystemPath:
     """The row of an absolute path, or of the nearest directory above it that has one; `/` has one."""
     rows, place = system_paths(), plain(path)
+    above, lost, _ = f"{place}/".partition(f"/{_LOST}/")
+    if lost:
+        return replace(rows[f"/{_LOST}"], path=f"{above}/{_LOST}")
     while place not in rows:
         place = dirname(place)
     return rows[place]

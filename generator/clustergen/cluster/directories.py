@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from posixpath import dirname, normpath
 
@@ -9,6 +10,7 @@ from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, pl
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
+_PATTERN = re.compile(r"%.?")
 _CLOSED = ("kernel", "system", "service")
 _LOST = {
     "runtime": "which is emptied at every boot",
@@ -30,14 +32,28 @@ class Use:
     is_directory: bool = True
     of_administrator: bool = False
     """Whether it may lie in a subdirectory of /etc."""
+    role: str = ""
+    """Of the nodes that write there; empty: of slurmctld, slurmd or slurmdbd, by the name."""
+    per_node: bool = False
+    """Whether Slurm puts the node's name in the place of %n and %h."""
+    is_private: bool = False
+    """Whether every node needs its own."""
 
 
-STATE = Use("the state of slurmctld", "/var/lib/slurm/slurmctld", "all queued and running jobs would be lost with it")
+STATE = Use(
+    "the state of slurmctld",
+    "/var/lib/slurm/slurmctld",
+    "all queued and running jobs would be lost with it",
+    role="slurm-controller",
+)
 SPOOL = Use(
     "the spool directory of slurmd",
     "/var/lib/slurm/slurmd",
     "running jobs would lose their scripts and credentials",
     outlives_boot=False,
+    role="slurm-compute",
+    per_node=True,
+    is_private=True,
 )
 LOG = Use("the log of {name}", "/var/log/slurm/{name}.log", "the log would be lost with it", is_directory=False)
 PID = Use(
@@ -47,10 +63,19 @@ PID = Use(
     outlives_boot=False,
     is_directory=False,
 )
-SCRATCH = Use("job scratch", "/scratch/jobs", outlives_boot=False)
-CACHE = Use("the cache of enroot", "/var/lib/enroot", outlives_boot=False)
-RUNTIME = Use("the images of pyxis", "/run/pyxis", outlives_boot=False)
-JOB_MAP = Use("the job map of the DCGM exporter", "/run/dcgm-job-mapping", outlives_boot=False)
+SCRATCH = Use("job scratch", "/scratch/jobs", outlives_boot=False, role="slurm-compute")
+CACHE = Use("the cache of enroot", "/var/lib/enroot", outlives_boot=False, role="slurm-compute")
+RUNTIME = Use("the images of pyxis", "/run/pyxis", outlives_boot=False, role="slurm-compute")
+JOB_MAP = Use("the job map of the DCGM exporter", "/run/dcgm-job-mapping", outlives_boot=False, role="slurm-compute")
+JOBS_LOG = Use(
+    "the log of completed jobs",
+    "/var/log/slurm/jobs.log",
+    "the log would be lost with it",
+    is_directory=False,
+    role="slurm-controller",
+)
+MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
+COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
 SECRET = Use(
     "the URL of a receiver",
     "/etc/prometheus/secrets/{name}",
@@ -69,9 +94,26 @@ class Refusal:
     hint: str
 
 
+_ROLES = {"slurmctld": "slurm-controller", "slurmd": "slurm-compute", "slurmdbd": "slurm-accounting"}
+
+
+def writers(use: Use, name: str) -> str:
+    """The role of the nodes that write to a path; empty where there is none."""
+    return use.role or _ROLES.get(name, "")
+
+
+def has_node_name(use: Use, name: str, path: str) -> bool:
+    """Whether slurmd puts the name of its node into the path."""
+    return (use.per_node or name == "slurmd") and ("%n" in path or "%h" in path)
+
+
 def refusal(use: Use, path: str, name: str = "") -> Refusal | None:
     """Why an absolute path does not suit its use; None where it does. `name`: of the daemon or entry, for the words."""
     place, row = plain(path), nearest(path)
+    pattern = _PATTERN.search(path)
+    if pattern and not (pattern[0] in ("%n", "%h") and (use.per_node or name == "slurmd")):
+        message = f"Slurm does not replace {pattern[0]} in the path of {use.noun.format(name=name)}"
+        return Refusal("path-pattern", message, "write the path without it")
     noun, hint = use.noun.format(name=name), f"write a path of its own, such as {use.example.format(name=name)}"
     may_be_in_etc = use.of_administrator and row.path == "/etc" and dirname(place) != "/etc"
     if place == row.path or (row.kind in _CLOSED and not may_be_in_etc):

@@ -1,7 +1,8 @@
-"""Conditions of the catalogue's tables that a slurm.conf meets or not: `PreemptType=preempt/qos`."""
+"""Conditions of the catalogue's tables that a slurm.conf meets or not: `PreemptType=preempt/qos`, `Key~word|word`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from clustergen.catalogue.slurm_jobs import AffectedJobs
@@ -12,6 +13,7 @@ from clustergen.diff.values import canonical
 from clustergen.slurmconf.config import Config
 
 _FILE = "slurm.conf"
+_TERM = re.compile(r"(\w+)(!?)([=~])(\S+)")
 
 
 class Conditions:
@@ -26,8 +28,12 @@ class Conditions:
         return tuple(each for each in jobs if not each.condition or self._holds(each.condition))
 
     def _holds(self, condition: str) -> bool:
-        name, _, value = condition.partition("=")
-        key = name.removesuffix("!")
+        return all(self._is(*match.groups()) for match in _TERM.finditer(condition))
+
+    def _is(self, key: str, negated: str, operator: str, value: str) -> bool:
         how = meaning(_FILE, "", key)
         stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
-        return (canonical(how, key, stated) == canonical(how, key, value)) is not name.endswith("!")
+        if operator == "~":
+            words = {word.strip().partition("=")[0].lower() for word in stated.split(",")}
+            return bool(words & set(value.split("|"))) is not bool(negated)
+        return (canonical(how, key, stated) == canonical(how, key, value)) is not bool(negated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from clustergen.catalogue import slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
@@ -26,6 +26,7 @@ from clustergen.records import record, replace
 SCRIPT = "/usr/local/sbin/clustergen-accounts"
 RIGHTS = ("QOS", "DefaultQOS")
 """What accounts and users keep where the manifest says nothing about QOS."""
+_Table = Callable[[str, str, SlurmRelease, str, tuple[str, ...]], tuple[AffectedJobs, ...]]
 _VERBS = frozenset(
     ("name_account", "qos", "association", "users", "coordinators", "admin_level", "defaults_to", "describe")
 )
@@ -44,7 +45,7 @@ class PolicyChange:
     waiting: tuple[AffectedJobs, ...] = ()
     """Pending jobs that wait because of it."""
     running: tuple[AffectedJobs, ...] = ()
-    """Running jobs that may be preempted because of it."""
+    """Running jobs that may end early because of it."""
 
 
 def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
@@ -52,20 +53,25 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
     before, after = settings_of(old), settings_of(new)
     changes = list(_stated(before, after))
     waiting: dict[PolicyChange, list[AffectedJobs]] = {}
+    ending: dict[PolicyChange, list[AffectedJobs]] = {}
     by_place = {(change.kind, change.name, change.key): change for change in changes}
     for less in narrower(before, after):
         kind, name = less.entity
-        rows = slurm_jobs.waiting("accounts", less.option, release, kind, (less.word,))
         change = _behind(less, by_place, after) or changes[0]
         inherits = f"; also those of {', '.join(less.heirs)}, which inherit it" if less.heirs else ""
-        waiting.setdefault(change, []).extend(
-            row._replace(text=f"{row.text}{inherits}") for row in _of(name, less.new, rows)
-        )
+        for table, jobs in ((slurm_jobs.waiting, waiting), (slurm_jobs.running, ending)):
+            rows = table("accounts", less.option, release, kind, (less.word,))
+            jobs.setdefault(change, []).extend(
+                row._replace(text=f"{row.text}{inherits}") for row in _of(name, less.new, rows)
+            )
     for change in changes:
         if change.kind == "qos":
-            waiting[change] = [*_of_qos(change, release)]
-        running = preemptible(before, after, change.name, change.key, release) if change.kind == "qos" else ()
-        yield replace(change, waiting=tuple(waiting.get(change, ())), running=tuple(running))
+            waiting[change] = [*_of_qos(change, release, slurm_jobs.waiting)]
+            ending[change] = [
+                *preemptible(before, after, change.name, change.key, release),
+                *_of_qos(change, release, slurm_jobs.running),
+            ]
+        yield replace(change, waiting=tuple(waiting.get(change, ())), running=tuple(ending.get(change, ())))
 
 
 def _stated(before: Settings, after: Settings) -> Iterator[PolicyChange]:
@@ -97,17 +103,21 @@ def _behind(
     return None
 
 
-def _of_qos(change: PolicyChange, release: SlurmRelease) -> Iterator[AffectedJobs]:
-    """Pending jobs beyond a limit of a QOS that is new or lower, or of a QOS that is gone."""
-    fallen = lower(limits(change.old or ""), limits(change.new or "")) if change.key else ""
+def _of_qos(change: PolicyChange, release: SlurmRelease, table: _Table) -> Iterator[AffectedJobs]:
+    """Jobs beyond a limit of a QOS that is new or lower, or of a QOS that is gone."""
+    fallen = lower(limits(change.old or ""), limits(change.new or "")) if _is_limit(change.key) else ""
     word = "lowered" if fallen else "removed" if not change.key and change.new is None else ""
     if word:
-        rows = slurm_jobs.waiting("accounts", change.key, release, change.kind, (word,))
+        rows = table("accounts", change.key, release, change.kind, (word,))
         yield from _of(change.name, fallen, rows)
 
 
+def _is_limit(key: str) -> bool:
+    return key.startswith(("Grp", "Max"))
+
+
 def _of(name: str, new: str, rows: Iterable[AffectedJobs]) -> Iterator[AffectedJobs]:
-    return (AffectedJobs(row.text.format(name=name, new=new), _reason(row.state, new)) for row in rows)
+    return (row._replace(text=row.text.format(name=name, new=new), state=_reason(row.state, new)) for row in rows)
 
 
 def _reason(reasons: str, new: str) -> str:

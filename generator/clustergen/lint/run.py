@@ -24,6 +24,7 @@ from clustergen.lint import (
     partitions,
     plugins,
     plugstack,
+    programs,
     slurmdbd,
     together,
     topology,
@@ -39,7 +40,7 @@ from clustergen.slurmconf.reading import is_there
 _OTHERS = ("topology.yaml", "plugstack.conf")
 _MOST_ALIKE = 5000
 _SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
-_TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack)
+_TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack, programs)
 
 
 @record

@@ -1,13 +1,34 @@
-"""Files and directories that daemons write: none of the operating system's, and none that a boot empties."""
+"""Files and directories that daemons write: their own, on every node that writes them, and kept over a boot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
-from clustergen.catalogue.system_paths import is_listed
-from clustergen.cluster.directories import LOG, PID, SPOOL, STATE, Use, paths_of, refusal
-from clustergen.cluster.model import Cluster
+from clustergen.catalogue.system_paths import is_listed, nearest, plain
+from clustergen.cluster.directories import (
+    CACHE,
+    COPIES,
+    JOBS_LOG,
+    LOG,
+    MEASURED,
+    PID,
+    RUNTIME,
+    SCRATCH,
+    SPOOL,
+    STATE,
+    Use,
+    has_node_name,
+    paths_of,
+    refusal,
+    writers,
+)
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.filesystems import file_system
+from clustergen.manifest.base import OptionValue
+from clustergen.manifest.mount import Mount
 
 _OF_SLURM: Mapping[str, tuple[Use, str]] = {
     "statesavelocation": (STATE, ""),
@@ -17,6 +38,9 @@ _OF_SLURM: Mapping[str, tuple[Use, str]] = {
     "slurmschedlogfile": (LOG, "the scheduler"),
     "slurmctldpidfile": (PID, "slurmctld"),
     "slurmdpidfile": (PID, "slurmd"),
+    "jobcomploc": (JOBS_LOG, ""),
+    "tmpfs": (MEASURED, ""),
+    "bcastparameters": (COPIES, ""),
 }
 _OF_SLURMDBD: Mapping[str, tuple[Use, str]] = {"logfile": (LOG, "slurmdbd"), "pidfile": (PID, "slurmdbd")}
 
@@ -34,9 +58,22 @@ def written_options(cluster: Cluster) -> Iterator[Finding]:
         (("slurm", "accounting", "options"), _OF_SLURMDBD, slurm.accounting.options),
     ):
         for key, value in options.items():
-            text = str(value)
-            if key.lower() in keys and text.startswith("/") and not is_listed(text):
+            text = _path_in(key, value)
+            if key.lower() in keys and text.startswith("/") and not _is_for_all(text):
                 yield from _findings((*section, key), *keys[key.lower()], text)
+
+
+def _path_in(key: str, value: OptionValue) -> str:
+    """The path in an option's value: of a list of words, that of DestDir."""
+    text = str(value)
+    if key.lower() != "bcastparameters":
+        return text
+    words = (word.strip().partition("=") for word in text.split(","))
+    return next((path for name, _, path in words if name.lower() == "destdir"), "")
+
+
+def _is_for_all(path: str) -> bool:
+    return is_listed(path) and nearest(path).kind not in ("kernel", "system", "service")
 
 
 def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Finding]:
@@ -44,4 +81,84 @@ def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Fi
         yield Finding(reason.code, path, reason.message, reason.hint)
 
 
-RULES = (written_paths, written_options)
+def overlaps(cluster: Cluster) -> Iterator[Finding]:
+    """Scratch is emptied after each job, and users cannot enter the directories of the daemons."""
+    pyxis = cluster.manifest.slurm.pyxis.enabled
+    combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
+    places = [
+        (path, use, name, plain(text.partition("%")[0]))
+        for path, use, name, text in (*paths_of(cluster.manifest), *_defaults(cluster))
+        if pyxis or use not in (CACHE, RUNTIME)
+    ]
+    for one, two in combinations(places, 2):
+        uses = {one[1], two[1]}
+        if SCRATCH in uses or (combined and uses == {STATE, SPOOL}):
+            first, second = (one, two) if two[1] is SCRATCH or one[1] is STATE else (two, one)
+            yield from _overlap(first, second)
+
+
+_Place = tuple[ManifestPath, Use, str, str]
+
+
+def _defaults(cluster: Cluster) -> Iterator[_Place]:
+    """Paths that the manifest leaves to clustergen."""
+    slurm = cluster.manifest.slurm
+    if not slurm.state_location:
+        yield ("slurm",), STATE, "", STATE.example
+    for daemon in ("slurmctld", "slurmd", "slurmdbd"):
+        if daemon not in slurm.log_files:
+            yield ("slurm",), LOG, daemon, LOG.example.format(name=daemon)
+
+
+def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
+    """`inner` is the one that is reported: job scratch, or else the spool directory."""
+    (_, use, name, place), (path, inner_use, _, inner_place) = other, inner
+    noun, what = use.noun.format(name=name), inner_use.noun
+    hint = f"write a path of its own, such as {inner_use.example}"
+    if _is_below(place, inner_place) and inner_use is SCRATCH:
+        message = f"{noun}, at {place}, is in job scratch, where jobs write and the epilog deletes directories"
+        yield Finding("path-overlap", path, message, hint)
+    elif _is_below(inner_place, place) and use.is_directory and use in (STATE, SPOOL):
+        yield Finding("path-overlap", path, f"{what} is in {place}, which holds {noun}", hint)
+    elif _is_below(place, inner_place):
+        yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
+
+
+def mounted(cluster: Cluster) -> Iterator[Finding]:
+    """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
+    for path, use, name, text in paths_of(cluster.manifest):
+        entries = {
+            key: entry for key, entry in cluster.manifest.storage.items() if _is_below(plain(text), plain(entry.mount))
+        }
+        role = writers(use, name)
+        groups = cluster.with_role(role) if entries and role else ()
+        noun = use.noun.format(name=name)
+        lacking = [group for group in groups if not any(_has(cluster, group, entry) for entry in entries.values())]
+        if lacking and (use is not STATE or len(cluster.controllers) == 1):  # of two: state-not-shared
+            key, entry = next(iter(entries.items()))
+            message = f"{noun} is below {entry.mount}, where {lacking[0].folded} does not mount '{key}'"
+            yield Finding(
+                "path-not-mounted", path, message, f"add {role} to storage.{key}.clients, or use another path"
+            )
+            continue
+        hosts = sum(len(group.hosts) for group in groups)
+        for key, entry in entries.items():
+            if use.is_private and not entry.required and any(_has(cluster, group, entry) for group in groups):
+                message = f"{noun} is below {entry.mount}, and slurmd may start before '{key}' is mounted there"
+                yield Finding("path-not-mounted", path, message, f"remove required: false of storage.{key}")
+            is_own = use.is_private or name == "slurmd"
+            if is_own and file_system(entry.type).is_shared and hosts > 1 and not has_node_name(use, name, text):
+                message = f"{noun} is on '{key}', a file system that {hosts} nodes share, and each needs its own"
+                yield Finding("path-shared", path, message, "use a local path, or add %n to it")
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
+
+
+def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+    """Whether the file system is mounted on these nodes, be it by its server itself."""
+    return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)
+
+
+RULES = (written_paths, written_options, overlaps, mounted)

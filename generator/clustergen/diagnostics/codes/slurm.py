@@ -32,6 +32,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("slurm-plugin-lacking", ERROR, "A plugin that the distribution's packages lack"),
     Code("slurm-feature-too-new", ERROR, "A feature that requires a newer Slurm release"),
     Code("slurm-user-root", WARNING, "Slurm's daemons would run as root"),
+    Code("program-writable", WARNING, "A program of Slurm's daemons that users can replace"),
     Code("controller-missing", ERROR, "No slurmctld"),
     Code("compute-missing", ERROR, "No node runs jobs"),
     Code("state-not-shared", ERROR, "Two controllers without shared state"),

@@ -93,6 +93,7 @@ class Worker:
             if not self.active(unit):
                 if not self.systemctl("start", unit):
                     continue
+                make_directories(self, unit)
                 self.fresh.add(unit)
                 changed = True
             if changed:
@@ -149,10 +150,18 @@ def _do(worker, kind, unit):
     if kind == "run":
         return worker.systemctl("restart", unit)
     if kind in ("remount", "drain", "restart"):
-        return worker.systemctl("restart", unit)
+        return worker.systemctl("restart", unit) and make_directories(worker, unit)
     if kind == "reload":
         return worker.systemctl("reload" if worker.active(unit) else "start", unit)
     return False
+
+
+def make_directories(worker, unit):
+    """Makes the directories of daemons in a file system that was mounted just now: those made before lie below it."""
+    where = worker.property(unit, "Where") if unit.endswith(".mount") else ""
+    if not where.startswith("/"):
+        return True
+    return worker.run("systemd-tmpfiles", *tmpfiles()[:2], "--prefix=" + where, *tmpfiles()[2:])
 
 
 def tmpfiles():
