@@ -128,6 +128,17 @@ def test_modules_of_a_superpod_are_those_of_its_bill_of_material() -> None:
     assert fibre.netbox_type == "mmf-om4"
 
 
+@pytest.mark.parametrize(
+    ("switch", "gbit", "expected"), [("qsfp56", 200, "qsfp112"), ("osfp-twin", 400, "osfp"), ("qsfp28", 400, "osfp")]
+)
+def test_an_adapter_with_several_cages_has_the_one_that_its_switch_asks_for(
+    switch: str, gbit: int, expected: str
+) -> None:
+    nic = hardware.nics()["connectx-7"]
+    sold = (nic.connector, *nic.connector_options)
+    assert cabling.fitting_connector(sold, switch, gbit, "infiniband") == expected
+
+
 def test_a_length_is_taken_from_stock() -> None:
     dac, *_ = cabling.choices(400, "infiniband", "osfp-twin", "osfp-twin")
     assert [cabling.stock_length(metres, dac) for metres in (0, 1, 1.01, 2, 2.01)] == [1, 1, 2, 2, None]

@@ -123,3 +123,15 @@ def test_what_cannot_be_is_said(plan, racks, code, tmp_path):
     data = superpod(**plan)
     data["racks"] = {**data["racks"], **racks}
     assert code in codes_of(data, tmp_path)
+
+
+def test_a_connectx_7_has_the_cage_that_its_switch_asks_for(tmp_path):
+    gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": [{"device": "mlx5_0", "model": "cx7"}]}
+    nodes = [HEAD, {**DGX, "name": "c[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"}]
+    kinds = {}
+    for model, rate in (("qm8700", "HDR"), ("qm9700", "NDR")):
+        data = manifest(node_types={"gpu": gpu}, nodes=nodes, racks={"r1": {"nodes": "c[1-2]", "units": 8}})
+        data["networks"]["fabric"] |= {"rate": rate, "switches": [{"name": "ib1", "model": model, "nodes": "c[1-2]"}]}
+        data["networks"]["fabric"]["switches"][0]["rack"] = "r1"
+        kinds[model] = {row["description"].rpartition("; ")[2] for row in rows_of(data, tmp_path)}
+    assert kinds == {"qm8700": {"dac-hdr"}, "qm9700": {"dac-ndr-split-osfp"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 
 from clustergen.catalogue.tables import NOTHING, table, words
@@ -186,6 +187,14 @@ def choices(gbit: int, fabric: str, connector_a: str, connector_b: str) -> tuple
     order = media()
     ranked.sort(key=lambda pair: (order.index(pair[1].medium), pair[0], pair[1].reach_m, pair[1].id))
     return tuple(medium for _, medium in ranked)
+
+
+def fitting_connector(connectors: Sequence[str], other: str, gbit: int, fabric: str) -> str:
+    """The first of an adapter's possible connectors that something joins to `other`; the first of all where none does.
+
+    An adapter that is sold with several cages is ordered with the one that its switch asks for.
+    """
+    return next((one for one in connectors if choices(gbit, fabric, other, one)), connectors[0])
 
 
 def stock_length(metres: float, medium: Medium) -> float | None:

@@ -140,6 +140,7 @@ class TypeResolver:
                     nic.pci,
                     model.max_gbit if model else None,
                     connector=model.connector if model else "",
+                    connector_options=model.connector_options if model else (),
                 )
             return
         if base is None:
@@ -158,6 +159,7 @@ class TypeResolver:
                 if fabric is not None and rail < len(fabric.interfaces):
                     interface = fabric.interfaces[rail]
                 number, rail = rail, rail + 1
+            model = parts.nic(port.nic) if port.nic else None
             if network == "fabric" or port.rdma or interface:
                 yield Port(
                     port.rdma or interface or "",
@@ -170,6 +172,7 @@ class TypeResolver:
                     port.label,
                     port.cage,
                     port.connector,
+                    model.connector_options if model and "connector" in port.unverified else (),
                 )
 
     def _assemble(

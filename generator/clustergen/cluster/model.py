@@ -36,6 +36,7 @@ class Port:
     label: str = ""  # as printed on the machine; empty where nobody knows it
     cage: str = ""  # two ports may share one
     connector: str = ""
+    connector_options: tuple[str, ...] = ()  # others that the adapter is sold with, where nobody says which
 
 
 @record

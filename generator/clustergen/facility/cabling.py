@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from clustergen.catalogue.cabling import fitting_connector
 from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.cluster.catalogue_view import CatalogueView, gbit
 from clustergen.cluster.model import Cluster, NodeType, Port, Switch, once_per_cluster
@@ -66,9 +67,13 @@ class _Network:
                 slot, part = divmod(count, switch.nics_per_port)
                 count += 1
                 self._taken[switch.name] = slot + 1
-                a = End(host, port.label or port.device, number, port.cage or port.device, port.connector)
                 b = self._end(switch, slot + 1, part)
                 rate = _least(self.rate, port.max_gbit, switch.port_gbit)
+                connector = port.connector
+                if port.connector_options and rate:
+                    sold = (connector, *port.connector_options)
+                    connector = fitting_connector(sold, b.connector, rate, self.technology)
+                a = End(host, port.label or port.device, number, port.cage or port.device, connector)
                 yield Link(self.name, self.technology, rail, a, b, rate)
 
     def _uplinks(self, switch: Switch) -> Iterator[Link]:
