@@ -19,9 +19,11 @@ _SETTING = re.compile(r"`([A-Za-z_]+=[^`]+)`")  # words with a value; names alon
 
 @pytest.fixture(scope="module")
 def settings() -> str:
-    """All files for nodes of all examples, without their comments; every setting between blanks."""
+    """All files for nodes of the examples that come from guides, without comments; every setting between blanks."""
     lines = []
     for path in sorted((ROOT / "inventories").glob("*/manifest.yaml")):
+        if path.parent.name == "superpod-h100":  # NVIDIA's reference architecture
+            continue
         tree, found = compiler.render(compiler.validate(path), path)
         assert tree is not None, found
         for file in tree:

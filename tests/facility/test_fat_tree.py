@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from clustergen.cluster.fat_tree import DoesNotFitError, Shape, members, shape
+from clustergen.cluster.fat_tree import DoesNotFitError, Ports, Shape, members, shape
 
 # Nodes with 8 rails, ports of a switch → leaves, spines, cores; cables leaf to spine, spine to core.
 H100 = "docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100, network-fabrics, table 4"
@@ -44,22 +44,22 @@ def cables(tree: Shape) -> tuple[int, int]:
 
 @pytest.mark.parametrize(("source", "nodes", "ports", "switches", "links"), TABLES)
 def test_a_table_of_nvidia(source, nodes, ports, switches, links):
-    tree = shape(nodes, 8, ports, ports, ports)
+    tree = shape(nodes, 8, Ports.by_ratio(ports), ports, ports)
     assert counted(tree) == switches == (tree.leaves, tree.all_spines, tree.all_cores), source
     assert cables(tree) == links, source
 
 
 @pytest.mark.parametrize(("source", "nodes", "switches", "links_of_800"), PLANES)
 def test_a_table_of_two_planes(source, nodes, switches, links_of_800):
-    leaves, spines, cores = counted(shape(nodes, 8, 128, 128, 128, unit=64))
+    leaves, spines, cores = counted(shape(nodes, 8, Ports.by_ratio(128), 128, 128, unit=64))
     assert (2 * leaves, 2 * spines, cores) == (*switches, 0), source
-    assert cables(shape(nodes, 8, 128, 128, 128, unit=64))[0] == links_of_800, source
+    assert cables(shape(nodes, 8, Ports.by_ratio(128), 128, 128, unit=64))[0] == links_of_800, source
 
 
 @pytest.mark.parametrize("nodes", [1, 31, 33, 64, 65, 100, 257, 300, 511, 777, 1500, 2048])
 @pytest.mark.parametrize(("rails", "ports", "ratio"), [(8, 64, 1), (4, 40, 1), (1, 40, 3), (8, 64, 2), (2, 36, 1)])
 def test_every_switch_has_its_ports_and_every_leaf_reaches_all(nodes, rails, ports, ratio):
-    tree = shape(nodes, rails, ports, ports, ports, ratio)
+    tree = shape(nodes, rails, Ports.by_ratio(ports, ratio), ports, ports)
     everything = {member.name: member for member in members(tree)}
     used = Counter({name: sum(member.uplinks.values()) for name, member in everything.items()})
     for member in everything.values():
@@ -83,15 +83,15 @@ def test_every_switch_has_its_ports_and_every_leaf_reaches_all(nodes, rails, por
     ("nodes", "ports", "unit", "words"),
     [
         (10, 2, 4, "a unit has 4 nodes"),
-        (10, 1, 0, "has none for nodes"),
+        (10, 1, 0, "needs ports for nodes"),
         (10**6, 64, 0, "groups of spines need a port"),
         (2048, 36, 0, "groups of spines need a port"),
     ],
 )
 def test_what_cannot_be_built_says_what_can(nodes, ports, unit, words):
     with pytest.raises(DoesNotFitError, match=words) as caught:
-        shape(nodes, 8, ports, ports, ports, unit=unit)
+        shape(nodes, 8, Ports.by_ratio(ports), ports, ports, unit=unit)
     if not unit and ports > 1:
-        assert shape(caught.value.most, 8, ports, ports, ports).units
+        assert shape(caught.value.most, 8, Ports.by_ratio(ports), ports, ports).units
         with pytest.raises(DoesNotFitError):
-            shape(caught.value.most + 1, 8, ports, ports, ports)
+            shape(caught.value.most + 1, 8, Ports.by_ratio(ports), ports, ports)

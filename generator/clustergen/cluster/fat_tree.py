@@ -67,28 +67,43 @@ class Member:
     uplinks: Mapping[str, int]
 
 
-def shape(
-    nodes: int, rails: int, leaf: int, spine: int, core: int, ratio: float = 1, unit: int = 0, per_port: int = 1
-) -> Shape:
-    """The smallest tree for `nodes` with `rails` ports each, of switches with so many ports.
+@record
+class Ports:
+    """Ports of a leaf: for nodes and for uplinks. `nodes_each`: nodes on a node port, 2 with splitter cables.
 
-    `ratio`: node ports to uplinks of a leaf; `unit`: nodes of a scalable unit, 0 for as many as fit; `per_port`: nodes
-    on a node port of a leaf, 2 with splitter cables. Raises DoesNotFitError.
+    `single`: nodes that one switch serves which has no uplinks.
     """
-    if nodes <= leaf * per_port and rails == 1 and not unit:
-        return Shape(1, 1, nodes, leaf, 0, 1, 0, 0, 0)
-    down = int(leaf * ratio / (ratio + 1))
-    up = leaf - down
-    if not down:
-        raise DoesNotFitError(f"a leaf with {leaf} ports has none for nodes beside its uplinks", leaf * per_port)
-    if unit > down * per_port:
-        why = f"a unit has {unit} nodes, and a leaf ports for {down * per_port} beside its {up} uplinks"
-        raise DoesNotFitError(why, down * per_port, "a unit")
-    unit = unit or down * per_port
+
+    down: int
+    up: int
+    single: int
+    nodes_each: int = 1
+
+    @classmethod
+    def by_ratio(cls, ports: int, ratio: float = 1, nodes_each: int = 1) -> Ports:
+        """So many node ports that their bandwidth is `ratio` times that of the uplinks."""
+        down = int(ports * ratio / (ratio + 1))
+        return cls(down, ports - down, ports * nodes_each, nodes_each)
+
+
+def shape(nodes: int, rails: int, leaf: Ports, spine: int, core: int, unit: int = 0, least_spines: int = 1) -> Shape:
+    """The smallest tree for `nodes` with `rails` ports each, with so many ports on a spine and on a core.
+
+    `unit`: nodes of a scalable unit, 0 for as many as fit; `least_spines`: at least so many. Raises DoesNotFitError.
+    """
+    if nodes <= leaf.single and rails == 1 and not unit:
+        return Shape(1, 1, nodes, leaf.single, 0, 1, 0, 0, 0)
+    down, up = leaf.down, leaf.up
+    if not down or not up:
+        raise DoesNotFitError("a leaf needs ports for nodes and for uplinks", leaf.single if rails == 1 else 0)
+    if unit > down * leaf.nodes_each:
+        why = f"a unit has {unit} nodes, and a leaf ports for {down * leaf.nodes_each} beside its {up} uplinks"
+        raise DoesNotFitError(why, down * leaf.nodes_each, "a unit")
+    unit = unit or down * leaf.nodes_each
     units = -(-nodes // unit)
     leaves = rails * units
     if leaves <= spine:
-        least = -(-leaves * up // spine)
+        least = max(-(-leaves * up // spine), min(least_spines, up))
         return Shape(rails, units, unit, down, up, 1, _divisor(up, least), 0, 0)
     half = spine // 2
     if not half:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
-from clustergen.cluster.fat_tree import DoesNotFitError, members, shape
+from clustergen.cluster.fat_tree import DoesNotFitError, Ports, members, shape
 from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import expand
@@ -47,15 +47,16 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
     return tuple(switches)
 
 
-def ports_in(kind: NodeType, network: str) -> dict[int, Port]:
-    """Rail → port of a node in that network. Ports outside the fabric are counted in their order.
+def ports_in(kind: NodeType, network: str, most: int | None = None) -> dict[int, Port]:
+    """Rail → port of a node in that network, of the first `most` rails. Outside the fabric, ports count in their order.
 
     Every node has a port for management and one of its BMC, RJ45 where the catalogue knows nothing else.
     """
     ports = [port for port in kind.ports if port.network == network]
     if not ports and network in ("management", "bmc"):
         return {0: Port(network, None, network, None, None, None, None, connector="rj45")}
-    return {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}
+    by_rail = {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}
+    return by_rail if most is None else {rail: port for rail, port in by_rail.items() if rail < most}
 
 
 def resolve_other_switches(
@@ -90,7 +91,7 @@ def _planned(
     if leaf is None or spine is None or core is None:
         return ()
     of_tier = {"leaf": leaf, "spine": spine, "core": core}
-    rails_of = {host: ports_in(group.type, name) for group in groups for host in group.hosts}
+    rails_of = {host: ports_in(group.type, name, plan.ports) for group in groups for host in group.hosts}
     hosts = [host for host in (expand(plan.nodes) if plan.nodes else rails_of) if rails_of.get(host)]
     rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
     rate = gbit(network.rate) if network.rate else None
@@ -100,12 +101,11 @@ def _planned(
         tree = shape(
             len(hosts) + plan.reserved,
             rails,
-            leaf.ports,
+            _leaf_ports(leaf, plan, rate),
             spine.ports,
             core.ports,
-            plan.oversubscription,
             plan.unit or 0,
-            _nics_per_port(leaf, rate),
+            plan.spines or 1,
         )
     except DoesNotFitError as err:
         count = f"{len(hosts)} {'node' if len(hosts) == 1 else 'nodes'}"
@@ -146,6 +146,14 @@ def _model(view: CatalogueView, name: str, path: ManifestPath, report: Report) -
     return model
 
 
+def _leaf_ports(model: parts.Switch, plan: FabricPlan, rate: int | None) -> Ports:
+    """Where a switch has uplink ports of its own, all others are for nodes."""
+    each = _nics_per_port(model, rate)
+    if model.uplink_ports:
+        return Ports(model.ports, model.uplink_ports, model.ports * each, each)
+    return Ports.by_ratio(model.ports, plan.oversubscription, each)
+
+
 def _nics_per_port(model: parts.Switch, rate: int | None) -> int:
     """2 where the network's rate splits a port between two nodes."""
     split = model.split_ports and rate and rate == model.split_gbit != model.port_gbit
@@ -167,7 +175,7 @@ def _switch(
         index=index,
         rack=rack,
         model=model.id if model else None,
-        ports=model.ports if model else None,
+        ports=model.ports + (model.uplink_ports or 0) if model else None,
         nics_per_port=_nics_per_port(model, rate) if model else 1,
         port_gbit=model.port_gbit if model else None,
         power_w=(model.power_max_w or model.power_typ_w) if model else None,

@@ -32,8 +32,9 @@ def _links(cluster: Cluster) -> Iterator[Link]:
         network = getattr(cluster.manifest.networks, name)
         models = {model: view.switch(model) for switch in switches if (model := switch.model)}
         rate = gbit(network.rate) if network.rate else None
-        technology = "infiniband" if getattr(network, "type", "ethernet") == "infiniband" else "ethernet"
-        yield from _Network(name, technology, rate, switches, models).links(kinds)
+        kind = getattr(network, "type", "ethernet")
+        technology = next((model.fabric for model in models.values() if model), "ethernet" if kind == "roce" else kind)
+        yield from _Network(name, technology, rate, network.plan and network.plan.ports, switches, models).links(kinds)
 
 
 class _Network:
@@ -44,10 +45,11 @@ class _Network:
         name: str,
         technology: str,
         rate: int | None,
+        most: int | None,
         switches: Sequence[Switch],
         models: Mapping[str, SwitchModel | None],
     ) -> None:
-        self.name, self.technology, self.rate = name, technology, rate
+        self.name, self.technology, self.rate, self.most = name, technology, rate, most
         self.switches = {switch.name: switch for switch in switches}
         self._models = models
         self._shared = _shared_leaves(switches)
@@ -63,7 +65,7 @@ class _Network:
         count = 0
         for host in switch.nodes:
             kind = kinds.get(host)
-            for rail, number, port in _ports_on(self.name, switch, host, kind, self._shared) if kind else ():
+            for rail, number, port in self._ports_on(switch, host, kind) if kind else ():
                 slot, part = divmod(count, switch.nics_per_port)
                 count += 1
                 self._taken[switch.name] = slot + 1
@@ -76,6 +78,24 @@ class _Network:
                 a = End(host, port.label or port.device, number, port.cage or port.device, connector)
                 yield Link(self.name, self.technology, rail, a, b, rate)
 
+    def _ports_on(self, switch: Switch, host: str, kind: NodeType) -> Iterator[tuple[int | None, int, Port]]:
+        """Rail, number from 1 and port of each port of a node that ends in that leaf.
+
+        A node that the manifest connects and whose ports nobody knows has one.
+        """
+        ports = ports_in(kind, self.name, self.most) or {0: Port(self.name, None, self.name, None, None, None, None)}
+        numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
+        if switch.rail is not None:
+            if switch.rail in ports:
+                yield switch.rail, numbers[switch.rail], ports[switch.rail]
+            return
+        leaves = self._shared[host]
+        each = max(1, -(-len(ports) // len(leaves)))
+        place = leaves.index(switch.name)
+        mine = sorted(ports)[place * each : (place + 1) * each]
+        for rail in mine or sorted(ports)[-1:]:
+            yield (rail if len(ports) > 1 else None), numbers[rail], ports[rail]
+
     def _uplinks(self, switch: Switch) -> Iterator[Link]:
         up = sum(switch.uplinks.values())
         port = max(self._taken[switch.name], (switch.ports or 0) - up)
@@ -87,7 +107,7 @@ class _Network:
                 port += 1
                 self._taken[top] += 1
                 a, b = self._end(switch, port), self._end(above, self._taken[top])
-                rate = _least(switch.port_gbit, above.port_gbit)
+                rate = _least(self._up_gbit(switch), above.port_gbit)
                 yield Link(self.name, self.technology, switch.rail, a, b, rate)
 
     def _end(self, switch: Switch, number: int, part: int = 0) -> End:
@@ -98,7 +118,12 @@ class _Network:
         port = f"{cage}/{(number - 1) % per_cage + 1}" if per_cage > 1 else cage
         if switch.nics_per_port > 1 and number <= self._node_ports(switch):
             port = f"{port}/{part + 1}"
-        return End(switch.name, port, number, cage, model.cage if model else "")
+        connector = "" if model is None else model.uplink_cage if number > model.ports else model.cage
+        return End(switch.name, port, number, cage, connector)
+
+    def _up_gbit(self, switch: Switch) -> int | float | None:
+        model = self._models.get(switch.model or "")
+        return model.uplink_gbit if model and model.uplink_ports else switch.port_gbit
 
     def _node_ports(self, switch: Switch) -> int:
         return (switch.ports or 0) - sum(switch.uplinks.values()) if switch.nodes else 0
@@ -112,27 +137,6 @@ def _shared_leaves(switches: Sequence[Switch]) -> dict[str, list[str]]:
             for host in switch.nodes:
                 leaves.setdefault(host, []).append(switch.name)
     return leaves
-
-
-def _ports_on(
-    network: str, switch: Switch, host: str, kind: NodeType, shared: Mapping[str, list[str]]
-) -> Iterator[tuple[int | None, int, Port]]:
-    """Rail, number from 1 and port of each port of a node that ends in that leaf.
-
-    A node that the manifest connects and whose ports nobody knows has one.
-    """
-    ports = ports_in(kind, network) or {0: Port(network, None, network, None, None, None, None)}
-    numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
-    if switch.rail is not None:
-        if switch.rail in ports:
-            yield switch.rail, numbers[switch.rail], ports[switch.rail]
-        return
-    leaves = shared[host]
-    each = max(1, -(-len(ports) // len(leaves)))
-    place = leaves.index(switch.name)
-    mine = sorted(ports)[place * each : (place + 1) * each]
-    for rail in mine or sorted(ports)[-1:]:
-        yield (rail if len(ports) > 1 else None), numbers[rail], ports[rail]
 
 
 def _least(*rates: float | None) -> int | None:

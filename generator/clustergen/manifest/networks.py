@@ -37,6 +37,10 @@ class FabricPlan(Section):
     unit: Annotated[int, Field(ge=1, le=1024)] | None = field(
         None, "Nodes of a scalable unit, which has one leaf per rail; default: as many as a leaf has ports for."
     )
+    spines: Annotated[int, Field(ge=1, le=512)] | None = field(None, "Least number of spines, for redundancy.")
+    ports: Annotated[int, Field(ge=1, le=64)] | None = field(
+        None, "Ports of a node to connect, the first ones; default: all that it has in this network."
+    )
     reserved: Annotated[int, Field(ge=0, le=64)] = field(
         0, "Node ports to leave free on each leaf of the first unit, for UFM or gateways."
     )
