@@ -116,7 +116,7 @@ def test_a_sample_read_by_hand(explained: dict[str, Explained]) -> None:
     slurm = explained[FILES[0]]
     half_life = line(slurm, "PriorityDecayHalfLife=")
     assert next((c.path, c.default) for c in half_life.defaults) == ("slurm.priority.half_life", "7-0")
-    assert half_life.why == "past use counts half after this"
+    assert half_life.why == "past usage counts half after this time"
     assert [row.name for row in half_life.catalogue] == ["slurm.conf PriorityDecayHalfLife"]
 
     memory = {cause.path for cause in line(slurm, "DefMemPerCPU=").manifest}

@@ -148,13 +148,21 @@ def test_a_page_claims_only_what_passed(tree: Path) -> None:
         Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "24.11.5"),
         Row("slurm", "Slurm", "slurmctld", "passed", (slurm,), "26.05.5"),
         Row("ansible-playbook", "a playbook", "ansible-playbook", "not run", (site,), "", ("not installed",)),
-        Row("overview", "an overview", "people", "no parser", ("README.md",), "", ("Documentation for reviewers.",)),
+        Row(
+            "overview",
+            "an overview",
+            "(documentation)",
+            "no parser",
+            ("README.md",),
+            "",
+            ("For reviewers; no program reads it.",),
+        ),
     ]
     page = document([Cluster.read(tree, rows)])
     assert "| `slurm_node/etc/slurm/slurm.conf` | slurmctld 24.11.5, 26.05.5 |" in page
-    assert "| `tree/site.yml` | **nobody** |" in page
-    assert "| an overview: `tree/README.md` | people | Documentation for reviewers. |" in page
-    missing = page.partition("## What none of these clusters has")[2]
+    assert "| `tree/site.yml` | **not read** |" in page
+    assert "| an overview: `tree/README.md` | (documentation) | For reviewers; no program reads it. |" in page
+    missing = page.partition("## Files that none of these clusters has")[2]
     assert "- `slurm_node/etc/slurm/gres.conf`" in missing
     assert "slurm_node/etc/slurm/slurm.conf" not in missing
 
@@ -185,8 +193,8 @@ def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
             for entry in claims(check, cluster.tree.entries.values()):
                 askable.setdefault(kind_of(entry.path, entry.source) or "", set()).update(parsers)
     for kind, read_by in by_file().items():
-        if kind != LOCK and read_by != "**nobody**":
+        if kind != LOCK and read_by != "**not read**":
             for part in read_by.split("; "):
                 assert any(part.startswith(f"{parser} ") for parser in askable[kind]), (kind, part)
-    told = PROOF.read_text(encoding="utf-8").partition("## What nobody here could read")[2]
-    assert [kind for kind, read_by in by_file().items() if read_by == "**nobody**" and f"`{kind}`" not in told] == []
+    told = PROOF.read_text(encoding="utf-8").partition("## Files without a parser")[2]
+    assert [kind for kind, read_by in by_file().items() if read_by == "**not read**" and f"`{kind}`" not in told] == []

@@ -108,17 +108,17 @@ def _readers(clusters: Sequence[Cluster]) -> Readers:
 
 
 def _by_file(readers: Readers) -> str:
-    lines = ["| made from | read by |\n|---|---|\n"]
+    lines = ["| template | read by |\n|---|---|\n"]
     for kind, parsers in sorted(readers.items()):
         parser_versions = [
             f"{parser} {', '.join(sorted(versions, key=_numbers))}" for parser, versions in parsers.items()
         ]
-        lines.append(f"| `{kind}` | {'; '.join(parser_versions) or '**nobody**'} |\n")
+        lines.append(f"| `{kind}` | {'; '.join(parser_versions) or '**not read**'} |\n")
     return "".join(lines)
 
 
 def _shows(clusters: Sequence[Cluster]) -> str:
-    lines = ["| files | parser | what it shows |\n|---|---|---|\n"]
+    lines = ["| files | parser | what it proves |\n|---|---|---|\n"]
     lines += [
         f"| {check.what} | {check.parser} | {check.proves} |\n" for check in CHECKS if _rows(check, clusters, "passed")
     ]
@@ -151,7 +151,7 @@ def _nobody(clusters: Sequence[Cluster]) -> str:
     for check in CHECKS:
         for cluster, row in _rows(check, clusters, "no parser"):
             unread.setdefault((row.what, row.parser, " ".join(row.words)), set()).update(cluster.kinds(row))
-    lines = ["| files | would be read by | why not |\n|---|---|---|\n"]
+    lines = ["| files | program | why it has not read them |\n|---|---|---|\n"]
     for (what, parser, why), covered in unread.items():
         listed = ", ".join(f"`{kind}`" for kind in sorted(covered))
         lines.append(f"| {what}: {listed} | {parser} | {why} |\n")
@@ -159,27 +159,27 @@ def _nobody(clusters: Sequence[Cluster]) -> str:
 
 
 _HEAD = """\
-# What has read the files
+# Which programs have read the files
 
-Made by `clustergen proof` out of the rows of `clustergen verify`; not to be edited. How far the files are known to be
-right stands here, and nothing in this project claims more. The programs of `clustergen setup parsers` have read these
-clusters, and complained of nothing:
+`clustergen proof` generates this page from the rows of `clustergen verify`; do not edit it. It states how far the files
+are known to be correct, and nothing in this project claims more. The programs of `clustergen setup parsers` have read
+these clusters and reported no errors:
 """
 _BY_FILE = """\
 ## File by file
 
-For every template the programs that have read what is made from it, with their versions.
+For every template, this table lists the programs that have read its rendered files, with their versions.
 """
 _SHOWS = """\
-## What it shows
+## What each check proves
 """
 _NOBODY = """\
-## What nobody here could read
+## Files without a parser
 
-These programs are in no package that a test may install, or they need the hardware. Some of their files have been
-read by somebody else for the form alone, as said above. Weka's client has no file here but a mount unit and a drop-in,
-which systemd has read, not Weka.
+The programs of these files are not available as packages that a test can install, or require the hardware. For some of
+the files, another program has checked the form, as listed above. WEKA's client has only a mount unit and a drop-in,
+which systemd has read, but not WEKA.
 """
 _MISSING = """\
-## What none of these clusters has
+## Files that none of these clusters has
 """

@@ -9,8 +9,7 @@ CHECKS = (
         "ceph",
         "CephFS client",
         "ceph-conf",
-        "Ceph's library parses the file. Names that it does not know it keeps without a word, and no monitor was "
-        "asked.",
+        "Ceph's library parses the file. It silently accepts unknown names, and contacts no monitor.",
         paths("/etc/ceph/*.conf"),
         Reader(
             "ceph-conf",

@@ -36,7 +36,7 @@ CHECKS = (
         "exportfs",
         "NFS server: exports",
         "exportfs -ra",
-        "exportfs knows every option and exports every line; its folders were made for that. No kernel served them.",
+        "exportfs accepts every option and exports every line, with temporary directories. No kernel serves them.",
         paths("/etc/exports", "/etc/exports.d/*"),
         Reader(
             "exportfs",
@@ -51,8 +51,7 @@ CHECKS = (
         "nfsconf",
         "NFS: settings",
         "nfsconf --dump",
-        "Every section and value arrives as it was written. Names that no program of NFS asks for would not be "
-        "noticed.",
+        "Every section and value is read as written. Names that no NFS program uses are not detected.",
         paths("/etc/nfs.conf.d/*", "/etc/idmapd.conf.d/*"),
         Reader(
             "nfsconf",

@@ -68,9 +68,9 @@ def modules(cluster: Cluster, kind: NodeType) -> Modules:
         ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
     ]
     if cluster.manifest.gpu.peermem:
-        names.append(("nvidia_peermem", "lets network adapters reach GPU memory where DMA-BUF is not used"))
+        names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
     if _has_fabric_manager(kind) and kind.gpus and (kind.gpus.model.nvlink_gen or 0) >= 5:
-        names.append(("ib_umad", "fabric manager speaks to NVLink 5 switches through it"))
+        names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))
     return Modules(tuple(names))
 
 

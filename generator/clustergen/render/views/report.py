@@ -42,7 +42,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Accounts", accounts_intro(cluster), account_rows(cluster)),
         table_of("Users", "", people_rows(cluster)),
         table_of("File systems", "", _storage(cluster)),
-        table_of("Steps by hand", "", _manual_steps(cluster)),
+        table_of("Manual steps", "", _manual_steps(cluster)),
         table_of("Networks", "", _networks(cluster)),
         table_of("Racks", "", _racks(cluster)),
         table_of("Power", _power_intro(cluster), _power(cluster)),

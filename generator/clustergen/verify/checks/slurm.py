@@ -195,15 +195,12 @@ CHECKS = (
         "slurm",
         "Slurm",
         "slurmctld, slurmdbd, slurmd, sacctmgr",
-        "The daemons of this very release start with the files as they are, and complain of nothing (where none of "
-        "it can be had: those of the next newer release, and the row says so; keys and values are then checked by the "
-        "catalogue's table, and what only the newer release refuses is left out and named): slurmdbd "
-        "with a database, slurmctld until it runs as primary controller and answers, slurmd for one node of every "
-        "kind with GPUs until it has registered; `slurmd -G` lists that node's GPUs. For slurmd, values that "
-        "would ask this machine for cgroups are exchanged, GPU drivers cannot be asked (AutoDetect), and plugins "
-        "that Slurm does not bring, pyxis among them, are left out. The script of the accounts runs to its end "
-        "against this slurmdbd, and has nothing left to do a second time. Unknown keys of mpi.conf and "
-        "topology.yaml Slurm passes over. No job was run.",
+        "The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until it is "
+        "the primary controller and responds, slurmd for one node of each type with GPUs until it has registered; "
+        "`slurmd -G` lists its GPUs. The accounts script runs twice, and the second run changes nothing. If that "
+        "release is not installed, the next newer one reads the files, and the catalogue checks keys and values. For "
+        "slurmd, cgroup values are replaced, and AutoDetect and third-party plugins are omitted. Slurm ignores unknown "
+        "keys of mpi.conf and topology.yaml. No job runs.",
         paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS),
         _ask,
     ),

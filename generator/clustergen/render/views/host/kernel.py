@@ -71,7 +71,7 @@ def _memory(cluster: Cluster) -> Iterator[Setting]:
     yield Setting("vm.zone_reclaim_mode", "0", "use remote NUMA memory rather than reclaim local page cache")
     if pages := cluster.manifest.host.hugepages:
         yield Setting(
-            "vm.nr_hugepages", str(pages), f"{pages * 2} MiB of 2 MiB pages, set aside as soon as possible after boot"
+            "vm.nr_hugepages", str(pages), f"{pages * 2} MiB of 2 MiB pages, reserved as early as possible after boot"
         )
     yield Setting("kernel.pid_max", "4194304", "the default of 32768 is too low for hundreds of cores")
 
@@ -79,8 +79,8 @@ def _memory(cluster: Cluster) -> Iterator[Setting]:
 def _network(cluster: Cluster) -> Iterator[Setting]:
     rate = fastest_gbit(cluster)
     most = tcp_buffer(rate)
-    reason = f"holds a millisecond of {rate} Gb/s" if rate else "holds a millisecond of 100 Gb/s"
-    yield Setting("net.core.rmem_max", str(most), f"the most that a program may ask for; {reason}")
+    reason = f"holds 1 ms at {rate} Gb/s" if rate else "holds 1 ms at 100 Gb/s"
+    yield Setting("net.core.rmem_max", str(most), f"maximum that a program can request; {reason}")
     yield Setting("net.core.wmem_max", str(most), "like the receive buffer, for sending")
     yield Setting(
         "net.ipv4.tcp_rmem",
@@ -119,9 +119,9 @@ def _rails(cluster: Cluster) -> Iterator[Setting]:
     """By default a node answers ARP for all its addresses on every interface: traffic ends up on the wrong rail."""
     if max((len(group.fabric) for group in cluster.groups), default=0) < 2:
         return
-    yield Setting("net.ipv4.conf.all.arp_ignore", "1", "answer only for the address of the interface that was asked")
-    yield Setting("net.ipv4.conf.all.arp_announce", "2", "ask with the address of the interface that sends")
-    yield Setting("net.ipv4.conf.all.rp_filter", "2", "loose: an answer may come back on another rail")
+    yield Setting("net.ipv4.conf.all.arp_ignore", "1", "reply only for addresses of the receiving interface")
+    yield Setting("net.ipv4.conf.all.arp_announce", "2", "use the address of the sending interface")
+    yield Setting("net.ipv4.conf.all.rp_filter", "2", "loose: a reply can arrive on another rail")
 
 
 def _scale(cluster: Cluster) -> Iterator[Setting]:
@@ -130,15 +130,15 @@ def _scale(cluster: Cluster) -> Iterator[Setting]:
         for family, count in neighbours.items():
             least = 1 << (count - 1).bit_length() if count else 0
             for number, factor, why in (
-                (1, 1, f"{count} addresses can be neighbours of a node; below this, none is forgotten"),
-                (2, 2, "above this, the oldest are forgotten after five seconds"),
-                (3, 4, "above this, there is an error: neighbour table overflow"),
+                (1, 1, f"{count} addresses can be neighbours of a node; below this, entries are kept"),
+                (2, 2, "above this, the oldest entries are dropped after five seconds"),
+                (3, 4, "above this: neighbour table overflow"),
             ):
                 if count:
                     yield Setting(f"net.{family}.neigh.default.gc_thresh{number}", str(max(least, 512) * factor), why)
     if cluster.host_count > 500:
         yield Setting(
-            "net.ipv4.tcp_max_syn_backlog", "8192", "hundreds of slurmds answer the controller in the same second"
+            "net.ipv4.tcp_max_syn_backlog", "8192", "hundreds of slurmds connect to the controller at the same time"
         )
 
 
@@ -164,5 +164,5 @@ def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
     if os.fact("family") == "debian":
         # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
         yield Setting(
-            "-kernel.unprivileged_userns_clone", "1", "Debian's own switch for user namespaces, where the kernel has it"
+            "-kernel.unprivileged_userns_clone", "1", "Debian's switch for user namespaces, if the kernel has it"
         )

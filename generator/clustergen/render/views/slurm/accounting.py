@@ -27,12 +27,12 @@ def accounting(cluster: Cluster) -> Section:
             Setting("AccountingStoragePort", port(cluster, "slurmdbd")),
             Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
             Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
-            Setting("AccountingStorageTRES", tres, "counted beside CPUs, memory and nodes"),
+            Setting("AccountingStorageTRES", tres, "tracked in addition to CPUs, memory and nodes"),
             Setting("JobAcctGatherType", f"jobacct_gather/{spec.gather}"),
             Setting("JobAcctGatherParams", words("JobAcctGatherParams", spec.gather_parameters, cluster.release)),
             *sampling(cluster),
         ]
-    rows.append(Setting("PrivateData", ",".join(spec.private), "what users do not see of each other"))
+    rows.append(Setting("PrivateData", ",".join(spec.private), "what users cannot see of others"))
     return section("Accounting", FILE, cluster.release, rows)
 
 

@@ -17,11 +17,11 @@ class CgroupConf:
 def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
     """The keys that every release takes; swap is constrained too, or a job would leave its memory limit that way."""
     rows = [
-        Setting("CgroupPlugin", "autodetect", "v2 on every system of today"),
+        Setting("CgroupPlugin", "autodetect", "v2 on all current systems"),
         Setting("ConstrainCores", "yes"),
-        Setting("ConstrainDevices", "yes", "a job opens only the GPUs that it was given"),
-        Setting("ConstrainRAMSpace", "yes", "a job that takes more than its memory is ended, not its neighbours"),
-        Setting("ConstrainSwapSpace", "yes", "and does not swap instead"),
+        Setting("ConstrainDevices", "yes", "a job can open only its allocated GPUs"),
+        Setting("ConstrainRAMSpace", "yes", "a job that exceeds its memory is killed, not other jobs"),
+        Setting("ConstrainSwapSpace", "yes", "a job cannot swap instead"),
     ]
     made = section("Limits of jobs", FILE, cluster.release, rows)
     ours = [] if cluster.bare else [made]

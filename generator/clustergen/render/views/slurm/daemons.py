@@ -38,18 +38,16 @@ def state_location(cluster: Cluster) -> str:
 
 
 _RETURN = (
-    "a node that was down comes back when an administrator resumes it",
-    "a node that was silent comes back by itself, a drained one does not",
-    "a node that was down comes back as soon as it registers",
+    "a DOWN node returns when an administrator resumes it",
+    "a node that is DOWN because it did not respond returns by itself, a drained one does not",
+    "a DOWN node returns as soon as it registers",
 )
 
 
 def controllers(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     standby = (
-        "where the controllers keep jobs and nodes; shared by both"
-        if len(cluster.controllers) > 1
-        else "jobs and nodes"
+        "state of jobs and nodes, shared by both controllers" if len(cluster.controllers) > 1 else "jobs and nodes"
     )
     rows = [Setting("ClusterName", cluster.slurm_name)]
     for index, host in enumerate(cluster.controllers):
@@ -67,7 +65,7 @@ def controllers(cluster: Cluster) -> Section:
         Setting("SlurmdSpoolDir", slurm.spool_directory),
         Setting("SlurmctldPidFile", pid_file(cluster, "slurmctld")),
         Setting("SlurmdPidFile", pid_file(cluster, "slurmd")),
-        Setting("SlurmctldParameters", _controller_words(cluster), "commands in a loop are slowed down"),
+        Setting("SlurmctldParameters", _controller_words(cluster), "limits the RPC rate of each user"),
         Setting("ReturnToService", slurm.return_to_service, _RETURN[slurm.return_to_service]),
     ]
     return section("Cluster and controllers", FILE, cluster.release, rows)
@@ -90,18 +88,22 @@ def messages(cluster: Cluster) -> Section:
     rows = [
         Setting("AuthType", f"auth/{slurm.auth}"),
         Setting("CredType", f"cred/{slurm.auth}"),
-        Setting("CommunicationParameters", _message_words(cluster), "refuses messages without a checksum"),
+        Setting("CommunicationParameters", _message_words(cluster), "rejects messages without a checksum"),
         Setting("MessageTimeout", timeout),
-        Setting("TreeWidth", tree_width(nodes), "children of a node when slurmds pass a message on"),
+        Setting("TreeWidth", tree_width(nodes), "fan-out of messages among slurmds"),
         Setting("SlurmctldTimeout", slurm.slurmctld_timeout),
-        Setting("SlurmdTimeout", slurm.slurmd_timeout, "seconds of silence until a node is DOWN and its jobs are lost"),
+        Setting(
+            "SlurmdTimeout",
+            slurm.slurmd_timeout,
+            "seconds without a response until a node is DOWN and its jobs are lost",
+        ),
         Setting(
             "UnkillableStepTimeout",
             slurm.unkillable_step_timeout or max(180, 5 * timeout),
-            "a process stuck in a file system is given this long, then the node drains",
+            "a node with a process that cannot be killed drains after this time",
         ),
         Setting("RebootProgram", slurm.reboot_program),
-        Setting("ResumeTimeout", slurm.resume_timeout, "a reboot may take so long before the node counts as DOWN"),
+        Setting("ResumeTimeout", slurm.resume_timeout, "maximum time of a reboot; after that the node is DOWN"),
     ]
     return section("Authentication, messages and timeouts", FILE, cluster.release, rows)
 

@@ -24,7 +24,7 @@ def acct_gather_conf(cluster: Cluster) -> Sections | None:
     options = cluster.manifest.slurm.acct_gather_options
     rows = [
         Setting("EnergyIPMIFrequency", max(spec.gather_frequency, 10), "seconds; a BMC is slow"),
-        Setting("EnergyIPMICalcAdjustment", "yes", "counts up to now, and not up to the last answer"),
+        Setting("EnergyIPMICalcAdjustment", "yes", "energy up to now instead of up to the last sample"),
     ]
     made = [section("Energy from the BMC", "acct_gather.conf", cluster.release, rows)] if spec.energy == "ipmi" else []
     settings = with_options(made, options, "slurm.acct_gather_options")

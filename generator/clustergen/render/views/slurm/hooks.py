@@ -24,17 +24,17 @@ def hooks(cluster: Cluster) -> Section:
             words("PrologFlags", ["Alloc", "Contain"], cluster.release),
             "the prolog runs before the job, on all its nodes",
         ),
-        Setting("Prolog", PROLOG, "failure: the node drains, the job waits in the queue, held")
+        Setting("Prolog", PROLOG, "on failure the node drains, and the job is requeued and held")
         if scripts.prolog
         else None,
-        Setting("Epilog", EPILOG, "failure: the node drains") if scripts.epilog else None,
+        Setting("Epilog", EPILOG, "on failure the node drains") if scripts.epilog else None,
         Setting("PrologEpilogTimeout", scripts.timeout) if scripts.prolog or scripts.epilog else None,
         Setting("TaskProlog", TASK_PROLOG, "as the user, in every task") if scripts.task_prolog else None,
     ]
     health = cluster.manifest.health
     if health.enabled:
         rows += [
-            Setting("HealthCheckProgram", HEALTH, "drains with a reason, and resumes what it drained"),
+            Setting("HealthCheckProgram", HEALTH, "drains nodes with a reason, and resumes only those"),
             Setting("HealthCheckInterval", health.interval),
             Setting("HealthCheckNodeState", health_states(cluster)),
             Setting("HealthCheckTimeout", HEALTH_LIMIT) if health.interval > HEALTH_LIMIT else None,

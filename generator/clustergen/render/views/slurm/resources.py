@@ -30,15 +30,15 @@ def resources(cluster: Cluster) -> Section:
     ]
     as_socket = any(group.type.numa_as_socket for group in cluster.compute)
     rows = [
-        Setting("SelectType", f"select/{spec.select}", "" if linear else "the only plugin that knows GPUs"),
+        Setting("SelectType", f"select/{spec.select}", "" if linear else "the only plugin that allocates GPUs"),
         Setting(
             "SelectTypeParameters",
             words("SelectTypeParameters", parameters, cluster.release),
             ""
             if spec.select_parameters
-            else "whole nodes are handed out, with their memory"
+            else "allocates whole nodes with their memory"
             if linear
-            else "cores and memory are both handed out",
+            else "allocates both cores and memory",
         ),
         Setting("GresTypes", ",".join(gres_names(cluster))),
         Setting("ProctrackType", f"proctrack/{spec.process_tracking}"),
@@ -47,7 +47,7 @@ def resources(cluster: Cluster) -> Section:
             ",".join(f"task/{name}" for name in spec.task_plugins),
             "limits by cgroup, binding by affinity" if spec.task_plugins == ("cgroup", "affinity") else "",
         ),
-        Setting("SlurmdParameters", "numa_node_as_socket", "GPUs hang on NUMA nodes, several in a socket")
+        Setting("SlurmdParameters", "numa_node_as_socket", "GPUs are attached to NUMA nodes, several per socket")
         if as_socket
         else None,
         Setting("SwitchType", IMEX, "memory export between the trays of an NVLink domain")
@@ -91,12 +91,12 @@ def jobs(cluster: Cluster) -> Section:
             "MEMLOCK,NOFILE",
             "the login node's limits would keep RDMA from pinning memory",
         ),
-        Setting("DefMemPerCPU", share, "a job that asks for no GPU and no memory would get a whole node's")
+        Setting("DefMemPerCPU", share, "otherwise a job without GPUs would get a whole node's memory")
         if (share := _memory_per_cpu(cluster))
         else None,
-        Setting("JobRequeue", int(slurm.scheduler.requeue), "a job goes back to the queue when its node fails"),
-        Setting("EnforcePartLimits", "ALL", "a job that can never run is refused at once"),
-        Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, finished ones included"),
+        Setting("JobRequeue", int(slurm.scheduler.requeue), "jobs are requeued when their node fails"),
+        Setting("EnforcePartLimits", "ALL", "jobs that can never run are rejected"),
+        Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, including finished jobs"),
         Setting("MaxArraySize", slurm.scheduler.max_array) if slurm.scheduler.max_array else None,
     ]
     return section("Jobs", FILE, cluster.release, rows)

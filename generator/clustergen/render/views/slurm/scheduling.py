@@ -66,7 +66,7 @@ def priority(cluster: Cluster) -> Section:
         Setting(
             "PriorityFlags",
             words("PriorityFlags", [*([] if cluster.bare else ["MAX_TRES"]), *spec.flags], cluster.release),
-            "a job bills what it takes most of",
+            "a job is billed by its dominant resource",
         ),
         Setting("PriorityFavorSmall", "YES" if spec.favor_small else "NO"),
         Setting("PriorityWeightPartition", weights.partition),
@@ -74,14 +74,14 @@ def priority(cluster: Cluster) -> Section:
     ]
     if cluster.accounting_hosts or cluster.bare:
         rows += [
-            Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past use counts half after this"),
+            Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past usage counts half after this time"),
             Setting("PriorityCalcPeriod", spec.calc_period.slurm()),
             Setting("PriorityUsageResetPeriod", spec.usage_reset),
             Setting("PriorityWeightFairshare", weights.fairshare),
             Setting("PriorityWeightQOS", weights.qos),
             Setting("PriorityWeightAssoc", weights.assoc),
             Setting("PriorityWeightAge", weights.age),
-            Setting("PriorityMaxAge", spec.max_age.slurm(), "the age factor is full then"),
+            Setting("PriorityMaxAge", spec.max_age.slurm(), "the age factor reaches its maximum at this age"),
         ]
     return section("Priority", FILE, cluster.release, rows)
 
@@ -95,10 +95,12 @@ def preemption(cluster: Cluster) -> Section:
         Setting("PreemptType", "preempt/partition_prio" if spec.by == "partition" else "preempt/qos"),
         # Only the gang scheduler wakes a suspended job again.
         Setting("PreemptMode", f"{mode},GANG" if spec.mode == "suspend" else mode),
-        Setting("PreemptExemptTime", spec.exempt_time.slurm(), "younger jobs are left alone")
+        Setting("PreemptExemptTime", spec.exempt_time.slurm(), "younger jobs are not preempted")
         if spec.exempt_time
         else None,
-        Setting("PreemptParameters", "youngest_first", "the job that has lost least") if spec.youngest_first else None,
+        Setting("PreemptParameters", "youngest_first", "preempts the youngest job first")
+        if spec.youngest_first
+        else None,
     ]
     return section("Preemption", FILE, cluster.release, rows)
 

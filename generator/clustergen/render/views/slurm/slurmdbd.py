@@ -50,7 +50,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
         host, _, database_port = host.partition(":")
     daemon = [
         Setting("DbdHost", hosts[0]),
-        Setting("DbdBackupHost", hosts[1], "takes over when the first is gone") if len(hosts) > 1 else None,
+        Setting("DbdBackupHost", hosts[1], "takes over if the first does not respond") if len(hosts) > 1 else None,
         Setting("DbdPort", port(cluster, "slurmdbd")),
         Setting("SlurmUser", slurm.user, "the default is root"),
         Setting("AuthType", f"auth/{slurm.auth}", "the same as in slurm.conf"),
@@ -61,7 +61,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     ]
     storage = [
         Setting("StorageType", "accounting_storage/mysql"),
-        Setting("StorageHost", host, "" if has_password(cluster) else "by socket: the account is the password"),
+        Setting("StorageHost", host, "" if has_password(cluster) else "by socket, authenticated by the Unix account"),
         Setting("StoragePort", int(database_port)) if database_port else None,
         Setting("StorageUser", spec.database_user),
         Setting("StorageLoc", spec.database_name),
@@ -70,7 +70,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     made = [
         section("Daemon", FILE, cluster.release, daemon),
         section("Database", FILE, cluster.release, storage),
-        section("How long records are kept", FILE, cluster.release, purge),
+        section("Retention of records", FILE, cluster.release, purge),
     ]
     made = as_stated(cluster, FILE, made)
     return SlurmdbdConf(
