@@ -17,7 +17,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum |
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers containers lab demo render proof site browser lint ansible types quick test long pythons benchmark clean
+.PHONY: help venv parsers containers lab demo render proof site image browser lint ansible types quick test long pythons benchmark clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -52,6 +52,9 @@ proof: venv parsers ## docs/proof.md anew: who has read which kind of file
 
 site: venv ## the documentation site, in build/site/html; a warning is an error
 	$(BIN)/python tools/build-site
+
+image: venv containers ## a container image with clustergen and all parsers, in podman's store (three minutes, then one)
+	$(BIN)/python tools/build-image
 
 browser: venv ## the browser that looks at the site in the tests
 	tools/setup-browser

@@ -17,6 +17,8 @@ _SYSCTLS = {
 }
 """Switch below /proc/sys → the value that forbids user namespaces, and one that allows them."""
 _RANGE = 65536
+_CAPABILITIES = 1 << 12 | 1 << 19 | 1 << 21  # CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_SYS_ADMIN
+_OF_CONTAINER = "start it with --cap-add sys_admin"
 
 
 @record
@@ -28,18 +30,30 @@ class Lack:
     command: str = ""
 
 
+def is_privileged() -> bool:
+    """Whether this is root with the capabilities that a sandbox requires; a container's root has few."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    effective = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
+    return os.geteuid() == 0 and int(effective, 16) & _CAPABILITIES == _CAPABILITIES
+
+
+def are_permitted() -> bool:
+    """Whether this user may make a user namespace. To be asked first: refused, `unshare --map-auto` waits forever."""
+    return _allowed("--map-root-user", "--mount")
+
+
 def lacks() -> list[Lack]:
-    """What keeps this user from making a sandbox; empty for root, and where nothing is missing."""
+    """What keeps this user from making a sandbox; empty for privileged root, and where nothing is missing."""
     if not shutil.which("unshare"):
         return [Lack("the program unshare is not installed", package="util-linux")]
-    if os.geteuid() == 0:
+    if is_privileged():
         return []
-    if not _allowed("--map-root-user", "--mount"):
+    if not are_permitted():
         return [_forbidden()]
     if _allowed("--map-root-user", "--map-auto", "--mount"):
         return []
     missing = [] if shutil.which("newuidmap") else [Lack("newuidmap is not installed", package="uidmap")]
-    user = pwd.getpwuid(os.getuid()).pw_name
+    user = _name()
     if not (_has_range("/etc/subuid", user) and _has_range("/etc/subgid", user)):
         first = max(_first_free("/etc/subuid"), _first_free("/etc/subgid"))
         ids = f"{first}-{first + _RANGE - 1}"
@@ -64,7 +78,15 @@ def _forbidden() -> Lack:
             command = f"sudo sysctl -w {name}={allows}"
             return Lack(f"{name} is {forbids}, which forbids user namespaces", command=command)
 
-    return Lack("user namespaces are not permitted, as in many containers; run as root")
+    return Lack(f"user namespaces are not permitted; if this is a container, {_OF_CONTAINER}")
+
+
+def _name() -> str:
+    """This user's name; the id where none is listed, as in a container that runs as any user."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
 
 
 def _ranges(file: str) -> list[tuple[str, int, int]]:

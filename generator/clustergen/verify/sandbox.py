@@ -16,9 +16,15 @@ from functools import cache
 from pathlib import Path
 
 from clustergen import log
-from clustergen.verify.namespaces import lacks
+from clustergen.verify.namespaces import are_permitted, is_privileged, lacks
 
 NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
+# Engines hide parts of /proc from a container, and while they do, the kernel refuses a /proc of other namespaces.
+_WHOLE_PROC = (
+    *("unshare", "--mount", "sh", "-c"),
+    r"""sed -nE 's#^(\S+ ){4}(/proc/\S+) .*#\2#p' /proc/self/mountinfo | tac | xargs -r umount && exec "$@" """,
+    "sh",
+)
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -61,13 +67,17 @@ def _unshare(is_one_user: bool) -> tuple[tuple[str, ...] | None, str]:
     """The command that makes namespaces here, or why there is none."""
     if shutil.which("unshare") is None:
         return None, "the program unshare (util-linux) is not installed"
-    if os.geteuid() == 0:
-        users: tuple[tuple[str, ...], ...] = ((),)
-    else:  # with the range of ids that /etc/subuid grants, else with this user as the only one
-        users = (("--map-root-user", "--map-auto"), ("--map-root-user",))[: 2 if is_one_user else 1]
+    # With the range of ids that /etc/subuid grants, else with this user as the only one; so does a container's root.
+    users = (("--map-root-user", "--map-auto"), ("--map-root-user",))[: 2 if is_one_user else 1]
+    commands = [("unshare", *options, *NAMESPACES) for options in users]
+    if is_privileged():
+        commands = [("unshare", *NAMESPACES)]
+    elif not are_permitted():
+        commands = []
+    elif os.geteuid() == 0:
+        commands = [command for plain in commands for command in ((*_WHOLE_PROC, *plain), plain)]
     error = ""
-    for options in users:
-        command = ("unshare", *options, *NAMESPACES)
+    for command in commands:
         try:
             done = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=60, check=False)
         except subprocess.TimeoutExpired:
@@ -75,8 +85,11 @@ def _unshare(is_one_user: bool) -> tuple[tuple[str, ...] | None, str]:
         if done.returncode == 0:
             return command, ""
         error = done.stderr.strip()
-    missing = "; ".join(lack.what for lack in lacks()) or error
-    return None, f"{missing}: run clustergen setup parsers for the command that an administrator has to run"
+    missing = lacks()
+    reason = "; ".join(lack.what for lack in missing) or error
+    if any(lack.package or lack.command for lack in missing):
+        reason += ": run clustergen setup parsers for the command that an administrator has to run"
+    return None, reason
 
 
 def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
@@ -84,8 +97,8 @@ def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
     command, reason = _unshare(is_one_user)
     if command is None:
         return reason
-    is_this_machine = root == Path("/") and is_one_user  # which sandbox.sh copies in part
-    if os.geteuid() != 0 and not is_this_machine and not os.access(root / "etc", os.W_OK):
+    # Where no program changes its user, sandbox.sh makes do with a copy of a part of the root.
+    if os.geteuid() != 0 and not is_one_user and not os.access(root / "etc", os.W_OK):
         return f"{root} belongs to another user; only root can use it"
     return None
 
@@ -139,7 +152,7 @@ def _describe(sandbox: Sandbox, work: Path) -> None:
     put("empty", sandbox.empty)
     put("devices", sandbox.devices)
     put("addresses", [f"{address}/{128 if ':' in address else 32}" for address in sandbox.addresses])
-    put("hostname", [sandbox.hostname])
+    put("hostname", [sandbox.hostname, *(["optional"] if sandbox.is_one_user else [])])
     (work / "hosts").write_text(f"127.0.0.1 localhost\n{sandbox.hosts}\n", encoding="utf-8")
 
 

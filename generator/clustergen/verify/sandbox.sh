@@ -11,12 +11,12 @@ mkdir "$work/fs"
 mount -t tmpfs -o mode=755 sandbox "$work/fs"
 mkdir "$work/fs/upper" "$work/fs/scratch" "$work/fs/root"
 new=$work/fs/root
-# An ordinary user may change nothing in a copy-on-write view of this machine: its files belong to a root outside.
-if [ "$root" = / ] && ! [ -w /etc ]; then
+# An ordinary user may change nothing in a copy-on-write view of another user's files, such as this machine's.
+if ! [ -O "$root/etc" ] && ! [ -w "$root/etc" ]; then
   view=copy
-  for at in /*; do [ ! -L "$at" ] || cp -P "$at" "$new$at"; done
+  for at in "${root%/}"/*; do [ ! -L "$at" ] || cp -P "$at" "$new/"; done
   mkdir -p "$new/etc" "$new/var/lib" "$new/var/log" "$new/root" "$new/home"
-  cp -r --preserve=mode /etc/. "$new/etc/" 2>/dev/null || true # but for what only root may read
+  cp -r --preserve=mode "${root%/}/etc/." "$new/etc/" 2>/dev/null || true # but for what only root may read
 else
   view=overlay
   layers=lowerdir=$root,upperdir=$work/fs/upper,workdir=$work/fs/scratch
@@ -32,7 +32,8 @@ for at in dev run tmp; do
 done
 chmod 1777 "$new/tmp"
 mkdir -p "$new/proc" "$new/sys" "$new/run/clustergen"
-mount -t proc proc "$new/proc" 2>/dev/null || mount --rbind /proc "$new/proc"
+whole=yes
+mount -t proc proc "$new/proc" 2>/dev/null || { mount --rbind /proc "$new/proc" && whole=; }
 mount --rbind /sys "$new/sys"
 mount --bind "$work/out" "$new/run/clustergen"
 for at in null zero full random urandom; do
@@ -63,7 +64,7 @@ if [ $view = copy ]; then # the files under test in front of this machine's
   for at in usr opt; do
     mkdir -p "$work/fs/staged/$at" "$new/$at"
     mv "$work/fs/staged/$at" "$work/fs/$at"
-    mount -t overlay -o "lowerdir=$work/fs/$at:/$at" overlay "$new/$at"
+    mount -t overlay -o "lowerdir=$work/fs/$at:${root%/}/$at" overlay "$new/$at"
   done
 fi
 cp -a "$work/fs/staged/." "$new/"
@@ -74,7 +75,12 @@ PATH=$PATH:/usr/sbin:/sbin
 if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
 $ip link set lo up
 while read -r address; do $ip address add "$address" dev lo; done <"$work/addresses"
-hostname "$(cat "$work/hostname")" 2>/dev/null || chroot "$new" hostname "$(cat "$work/hostname")"
+name=$(sed -n 1p "$work/hostname")
+hostname "$name" 2>/dev/null || chroot "$new" hostname "$name" 2>/dev/null || whole=
+[ $whole ] || grep -qx optional "$work/hostname" || {
+  echo "no host name or /proc of its own; if this is a container, start it with --cap-add sys_admin" >&2
+  exit 1
+}
 
 touch "$work/entered" # from here on it is the program that speaks
 exec chroot "$new" "$@"
