@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +11,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+from strategies.diffs import LONGER, git
+from strategies.diffs import MANIFEST as MANIFEST_TEXT
 
 MANIFEST = Path(__file__).resolve().parents[2] / "inventories/home-3090/manifest.yaml"
 CONF = "ClusterName=c\nSlurmctldHost=ctl\nFoo=1\n"
+CLEAN = """ClusterName=c
+SlurmctldHost=ctl(10.0.0.1)
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+NodeName=n[1-4] NodeAddr=10.0.0.[11-14] Sockets=2 CoresPerSocket=8 RealMemory=64000
+PartitionName=batch Nodes=ALL Default=YES
+"""
 RED = "\x1b[1;31m"
 
 
@@ -47,6 +58,69 @@ def test_findings_are_on_stdout_and_remarks_on_stderr(conf: Path) -> None:
     done = run("lint", conf, "--slurm-version", "24.11")
     assert "error[slurm-key-unknown]" in done.stdout
     assert done.stderr == "slurm.conf: read as Slurm 24.11.\n"
+
+
+# What each verb reports goes to stdout, with its verdict; what it did, and what to do next, to stderr. Patterns are
+# searched; `git`, `conf`, `clean` and `tree` are directories that the fixture makes.
+STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "init": (("init", "new.yaml"), "", r"new.yaml .*written\. Next: clustergen validate"),
+    "validate": (("validate", "git"), "manifest.yaml: small is valid: ", ""),
+    "validate, statistics": (("validate", "git", "--statistics"), "is valid", ""),
+    "validate, json": (("validate", "git", "--format", "json"), r"\A\{", ""),
+    "render": (("render", "git/manifest.yaml"), r"warning\[hardware-unconfirmed\]", r"files, \d+ changed\."),
+    "render, out of date": (("render", "git", "--check", "-o", "none"), "README.md: missing", ""),
+    "diff": (("diff", "git/manifest.yaml", "git/longer.yaml"), r"Plan: 1 file to change\.", ""),
+    "plan": (("plan", "git", "--against", "git/longer.yaml"), r"Plan: 1 file to change\.", ""),
+    "plan, saved": (("plan", "--out", "p.json"), r"Plan: |no change", "p.json: saved. Next: clustergen apply"),
+    "apply": (("apply", "git"), "", "there is no terminal to confirm at"),
+    "verify": (("verify", "tree", "--only", "tree"), r"passed .*\n.*tree: 1 passed\.", ""),
+    "lint": (("lint", "conf"), r"error\[slurm-key-unknown\]", "read as Slurm"),
+    "lint, clean": (("lint", "clean", "--slurm-version", "24.11"), "no findings", "read as Slurm"),
+    "import": (("import", "clean"), "^name: c$", "the same meaning"),
+    "import, written": (("import", "clean", "-o", "out/manifest.yaml"), "the same meaning", "written. Next"),
+    "explain": (("explain", "key-unknown"), "# key-unknown", ""),
+    "catalogue": (("catalogue", "systems"), "dgx-h100", ""),
+    "schema": (("schema",), r"\A\{", ""),
+    "completion": (("completion", "bash"), "clustergen", ""),
+    "lab": (("lab", "list"), "", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directories of `STREAMS`."""
+    folder = tmp_path_factory.mktemp("streams")
+    text = MANIFEST_TEXT
+    for name in ("git", "conf", "clean", "out"):
+        (folder / name).mkdir()
+    (folder / "git/manifest.yaml").write_text(text)
+    (folder / "git/longer.yaml").write_text(text.replace(*LONGER))
+    (folder / "manifest.yaml").write_text(text)
+    (folder / "conf/slurm.conf").write_text(CONF)
+    (folder / "clean/slurm.conf").write_text(CLEAN)
+    git(folder, "init", "-q")
+    git(folder, "add", "manifest.yaml")
+    git(folder, "commit", "-qm", "one")
+    assert run("render", folder / "git/manifest.yaml", "-o", folder / "tree").exit_code == 0
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", STREAMS)
+def test_reports_are_on_stdout_and_deeds_on_stderr(verb: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, stdout, stderr = STREAMS[verb]
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "state"))
+    done = run(*words)
+    shown = done.stderr + (f"clustergen: {done.exception}" if isinstance(done.exception, ClustergenError) else "")
+    assert re.search(stdout, done.stdout, re.MULTILINE | re.DOTALL) if stdout else done.stdout == ""
+    assert re.search(stderr, shown, re.MULTILINE) if stderr else shown == ""
+
+
+def test_the_table_of_streams_has_every_verb() -> None:
+    """`setup` needs a network and root, and prints progress alone."""
+    names = {name.partition(" ")[0] for name, _ in verbs(group, click.Context(group))}
+    assert {name.partition(",")[0] for name in STREAMS} == names - {"setup", "proof"}
 
 
 @pytest.mark.parametrize("words", [("-q", "lint"), ("lint", "-q"), ("lint", "--quiet")])

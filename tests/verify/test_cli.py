@@ -14,7 +14,7 @@ from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
-from clustergen.verify.checks import CHECKS
+from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
 from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
 from clustergen.verify.rows import Row
@@ -59,8 +59,9 @@ def no_parsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_what_passes_is_0(clustergen: Command, tree: Path) -> None:
     done = clustergen("verify", tree, "--only", "tree", "--only", "yaml")
     assert done.exit_code == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["passed", "passed"]
-    assert done.stderr == f"{tree}: 2 passed.\n"
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["passed", "passed", f"{tree}:"]
+    assert done.stdout.endswith(f"\n{tree}: 2 passed.\n")
+    assert done.stderr == ""
 
 
 def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None:
@@ -74,7 +75,7 @@ def test_what_could_not_be_asked_is_3_and_said(clustergen: Command, tree: Path, 
     done = clustergen("verify", tree, "--only", "slurm", "--only", "tree")
     assert done.exit_code == 3
     assert "the tree requires Slurm 24.11" in done.stdout
-    assert done.stderr.endswith("1 passed, 1 not run.\n")
+    assert done.stdout.endswith("1 passed, 1 not run.\n")
 
 
 def test_a_failure_outweighs_what_could_not_be_asked(clustergen: Command, tree: Path, no_parsers: None) -> None:
@@ -116,6 +117,17 @@ def test_checks_are_listed_and_their_names_are_checked(clustergen: Command, tree
     assert done.exit_code == 2
     assert "slurm" in done.stderr
     assert clustergen("verify").exit_code == 2
+
+
+def test_a_component_stands_for_its_checks(clustergen: Command, tree: Path) -> None:
+    text = CliRunner().invoke(group, ["verify", "--help"]).stdout
+    for name, checks in COMPONENTS.items():
+        assert chosen([name]) == checks
+        assert re.search(rf"\b{name}\b", text)
+        assert name not in {check.name for check in CHECKS if check not in checks}
+    assert [check.name for check in chosen(["systemd", "tree", "systemd-units"])][:2] == ["tree", "systemd units"]
+    done = clustergen("verify", tree, "--only", "scripts", "--format", "json")
+    assert {row["check"] for row in json.loads(done.stdout)["rows"]} <= {"bash", "shellcheck"}
 
 
 @pytest.mark.slow

@@ -44,10 +44,12 @@ def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 def checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Checks of `clustergen verify`, as one word each."""
-    from clustergen.verify.checks import CHECKS
+    """Checks of `clustergen verify`, as one word each, and components."""
+    from clustergen.verify.checks import CHECKS, COMPONENTS
 
-    return _matching(((check.name.replace(" ", "-"), check.what) for check in CHECKS), incomplete)
+    names = [(check.name.replace(" ", "-"), check.what) for check in CHECKS]
+    several = [(name, f"{len(checks)} checks") for name, checks in COMPONENTS.items() if len(checks) > 1]
+    return _matching([*names, *several], incomplete)
 
 
 def rows(topic: str) -> Completer:

@@ -12,7 +12,7 @@ from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
-from clustergen.diagnostics.pages import page
+from clustergen.diagnostics.pages import page, without_links
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import RENDERED, RenderedFile, Tree
 
@@ -86,7 +86,7 @@ def _code(code: str, form: str) -> None:
         document = {"version": 1, "code": code, "severity": str(entry.severity), "title": entry.title, "page": text}
         click.echo(json.dumps(document, indent=2))
     else:
-        click.echo(text, nl=False)
+        click.echo(without_links(text), nl=False)
 
 
 def _field(manifest: Path, word: str, form: str, shown: str) -> None:

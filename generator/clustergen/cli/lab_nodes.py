@@ -93,7 +93,7 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
         host = row["node"]  # that of a lab which has shrunk since is in the manifest no more
         role = roles.get(host, "not in the manifest")
         click.echo(f"{host:16} {addresses.get(host, '-'):16} {row['state']:10} {role}")
-    click.echo(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
+    remark(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
     for controller in cluster.controllers[:1]:
         answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
         if answer.returncode == 0:
@@ -143,7 +143,7 @@ def stop(lab: str | None, name: str | None) -> None:
     from clustergen.lab import nodes, run
 
     work = current(lab if name is None else name)
-    click.echo(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
+    remark(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
 
 
 @click.command("start")
@@ -153,7 +153,7 @@ def start(lab: str | None, name: str | None) -> None:
     from clustergen.lab import run
 
     work = current(lab if name is None else name)
-    click.echo(f"{run.start(work, lambda node: remark(f'  {node}'))} nodes of {work.name} started")
+    remark(f"{run.start(work, lambda node: remark(f'  {node}'))} nodes of {work.name} started")
 
 
 @click.command("down")
@@ -168,4 +168,4 @@ def down(lab: str | None, name: str | None, every: bool) -> None:
     from clustergen.lab.work import labs
 
     for work in labs() if every else [current(lab if name is None else name, is_up=False)]:
-        click.echo(f"{work.name}: {run.down(work)} containers removed")
+        remark(f"{work.name}: {run.down(work)} containers removed")

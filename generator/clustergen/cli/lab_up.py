@@ -91,7 +91,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     count = sum(len(group.hosts) for group in lab.cluster.groups)
     lab.work.write_ssh_config({host: ip for group in lab.cluster.groups for host, ip in run.addresses(group)})
     which = f" --name {lab.work.name}" if len(labs()) > 1 else ""
-    click.echo(f"{count} nodes are up. Next: clustergen lab apply{which}")
+    remark(f"{count} nodes are up. Next: clustergen lab apply{which}")
 
 
 @click.command("apply", context_settings={"ignore_unknown_options": True})

@@ -1,5 +1,8 @@
 """Where output goes, in every verb: findings and data to stdout, remarks and progress to stderr.
 
+The line that sums up findings (`verdict`) goes with them. What was written, changed or started, and what to do next, is
+a remark. In a format for programs, stdout has the document and nothing else.
+
 `add_options` gives each verb -q, -v and --color. What they were set to is kept in click's context, so that a verb asks
 `is_quiet()` and `colour()` and needs no parameter of its own.
 """

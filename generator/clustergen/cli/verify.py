@@ -19,9 +19,10 @@ from clustergen.verify.rows import FORMATS
 @click.option(
     "--only",
     multiple=True,
-    metavar="CHECK",
+    metavar="NAME",
     shell_complete=complete_checks,
-    help="Run only this check; can be repeated.",
+    help="Run only this check, or those of a component: ansible, fabric, host, login, monitoring, scripts, slurm, "
+    "storage or systemd; can be repeated.",
 )
 @click.option("--slurm-image", metavar="IMAGE", help="Run the Slurm of this podman or docker image as well.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and exit.")
@@ -48,7 +49,7 @@ def command(
     Exit code 0: everything that has a parser passed; 1: a check failed; 3: no check failed, but a parser could not run,
     or TREE cannot be read.
     """
-    from clustergen.verify.checks import CHECKS
+    from clustergen.verify.checks import CHECKS, chosen
     from clustergen.verify.rows import Row, exit_code
     from clustergen.verify.run import verify
     from clustergen.verify.show import render, summary, text, widths_of
@@ -62,18 +63,10 @@ def command(
     trees = tuple(tree_path(tree) for tree in trees) or (default_tree(),)
     if form == "json" and len(trees) > 1:
         raise click.UsageError("--format json goes with one tree")
-    checks = CHECKS
-    if only:
-        from clustergen.diagnostics import did_you_mean
-
-        names = [check.name for check in CHECKS]
-        as_one_word = {name.replace(" ", "-"): name for name in names}  # as the shell completes them
-        only = tuple(as_one_word.get(name, name) for name in only)
-        for name in only:
-            if name not in names:
-                hint = did_you_mean(name, names) or "clustergen verify --list shows all checks"
-                raise click.UsageError(f"there is no check '{name}': {hint}")
-        checks = tuple(check for check in CHECKS if check.name in only)
+    try:
+        checks = chosen(only) if only else CHECKS
+    except ValueError as err:
+        raise click.UsageError(str(err)) from None
     if slurm_image is not None:
         from clustergen.verify import sandbox, slurm_roots
 
@@ -91,7 +84,7 @@ def command(
     for tree in trees:
         if form == "text":
             rows = verify(tree, checks, show)
-            output.remark(f"{tree}: {summary(rows)}.")
+            output.verdict(f"{tree}: {summary(rows)}.")
         else:
             rows = verify(tree, checks)
             output.findings(render(tree, rows, form))

@@ -96,7 +96,8 @@ class Fields:
             yield drop
             if "properties" not in resolved(dict(field.schema), self.definitions):
                 for more in others(dict(field.schema), self.definitions):
-                    if isinstance(more, dict | list):
+                    # What an invented section would change is no cause of what is there.
+                    if isinstance(more, list) or (isinstance(more, dict) and not _has_sections(more)):
                         yield Edit(field.path, "add", f"{as_yaml(more)} as well", more)
             return
         current = value_at(self.data, field.path) if field.kind == "value" else field.default
@@ -179,6 +180,10 @@ class Fields:
 
 def _entries(data: dict[Any, Any] | list[Any]) -> list[tuple[Any, Any]]:
     return list(data.items() if isinstance(data, dict) else enumerate(data))
+
+
+def _has_sections(mapping: dict[str, Any]) -> bool:
+    return any(isinstance(value, dict) for value in mapping.values())
 
 
 def as_yaml(value: Any) -> str:

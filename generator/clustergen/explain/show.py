@@ -67,17 +67,41 @@ def _line(line: Line) -> Iterator[str]:
         yield from _more(line.defaults)
     if line.catalogue:
         yield "  rows of the catalogue:"
-        for row in line.catalogue[:_SHOWN]:
-            facts = ", ".join(f"{name} {value}" for name, value in row.fields.items() if value)
-            codes = " ".join(code for code, _ in row.sources)
-            yield f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "") + (f" [{codes}]" if codes else "")
-        yield from _more(line.catalogue)
-        for code, what in dict.fromkeys(source for row in line.catalogue[:_SHOWN] for source in row.sources):
+        yield from _rows(line.catalogue)
+        for code, what in dict.fromkeys(source for row in line.catalogue for source in row.sources):
             yield f"    [{code}] {what}"
     if line.constant and line.text.strip():
         yield f"  {_NOTHING} changes it"
     if line.template:
         yield f"  text of {line.template}"
+
+
+def _rows(rows: Sequence[Row]) -> Iterator[str]:
+    """Rows with the values that the line depends on; of a table whose rows only have to exist, one line for all."""
+    bare: dict[tuple[str, str], list[Row]] = {}
+    shown = []
+    for row in rows:
+        facts = ", ".join(f"{name} {value}" for name, value in row.fields.items() if value)
+        codes = " ".join(code for code, _ in row.sources)
+        source = f" [{codes}]" if codes else ""
+        if facts or row.table is None:
+            shown.append(f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "") + source)
+        else:
+            bare.setdefault((row.table, source), []).append(row)
+    yield from shown[:_SHOWN]
+    yield from _more(shown)
+    for (table, source), alike in bare.items():
+        place = _table(alike[0]) if len(alike) == 1 else f"catalogue/data/{table}"
+        yield f"    {place}: {_alike([row.name for row in alike])}{source}"
+
+
+def _alike(names: Sequence[str]) -> str:
+    """`slurm.conf PartitionName Nodes, Default, State`: the words that all share are said once."""
+    words = [name.split(" ") for name in names]
+    common = 0
+    while all(len(one) > common + 1 and one[: common + 1] == words[0][: common + 1] for one in words):
+        common += 1
+    return " ".join([*words[0][:common], ", ".join(" ".join(one[common:]) for one in words)])
 
 
 def _trial(cause: Cause, line: Line) -> str:

@@ -14,6 +14,8 @@ from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.field_table import FIELDS
 
+_HARMFUL = "slurm-value-harmful"
+
 
 def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]:
     """The remarks about a value as findings at its path."""
@@ -27,9 +29,14 @@ def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated
     if remarks := [*values.unprintable(text)]:
         return findings(path, remarks)
     stops = (remark for remark in values.form(row, text) if remark.outcome is Outcome.STOPS)
-    traps = (remark for remark in values.traps(row, release, text) if remark.outcome is Outcome.STOPS)
+    traps = (remark for remark in values.traps(row, release, text) if _counts(remark))
     remarks = [*traps, *values.value(release, row, text), *stops]
     return findings(path, {remark.at: remark for remark in reversed(remarks)}.values())
+
+
+def _counts(remark: Remark) -> bool:
+    """Whether a manifest is told of it: what no daemon starts with, and what every daemon takes in silence."""
+    return remark.outcome is Outcome.STOPS or (remark.outcome is Outcome.SILENT and remark.code == _HARMFUL)
 
 
 def word_lists(cluster: Cluster) -> Iterator[Finding]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from clustergen.diagnostics import did_you_mean
 from clustergen.verify.checks import (
     access,
     data,
@@ -23,4 +26,31 @@ CHECKS: tuple[Check, ...] = tuple(
     for check in module.CHECKS
 )
 
-__all__ = ["CHECKS", "Check", "Trial", "place_of"]
+COMPONENTS: dict[str, tuple[Check, ...]] = {
+    "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
+    "fabric": fabric.CHECKS,
+    "host": host.CHECKS,
+    "login": access.CHECKS,
+    "monitoring": prometheus.CHECKS,
+    "scripts": shell.CHECKS,
+    "slurm": slurm.CHECKS,
+    "storage": storage.CHECKS,
+    "systemd": systemd.CHECKS,
+}
+"""Checks that belong together, by a name that no other check has."""
+
+
+def chosen(names: Iterable[str]) -> tuple[Check, ...]:
+    """The checks of these names, with `-` or blanks in them, and of these components. ValueError for any other name."""
+    by_name = {word: (check,) for check in CHECKS for word in (check.name, check.name.replace(" ", "-"))}
+    selected: set[str] = set()
+    for name in names:
+        checks = COMPONENTS.get(name) or by_name.get(name)
+        if checks is None:
+            hint = did_you_mean(name, [*COMPONENTS, *by_name]) or "clustergen verify --list shows all checks"
+            raise ValueError(f"there is no check '{name}': {hint}")
+        selected |= {check.name for check in checks}
+    return tuple(check for check in CHECKS if check.name in selected)
+
+
+__all__ = ["CHECKS", "COMPONENTS", "Check", "Trial", "chosen", "place_of"]
