@@ -5,5 +5,16 @@ from __future__ import annotations
 from clustergen.render.file import File
 from clustergen.render.formats import TABLE
 from clustergen.render.views.facility.cables import cables_csv
+from clustergen.render.views.facility.netbox import device_type_yaml, devices_csv, power_feeds_csv, racks_csv
+from clustergen.render.views.facility.topology_dot import topology_dot
 
-FILES = (File("tree/facility/cables.csv", cables_csv, format=TABLE, source="tree/facility/table.csv"),)
+_TABLE = "tree/facility/table.csv"
+
+FILES = (
+    File("tree/facility/cables.csv", cables_csv, format=TABLE, source=_TABLE),
+    File("tree/facility/devices.csv", devices_csv, format=TABLE, source=_TABLE),
+    File("tree/facility/racks.csv", racks_csv, format=TABLE, source=_TABLE),
+    File("tree/facility/power-feeds.csv", power_feeds_csv, format=TABLE, source=_TABLE),
+    File("tree/facility/device-types/{device_type}.yaml", device_type_yaml, source="tree/facility/device-type.yaml"),
+    File("tree/facility/topology.dot", topology_dot),
+)

@@ -1,0 +1,93 @@
+"""Devices, racks and power feeds in the columns that NetBox imports, and its device types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.netbox import power_connectors
+from clustergen.cluster.model import Cluster, Rack
+from clustergen.facility.device_types import DeviceType, device_types
+from clustergen.facility.placement import devices, switches_of
+from clustergen.records import record
+from clustergen.render.views.facility.csv_table import CsvTable, csv_table
+
+_DEVICES = ("name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face")
+_RACKS = ("site", "name", "status", "width", "u_height", "description")
+_FEEDS = (
+    *("site", "power_panel", "rack", "name", "status", "type", "supply", "phase"),
+    *("voltage", "amperage", "max_utilization"),
+)
+
+
+@record
+class DeviceTypeYaml:
+    """One document of NetBox's device type library."""
+
+    device_type: DeviceType
+    power_port: str  # NetBox's type of the supplies' inlets; empty where nobody knows it
+
+
+def devices_csv(cluster: Cluster) -> CsvTable | None:
+    """None where nothing has a place and nothing is cabled."""
+    return csv_table(_DEVICES, _device_rows(cluster)) if cluster.racks or switches_of(cluster) else None
+
+
+def racks_csv(cluster: Cluster) -> CsvTable | None:
+    rows = ((cluster.name, rack.name, "planned", 19, rack.spec.units, _standing(rack)) for rack in cluster.racks)
+    return csv_table(_RACKS, rows) if cluster.racks else None
+
+
+def power_feeds_csv(cluster: Cluster) -> CsvTable | None:
+    return csv_table(_FEEDS, _feed_rows(cluster)) if any(rack.spec.circuits for rack in cluster.racks) else None
+
+
+def device_type_yaml(cluster: Cluster) -> dict[str, DeviceTypeYaml] | None:
+    """By manufacturer and slug, as NetBox's library has its files."""
+    if not cluster.racks and not switches_of(cluster):
+        return None
+    connectors = power_connectors()
+    return {
+        f"{kind.manufacturer}/{kind.slug}": DeviceTypeYaml(
+            kind, connectors[kind.inlet].netbox_port if kind.inlet in connectors else ""
+        )
+        for kind in device_types(cluster).values()
+    }
+
+
+def _device_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
+    types = device_types(cluster)
+    roles = {host: (group.roles or ("node",))[0] for group in cluster.groups for host in group.hosts}
+    for network, switches in switches_of(cluster).items():
+        roles |= {switch.name: f"{network}-switch" for switch in switches}
+    for name, device in devices(cluster).items():
+        kind, place = types[name], device.place
+        rack = (place.rack, place.unit, "front") if place else (None, None, None)
+        yield name, roles[name], kind.manufacturer, kind.model, "planned", cluster.name, *rack
+
+
+def _standing(rack: Rack) -> str:
+    row = f"row {rack.row}, " if rack.row else ""
+    return f"{row}position {rack.position}"
+
+
+def _feed_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
+    """Feeds alternate between panels A and B where half of them have to carry the whole load."""
+    for rack in cluster.racks:
+        number = 0
+        for circuit in rack.spec.circuits:
+            for _ in range(circuit.count):
+                panel = "B" if rack.spec.redundant_feeds and number % 2 else "A"
+                number += 1
+                yield (
+                    cluster.name,
+                    f"{cluster.name}-{panel}",
+                    rack.name,
+                    f"{rack.name}-{panel}{(number + 1) // 2 if rack.spec.redundant_feeds else number}",
+                    "planned",
+                    "redundant" if panel == "B" else "primary",
+                    "ac",
+                    "three-phase" if circuit.phases == 3 else "single-phase",
+                    circuit.volts,
+                    circuit.amps,
+                    round(circuit.derate * 100),
+                )
