@@ -22,7 +22,14 @@ def completed(*words: str) -> dict[str, str | None]:
 
 @pytest.mark.parametrize(
     "words",
-    [("validate", "inv"), ("render", "inv"), ("diff", "inv"), ("explain", "./inv"), ("lab", "up", "inv")],
+    [
+        ("validate", "inv"),
+        ("render", "inv"),
+        ("diff", "inv"),
+        ("explain", "./inv"),
+        ("lab", "up", "inv"),
+        ("fabric", "check", "inv"),
+    ],
 )
 def test_files(words: tuple[str, ...]) -> None:
     assert list(completed(*words)) == ["<file>"]
@@ -46,6 +53,8 @@ def test_files(words: tuple[str, ...]) -> None:
         (("lint", "--ignore", "slurm-key-u"), "slurm-key-unknown", "unknown Slurm key"),
         (("validate", "--select", "gpu-unknown,system-u"), "gpu-unknown,system-unknown", "not in the catalogue"),
         (("setup", "parsers", "book"), "bookworm", ""),
+        (("fabric", "c"), "check", "Compare"),
+        (("fabric", "check", "--ignore", "cable-u"), "cable-unplanned", "not in the plan"),
         (("completion", "z"), "zsh", ""),
     ],
 )

@@ -38,6 +38,7 @@ _VERBS = {
     "explain": "Explain a diagnostic code, a manifest field or a line of a rendered file.",
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",
+    "fabric": "Compare the real fabric with its plan.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 _MAINTAINERS_VERBS = ("proof",)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.diagnostics.codes.fabric_check import FABRIC_CHECK
 from clustergen.diagnostics.codes.files import FILES
 from clustergen.diagnostics.codes.machines import MACHINES
 from clustergen.diagnostics.codes.model import Code, Severity
@@ -28,4 +29,6 @@ def _with_topics(*tables: tuple[str | Code, ...]) -> Iterator[Code]:
                 yield entry._replace(topic=topic)
 
 
-CODES: dict[str, Code] = {entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES)}
+CODES: dict[str, Code] = {
+    entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES, FABRIC_CHECK)
+}

@@ -1,0 +1,203 @@
+"""The fabric against its plan: each planted fault is found, named by what it is, and nothing else is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import CODES
+from clustergen.hardware.check import check_infiniband
+from clustergen.hardware.findings import Report
+from strategies.fabric_faults import FAULTS, UNNAMED
+from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
+
+RACKS = """\
+racks:
+  "n[1-10]": {nodes: "gpu[0001-0040]", row: a, units: 48}
+  "net[1-2]": {row: a, units: 48}
+"""
+
+
+@cache
+def pod() -> Cluster:
+    return cluster_of(superpod(40, more=RACKS, plan='leaf: qm9700, racks: "net[1-2]"'))
+
+
+@cache
+def right() -> Net:
+    return planned_net(pod())
+
+
+def check(net: Net, cluster: Cluster | None = None) -> Report:
+    return check_infiniband(cluster or pod(), net.discovered().encode(), "fabric.txt")
+
+
+def messages(report: Report) -> str:
+    return "\n".join(one.message for one in report.diagnostics())
+
+
+def test_the_planned_fabric_has_no_findings() -> None:
+    report = check(right())
+    assert not report.diagnostics()
+    assert report.agreement == "832 of 832 planned cables are linked as planned"
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found_and_nothing_else(name: str) -> None:
+    plant, code, words = FAULTS[name]
+    net = right().copy()
+    plant(net)
+    report = check(net)
+    assert [group.code for group in report.groups] == [code]
+    assert words in messages(report)
+    assert all(one.hint for one in report.diagnostics())
+
+
+def test_a_finding_names_rack_unit_and_port() -> None:
+    net = right().copy()
+    net.cut(("gpu0003 mlx5_0", 1))
+    text = messages(check(net))
+    assert "gpu0003 mlx5_0 (OSFP4P2, n1 U" in text
+    assert "leaf01-r0 port 3 (2/1, net1 U" in text
+
+
+def test_many_of_a_kind_are_counted_and_listed() -> None:
+    net = right().copy()
+    for leaf in ("leaf01-r0", "leaf02-r3"):
+        for port in (33, 34, 35):
+            net.cut((leaf, port))
+    (group,) = check(net).groups
+    assert group.headline == "6 of 512 uplinks are missing on 2 of 16 switches"
+    assert len(group.items) == 6
+
+
+@pytest.mark.parametrize("code", ["cable-slow"])
+def test_a_link_below_its_rate(code: str) -> None:
+    net = right().copy()
+    net.rates = {("leaf01-r0", 1): "1xNDR", ("leaf01-r0", 40): "4xHDR"}
+    (group,) = check(net).groups
+    assert group.code == code
+    assert group.headline == "2 of 832 links are slower than planned"
+    assert "runs at 1xNDR, 100 Gb/s, instead of 400 Gb/s" in messages(check(net))
+
+
+def other_names(net: Net) -> dict[str, str]:
+    """Names that say nothing, in an order that is not the plan's."""
+    return {name: f"MF0;SW-{number * 7 % 101:03}:MQM9700/U1" for number, name in enumerate(net.switches)}
+
+
+def test_switches_with_their_own_names_are_recognised_by_what_is_linked() -> None:
+    net = right().copy()
+    net.rename(other_names(net))
+    report = check(net)
+    assert not report.diagnostics()
+    assert "24 of 24 switches of the plan recognised: 24 by what they are linked with" in report.remarks[-1]
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "switch-unplanned"])
+def test_faults_are_found_whatever_the_switches_are_called(name: str) -> None:
+    plant, code, _ = FAULTS[name]
+    net = right().copy()
+    plant(net)
+    net.rename(other_names(net))
+    assert [group.code for group in check(net).groups] == [code]
+
+
+def test_managed_switches_are_recognised_by_name() -> None:
+    net = right().copy()
+    net.rename({name: f"MF0;{name.upper()}:MQM9700/U1" for name in net.switches})
+    report = check(net)
+    assert not report.diagnostics()
+    assert report.remarks[-1].endswith("24 by name")
+
+
+def test_adapters_of_both_drivers_and_with_domains() -> None:
+    net = right().copy()
+    spellings = {}
+    for name in net.adapters:
+        host, _, device = name.partition(" ")
+        number = int(device.removeprefix("mlx5_"))
+        spellings[name] = f"{host}.cluster.local HCA-{number + 1}" if int(host[-1]) % 2 else name
+    net.rename(spellings)
+    assert not check(net).diagnostics()
+
+
+def test_sharp_and_management_hosts() -> None:
+    """Port 65 is the switch's own reduction engine; a UFM host is a finding, and no missing cable."""
+    net = right().copy()
+    for number, switch in enumerate(list(net.switches)):
+        net.join(("Mellanox Technologies Aggregation Node" + " " * number, 1), (switch, 65))
+    assert not check(net).diagnostics()
+
+
+def test_a_node_without_names_is_not_missing() -> None:
+    net = right().copy()
+    net.rename({name: UNNAMED + " " * number for number, name in enumerate(net.adapters_of("gpu0009"))})
+    (group,) = check(net).groups
+    assert group.code == "adapter-unnamed"
+    assert len(group.items) == 8
+
+
+@pytest.mark.parametrize("code", ["fabric-mismatch"])
+def test_the_fabric_of_another_cluster_is_compared_with_itself(code: str) -> None:
+    net = right().copy()
+    net.rename({name: f"other{name}" for name in (*net.adapters, *net.switches)})
+    net.cut(("otherleaf01-r0", 33))
+    assert [group.code for group in check(net).groups] == [code, "bundle-uneven"]
+
+
+@pytest.mark.parametrize("code", ["adapter-twice"])
+def test_two_machines_of_one_name(code: str) -> None:
+    net = right().copy()
+    net.join(("gpu0001 mlx5_0 ", 1), ("leaf02-r0", 30))
+    text = net.discovered().replace('"gpu0001 mlx5_0 "', '"gpu0001 mlx5_0"')
+    report = check_infiniband(pod(), text.encode(), "fabric.txt")
+    assert code in [group.code for group in report.groups]
+
+
+@pytest.mark.parametrize("code", ["discovery-incomplete"])
+def test_what_a_cut_off_file_lacks_is_not_missing(code: str) -> None:
+    text = right().discovered()
+    report = check_infiniband(pod(), text[: len(text) // 3].encode(), "fabric.txt")
+    assert [one.code for one in report.reading if one.severity == "error"] == [code]
+    assert not [group for group in report.groups if "missing" in group.code]
+
+
+@pytest.mark.parametrize(
+    ("code", "spoilt"),
+    [
+        ("discovery-unreadable", lambda text: ""),
+        ("discovery-line-unknown", lambda text: text + "ibwarn: timeout\n"),
+        ("discovery-contradiction", lambda text: text.replace("[33]\t", "[32]\t", 1)),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_reported(code: str, spoilt: Callable[[str], str]) -> None:
+    report = check_infiniband(pod(), spoilt(right().discovered()).encode(), "fabric.txt")
+    assert code in [one.code for one in report.reading]
+
+
+def test_every_code_of_a_cabling_has_a_fault_that_shows_it() -> None:
+    planted = {"rail-swapped", "cable-crossed", "cable-misplaced", "cable-missing", "cable-port", "cable-unplanned"}
+    planted |= {"switch-missing", "switch-unplanned", "fabric-node-missing", "fabric-node-unplanned", "adapter-unnamed"}
+    assert planted == {code for _, code, _ in FAULTS.values()}
+    others = {"bundle-uneven", "cable-slow", "adapter-twice", "fabric-mismatch"}  # have tests of their own
+    topics = {"Switches and nodes of the fabric", "Cables of the fabric"}
+    assert planted | others == {code for code, entry in CODES.items() if entry.topic in topics} | {"fabric-mismatch"}
+
+
+def test_a_fabric_that_is_compared_with_the_wrong_plan_ends_soon() -> None:
+    """512 nodes against their plan, all cables permuted: linear, not a search."""
+    cluster = cluster_of(superpod(512))
+    net = planned_net(cluster)
+    hosts = sorted({name.partition(" ")[0] for name in net.adapters})
+    turned = dict(zip(hosts, [*hosts[100:], *hosts[:100]], strict=True))
+    net.rename({name: f"{turned[name.partition(' ')[0]]} {name.partition(' ')[2]}" for name in net.adapters})
+    raw = net.discovered().encode()
+    start = time.process_time()
+    report = check_infiniband(cluster, raw, "fabric.txt")
+    assert time.process_time() - start < 10
+    assert report.groups

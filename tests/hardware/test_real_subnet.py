@@ -1,0 +1,110 @@
+"""Planned fabrics in ibsim: a real opensm takes them for fat trees, and what a real ibnetdiscover prints is as planned.
+
+ibsim knows no rate above QDR and runs every link at 4xSDR, so that rates are compared in test_plan_check.py.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from clustergen.cluster.model import Cluster
+from clustergen.facility.placement import switches_of
+from clustergen.hardware import ibnetdiscover
+from clustergen.hardware.check import check_infiniband
+from clustergen.hardware.model import Facts
+from strategies.fabric_faults import FAULTS
+from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
+from strategies.pages import ROOT
+from strategies.subnet import Subnet, bring_up
+
+pytestmark = pytest.mark.real
+
+EXAMPLES = sorted((ROOT / "inventories").glob("*/manifest.yaml"))
+
+
+def codes(cluster: Cluster, subnet: Subnet, network: str = "fabric") -> list[str]:
+    """Codes of a check of the subnet, but for the rates, which are ibsim's."""
+    report = check_infiniband(cluster, subnet.discovered.encode(), "fabric.txt", network)
+    assert not report.reading, report.reading
+    slow = [group for group in report.groups if group.code == "cable-slow"]
+    assert all("4xSDR" in item.message for group in slow for item in group.items)
+    return [group.code for group in report.groups if group.code != "cable-slow"]
+
+
+def infiniband(cluster: Cluster) -> bool:
+    fabric = cluster.manifest.networks.fabric
+    return fabric is not None and fabric.type == "infiniband" and "fabric" in switches_of(cluster)
+
+
+WITH_SWITCHES = [path for path in EXAMPLES if infiniband(cluster_of(path))]
+
+
+def test_there_are_examples_with_an_infiniband_plan() -> None:
+    assert len(WITH_SWITCHES) >= 3
+
+
+@pytest.mark.parametrize("path", WITH_SWITCHES, ids=lambda path: path.parent.name)
+def test_the_fabric_of_an_example_comes_up_and_is_as_planned(path: Path) -> None:
+    cluster = cluster_of(path)
+    subnet = bring_up(planned_net(cluster))
+    assert subnet.is_fat_tree == any(switch.uplinks for switch in cluster.switches)
+    assert codes(cluster, subnet) == []
+
+
+@cache
+def pod() -> Cluster:
+    return cluster_of(superpod(40))
+
+
+def test_128_nodes_are_a_fat_tree() -> None:
+    cluster = cluster_of(superpod(128))
+    subnet = bring_up(planned_net(cluster))
+    assert subnet.is_fat_tree
+    assert codes(cluster, subnet) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("plan", ["leaf: qm9700", "leaf: qm9700, oversubscription: 3"])
+def test_512_nodes_are_a_fat_tree(plan: str) -> None:
+    """Non-blocking they need three tiers."""
+    cluster = cluster_of(superpod(512, plan=plan))
+    subnet = bring_up(planned_net(cluster), seconds=400)
+    assert subnet.is_fat_tree
+    assert codes(cluster, subnet) == []
+
+
+@pytest.mark.parametrize("name", ["cable-missing", "cable-crossed", "switch-missing", "rail-swapped", "crossed nodes"])
+def test_a_fault_is_found_in_what_ibnetdiscover_prints(name: str) -> None:
+    plant, code, words = FAULTS[name]
+    net = planned_net(pod())
+    plant(net)
+    subnet = bring_up(net)
+    assert codes(pod(), subnet) == [code]
+    assert words in str(check_infiniband(pod(), subnet.discovered.encode(), "fabric.txt").groups)
+    # opensm itself notices unequal bundles, and neither a missing spine nor nodes on another rail.
+    assert subnet.is_fat_tree == (name not in ("cable-missing", "cable-crossed"))
+
+
+def by_name(facts: Facts) -> set[frozenset[tuple[str, str]]]:
+    return {frozenset((facts.devices[end.device].name, end.port) for end in (link.a, link.b)) for link in facts.links}
+
+
+def test_the_nets_of_other_tests_are_printed_as_the_program_prints_them() -> None:
+    net = Net({"leaf1": 8, "leaf2": 8, "spine1": 8})
+    for number in (1, 2):
+        for port in (1, 2, 3):
+            net.join((f"gpu{number}{port} mlx5_0", 1), (f"leaf{number}", port))
+        net.join((f"leaf{number}", 7), ("spine1", 2 * number))
+        net.join((f"leaf{number}", 8), ("spine1", 2 * number + 1))
+    real, remarks = ibnetdiscover.read(bring_up(net).discovered.encode(), "real")
+    made, _ = ibnetdiscover.read(net.discovered().encode(), "made")
+    assert real is not None
+    assert made is not None
+    assert not remarks
+    assert by_name(real) == by_name(made)
+    assert {device.name: device.kind for device in real.devices.values()} == {
+        device.name: device.kind for device in made.devices.values()
+    }
