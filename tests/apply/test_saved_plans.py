@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from clustergen.apply import playbook, saved
+from clustergen.apply import kept_files, playbook, saved
 from clustergen.apply.target import target
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
-from strategies.diffs import LONGER, MANIFEST, git, write
+from strategies.diffs import LONGER, MANIFEST, git, rendered, write
 
 RECAP = """\
 PLAY RECAP ****
@@ -184,6 +184,97 @@ def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -
     done = run("apply", "p.json", "--yes")
     assert isinstance(done.exception, ClustergenError)
     assert "renders to other files" in done.exception.message
+
+
+@pytest.fixture
+def kept(repository: Path) -> Path:
+    """A tree with host_vars, of which n1's and n2's are links out of it, and logs."""
+    tree, site = rendered(repository / "manifest.yaml"), repository / "site-vars"
+    site.mkdir()
+    (site / "n1.yml").write_text("a: 1\n", encoding="utf-8")
+    (tree / "host_vars").mkdir()
+    (tree / "host_vars/n0.yml").write_text("a: 0\n", encoding="utf-8")
+    (tree / "host_vars/n1.yml").symlink_to("../../site-vars/n1.yml")
+    (tree / "host_vars/n2.yml").symlink_to("n0.yml")
+    (tree / "group_vars").symlink_to("../site-vars")
+    (tree / "more").symlink_to(tree / "host_vars")
+    os.mkfifo(tree / "pipe")
+    (tree / "ansible.log").touch()
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("name", "is_stale"),
+    [
+        ("rendered/host_vars/n0.yml", True),
+        ("rendered/host_vars/new.yml", True),
+        ("site-vars/n1.yml", True),
+        ("site-vars/all.yml", True),
+        ("rendered/ansible.log", False),
+        ("rendered/.ansible/facts", False),
+        ("rendered/README.md", False),  # which an apply renders again
+        ("elsewhere", False),
+    ],
+)
+def test_a_plan_notices_what_changed_beside_the_tree(repository: Path, kept: Path, name: str, is_stale: bool) -> None:
+    write(repository, LONGER)
+    run("plan", "--out", "p.json")
+    (repository / name).parent.mkdir(exist_ok=True)
+    (repository / name).write_text("b: 2\n", encoding="utf-8")
+    plan, (planned, _, _) = saved.read(repository / "p.json"), target(Path("manifest.yaml"))
+    assert plan is not None
+    assert planned is not None
+    if is_stale:
+        with pytest.raises(ClustergenError, match="files beside the rendered ones in rendered have changed"):
+            plan.require_same(planned)
+    else:
+        plan.require_same(planned)
+
+
+def test_a_plan_bounds_what_it_reads_beside_the_tree(
+    repository: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_files, "MOST_FILES", 3)
+    with pytest.raises(ClustergenError, match="more than 3 files"):
+        kept_files.digest(kept, ())
+
+
+def test_a_check_reads_the_same_files_in_a_copy(repository: Path, kept: Path) -> None:
+    write(repository, LONGER)
+    planned, _, _ = target(Path("manifest.yaml"))
+    assert planned is not None
+    with planned.checkable() as place:
+        assert place.resolve() != kept.resolve()
+        assert "MaxTime=01:00:00" in (place / "overlays/slurm_node/etc/slurm/slurm.conf").read_text(encoding="utf-8")
+        assert (place / "host_vars/n1.yml").read_text(encoding="utf-8") == "a: 1\n"
+        assert (place / "group_vars/n1.yml").read_text(encoding="utf-8") == "a: 1\n"
+        assert (place / "host_vars/n2.yml").resolve() == place.resolve() / "host_vars/n0.yml"
+        assert (place / "more").resolve() == place.resolve() / "host_vars"
+        assert not (place / "pipe").exists()
+    assert not place.exists()
+
+
+def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept: Path) -> None:
+    planned, _, _ = target(Path("manifest.yaml"))
+    assert planned is not None
+    with planned.checkable() as place:
+        assert place.resolve() == kept.resolve()
+
+
+@pytest.mark.parametrize("verb", [("plan", "--against", "nodes"), ("apply", "--yes")], ids=" ".join)
+def test_a_file_in_the_place_of_the_tree_is_named(repository: Path, verb: tuple[str, ...]) -> None:
+    (repository / "rendered").write_text("mine\n", encoding="utf-8")
+    done = run(*verb)
+    assert isinstance(done.exception, ClustergenError)
+    assert (done.exception.message, done.exception.hint) == ("rendered is not a directory", "move it away")
+    assert (repository / "rendered").read_text(encoding="utf-8") == "mine\n"
+
+
+@pytest.mark.parametrize("words", [("--limit", ""), ("--limit=",), ("-l", " ,"), ("--lim", ""), ("-v", "-l")])
+@pytest.mark.parametrize("verb", [("plan", "--against", "nodes"), ("apply", "--yes")], ids=" ".join)
+def test_an_empty_limit_is_not_all_hosts(repository: Path, verb: tuple[str, ...], words: tuple[str, ...]) -> None:
+    done = run(*verb, "--", *words)
+    assert (done.exit_code, "--limit names no hosts" in done.stderr) == (2, True)
 
 
 NODES = {"fingerprint": "0" * 64, "changed": [], "unchanged": [], "failed": [], "arguments": []}

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
-from clustergen.diagnostics import ClustergenError
+from clustergen.cli.writing import write_own
+from clustergen.diagnostics import ClustergenError, baseline
 
 MANIFEST = """\
 name: tiny
@@ -338,3 +339,30 @@ def test_a_single_file_has_no_neighbours() -> None:
 def test_diff_shows_the_changes_alone() -> None:
     assert lint("--diff").stdout.startswith("--- a/slurm.conf\n")
     assert "node-unknown" not in lint("--diff").stdout
+
+
+def test_a_file_that_appears_while_a_baseline_is_written_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the first look at its place and the last step, somebody puts a manifest there."""
+    place = tmp_path / "baseline.json"
+    chmod = Path.chmod
+
+    def meanwhile(path: Path, mode: int) -> None:
+        chmod(path, mode)
+        place.write_text("name: mine\n")
+
+    for previous in (None, baseline.text((), place)):
+        place.unlink(missing_ok=True)
+        if previous is not None:
+            place.write_text(previous)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "chmod", meanwhile)
+            with pytest.raises(ClustergenError, match="is left as it is"):
+                write_own(place, b"new", baseline.replaced_mode)
+        assert place.read_text() == "name: mine\n"
+    assert not list(tmp_path.glob(".clustergen.*"))
+    place.unlink()
+    write_own(place, baseline.text((), place).encode(), baseline.replaced_mode)
+    assert place.stat().st_nlink == 1
+    assert baseline.read(place) == {}

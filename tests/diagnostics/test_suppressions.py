@@ -16,8 +16,24 @@ def finding(line: int, code: str = "gres-mismatch") -> Diagnostic:
 
 def judged(text: str, *diagnostics: Diagnostic, report_unused: bool = False) -> tuple[list[Diagnostic], list[str]]:
     """What stays, and the reasons of what does not."""
-    kept, suppressed = apply(diagnostics, {FILE: text}, may_suppress=not_an_error, report_unused=report_unused)
+    kept, suppressed = apply(
+        diagnostics,
+        {FILE: text},
+        may_suppress=not_an_error,
+        is_continued=lambda file: file == FILE,
+        report_unused=report_unused,
+    )
     return kept, [one.reason for one in suppressed]
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 1  # clustergen: ignore[gres-mismatch] C:\\\n", "# clustergen: ignore[gres-mismatch] known\nx: a\\\n"]
+)
+def test_a_backslash_continues_no_line_of_yaml(text: str) -> None:
+    line = text.count("\n") + 1
+    diagnostic = Diagnostic.of("gres-mismatch", Place("manifest.yaml", line, 1, 2), "something")
+    kept, _ = apply([diagnostic], {"manifest.yaml": text + "b: 2\n"}, may_suppress=not_an_error, report_unused=False)
+    assert kept == [diagnostic]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -35,6 +36,7 @@ class SavedPlan:
     manifest: Path
     manifest_digest: str
     tree_digest: str
+    kept_digest: str
     nodes: str | None
     """The fingerprint of the nodes' answers; None where the nodes were not asked."""
     arguments: tuple[str, ...]
@@ -46,6 +48,10 @@ class SavedPlan:
             raise self._stale(f"{self.manifest} has changed since the plan was made")
         if self.tree_digest != target.tree_digest:
             raise self._stale(f"{self.manifest} renders to other files than those of the plan")
+        if self.kept_digest != target.kept_digest():
+            raise self._stale(
+                f"files beside the rendered ones in {target.directory} have changed since the plan was made"
+            )
 
     def require_same_nodes(self, check: Check) -> None:
         """Raises ClustergenError where the nodes answer otherwise than when the plan was made."""
@@ -62,12 +68,16 @@ class SavedPlan:
 def document(
     target: Target,
     against: str,
+    kept: str,
     *,
     changes: Any = None,
     check: Check | None = None,
     arguments: Sequence[str] = (),
 ) -> bytes:
-    """A plan as a JSON document. `changes`: as `clustergen diff --format json` has them."""
+    """A plan as a JSON document. `changes`: as `clustergen diff --format json` has them.
+
+    `kept`: the digest of what the user keeps beside the tree, from before the nodes were asked.
+    """
     nodes = check and {
         "fingerprint": check.fingerprint,
         "changed": list(check.changed),
@@ -80,7 +90,7 @@ def document(
         "version": VERSION,
         "clustergen": __version__,
         "manifest": {"path": os.path.relpath(target.manifest), "sha256": target.manifest_digest},
-        "tree": {"sha256": target.tree_digest},
+        "tree": {"sha256": target.tree_digest, "kept": kept},
         "against": against,
         "changes": changes,
         "nodes": nodes,
@@ -90,8 +100,7 @@ def document(
 
 def require_savable(file: Path, manifest: Path, arguments: Sequence[str]) -> None:
     """Raises ClustergenError where `file` is in use for something else, or could not hold such a plan."""
-    if os.path.lexists(file) and not _is_plan(file):
-        raise ClustergenError(f"{file} is not a saved plan: it is left as it is", "name another file", 2)
+    require_own(file)
     try:
         _below(os.path.relpath(manifest))
     except ValueError:
@@ -102,6 +111,17 @@ def require_savable(file: Path, manifest: Path, arguments: Sequence[str]) -> Non
     except ValidationError:
         message = f"a saved plan can only hold --limit HOSTS, not {printable(shlex.join(arguments))}"
         raise ClustergenError(message, "leave out --out, or the options", 2) from None
+
+
+def require_own(file: Path) -> int | None:
+    """Permissions of the plan that a new one may replace; None where there is no file. ClustergenError for others."""
+    try:
+        status = file.lstat()
+    except FileNotFoundError:
+        return None
+    if not _is_plan(file):
+        raise ClustergenError(f"{file} is not a saved plan: it is left as it is", "name another file", 2)
+    return stat.S_IMODE(status.st_mode)
 
 
 def read(file: Path) -> SavedPlan | None:
@@ -134,6 +154,7 @@ def read(file: Path) -> SavedPlan | None:
         manifest=Path(plan.manifest.path),
         manifest_digest=plan.manifest.sha256,
         tree_digest=plan.tree.sha256,
+        kept_digest=plan.tree.kept,
         nodes=nodes.fingerprint if nodes else None,
         arguments=nodes.arguments if nodes else (),
     )
@@ -178,6 +199,7 @@ class _Manifest(_Part):
 
 class _Tree(_Part):
     sha256: _Digest
+    kept: _Digest
 
 
 class _Nodes(_Part):

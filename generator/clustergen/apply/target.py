@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -10,12 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from clustergen import compile as compiler
+from clustergen.apply import kept_files
 from clustergen.catalogue.network import documentation_network
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.hostlist import compress
 from clustergen.records import record
-from clustergen.render.tree import RENDERED, Tree
+from clustergen.render.compare import differences, owned
+from clustergen.render.staging import is_pending
+from clustergen.render.tree import LOCK, RENDERED, Tree
 from clustergen.render.write import write
 
 
@@ -68,19 +70,35 @@ class Target:
                 2,
             )
 
+    def kept_digest(self) -> str:
+        """SHA-256 of what the user keeps in `directory` beside the tree, as it is now."""
+        self._require_directory()
+        if not self.directory.is_dir():
+            return sha256().hexdigest()  # as of an empty directory
+        return kept_files.digest(self.directory, {*self.tree.contents(), *owned(self.directory), LOCK})
+
     def write(self) -> int:
         """Renders into `directory`; how many files changed there."""
         return len(write(self.tree, self.directory))
 
     @contextmanager
-    def copy(self) -> Iterator[Path]:
-        """A directory with the tree and with what else the user keeps in `directory`; removed at the end."""
+    def checkable(self) -> Iterator[Path]:
+        """`directory` where it holds the tree; else a copy of it, with the tree, which is removed at the end."""
+        self._require_directory()
+        exists = self.directory.is_dir()
+        if exists and not is_pending(self.directory) and not differences(self.tree, self.directory):
+            yield self.directory
+            return
         with TemporaryDirectory(prefix="clustergen-plan-") as folder:
             place = Path(folder) / RENDERED
-            if self.directory.is_dir():
-                shutil.copytree(self.directory, place, symlinks=True)
+            if exists:
+                kept_files.copy(self.directory, place)
             write(self.tree, place)
             yield place
+
+    def _require_directory(self) -> None:
+        if self.directory.exists() and not self.directory.is_dir():
+            raise ClustergenError(f"{self.directory} is not a directory", "move it away")
 
 
 def target(manifest: Path) -> tuple[Target | None, Compiled, tuple[Diagnostic, ...]]:

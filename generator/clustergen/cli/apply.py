@@ -52,6 +52,7 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     planned = require(manifest_path(place) if plan is None else plan.manifest)
     if plan is not None:
         plan.require_same(planned)
+    kept = planned.kept_digest()
     if not yes or only_check or (plan is not None and plan.nodes is not None):
         check = ask(planned, options)
         if plan is not None:
@@ -64,6 +65,9 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
         if not yes and not click.confirm(f"Apply to the nodes of {planned.name}?"):
             output.remark("not applied")
             sys.exit(_NOT_APPLIED)
+        if planned.kept_digest() != kept:
+            message = f"files beside the rendered ones in {planned.directory} have changed since the nodes were asked"
+            raise ClustergenError(message, "run it again", _NOT_APPLIED)
     planned.require_addresses(is_limited=bool(options))
     changed = planned.write()
     output.remark(f"{planned.directory}: {changed or 'no'} file{'' if changed == 1 else 's'} changed")

@@ -11,7 +11,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.complete import code_list
-from clustergen.cli.writing import write_all
+from clustergen.cli.writing import write_own
 from clustergen.diagnostics import CODES, Diagnostic, Severity, baseline, in_file_order, printable
 from clustergen.diagnostics.selection import Selection, codes_in
 from clustergen.diagnostics.suppressions import Suppressed
@@ -87,9 +87,8 @@ class Filters:
             return Judged(tuple(reported), tuple(suppressed))
         if self.write_baseline:
             listed = [one for one in reported if may_suppress(one)]
-            mode = baseline.replaced_mode(self.baseline_file)
-            modes = {} if mode is None else {self.baseline_file: mode}
-            write_all({self.baseline_file: baseline.text(listed, self.baseline_file).encode()}, modes=modes)
+            content = baseline.text(listed, self.baseline_file).encode()
+            write_own(self.baseline_file, content, baseline.replaced_mode)
             output.remark(printable(f"{self.baseline_file}: {len(listed)} findings written."))
         reported, more, stale = baseline.apply(reported, self.baseline_file, may_suppress)
         return Judged(tuple(reported), (*suppressed, *more), stale if self.selection == Selection() else 0)

@@ -97,7 +97,13 @@ def _judged(report: Report, filters: Filters) -> Judged:
     complete = all(one.code != _UNREADABLE for one in report.diagnostics)
     from clustergen.diagnostics.suppressions import apply
 
-    kept, suppressed = apply(report.diagnostics, report.sources, may_suppress=_may_suppress, report_unused=complete)
+    kept, suppressed = apply(
+        report.diagnostics,
+        report.sources,
+        may_suppress=_may_suppress,
+        is_continued=lambda file: not file.endswith((".yaml", ".yml")),
+        report_unused=complete,
+    )
     return filters.judge(kept, suppressed, _may_suppress)
 
 

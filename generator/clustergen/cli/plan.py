@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from clustergen.cli import diff, output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
-from clustergen.cli.writing import write_all
+from clustergen.cli.writing import write_own
 from clustergen.diagnostics import ClustergenError
 
 NODES = "nodes"
@@ -32,10 +33,23 @@ class ForAnsible(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         ctx.meta[FOR_ANSIBLE] = tuple(args[end + 1 :])
+        if any(not hosts.strip(" ,:") for hosts in _limits(ctx.meta[FOR_ANSIBLE])):
+            raise click.UsageError("--limit names no hosts", ctx)
         return super().parse_args(ctx, args[:end])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- ANSIBLE OPTIONS]"]
+
+
+def _limits(arguments: Sequence[str]) -> Iterator[str]:
+    """The hosts of every --limit among options of ansible-playbook, which takes an empty one for all hosts."""
+    following = [*arguments[1:], ""]
+    for argument, value in zip(arguments, following, strict=False):
+        name, equals, text = argument.partition("=")
+        if len(name) > 2 and "--limit".startswith(name):
+            yield text if equals else value
+        elif argument.startswith("-l"):
+            yield argument.removeprefix("-l").removeprefix("=") or value
 
 
 @click.command("plan", cls=ForAnsible)
@@ -74,10 +88,11 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
     if out is not None:
         saved.require_savable(out, manifest, arguments)
     planned = require(manifest)
+    kept = planned.kept_digest()
     if against == NODES:
         check = ask(planned, arguments, data=form == "json")
         if form == "json":
-            output.findings(saved.document(planned, against, check=check, arguments=arguments).decode())
+            output.findings(saved.document(planned, against, kept, check=check, arguments=arguments).decode())
             output.remark(summary(check))
         else:
             click.echo(f"\n{summary(check)}")
@@ -91,8 +106,8 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         check, status = None, compared.status
         changes = json.loads(compared.document)
     if out is not None:
-        content = saved.document(planned, against, changes=changes, check=check, arguments=arguments)
-        write_all({out: content}, modes={out: 0o600})  # it quotes what changes
+        content = saved.document(planned, against, kept, changes=changes, check=check, arguments=arguments)
+        write_own(out, content, saved.require_own, mode=0o600)  # it quotes what changes
         output.remark(f"{out}: saved. Next: clustergen apply {out}")
     sys.exit(status)
 
@@ -106,14 +121,17 @@ def require(manifest: Path) -> Target:
 
 
 def ask(planned: Target, arguments: tuple[str, ...], *, data: bool = False) -> Check:
-    """Runs the playbook in check mode on a copy of the tree; its output goes to stderr where stdout is for data."""
+    """Runs the playbook in check mode, on a copy of a tree that is not up to date.
+
+    Its output goes to stderr where stdout is for data.
+    """
     planned.require_addresses(is_limited=bool(arguments))
     colour = output.colour(sys.stderr if data else sys.stdout)
 
     def echo(line: str) -> None:
         click.echo(line, color=colour, err=data)
 
-    with planned.copy() as tree:
+    with planned.checkable() as tree:
         return playbook.check(tree, arguments, echo, colour=colour)
 
 

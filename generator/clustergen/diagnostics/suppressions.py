@@ -59,18 +59,20 @@ def apply(
     *,
     may_suppress: Callable[[Diagnostic], bool],
     is_comment: IsComment = lambda line, column: True,
+    is_continued: Callable[[str], bool] = lambda file: False,
     report_unused: bool = True,
 ) -> tuple[list[Diagnostic], list[Suppressed]]:
     """Diagnostics without those that comments in `sources` suppress, and the suppressed ones.
 
     Added to the first are diagnostics of comments that are wrong and, where all rules have run (`report_unused`), of
-    those that suppress nothing. `may_suppress` says of which diagnostics comments are heeded.
+    those that suppress nothing. `may_suppress` says of which diagnostics comments are heeded. `is_continued`: whether a
+    backslash at its end continues a line of a file, as in Slurm's own format and not in YAML.
     """
     suppressions: list[Suppression] = []
     kept: list[Diagnostic] = []
     for file, text in sources.items():
         if "clustergen:" in text:
-            items = list(_read(file, text, is_comment))
+            items = list(_read(file, text, is_comment, is_continued(file)))
             suppressions += [item for item in items if isinstance(item, Suppression)]
             kept += [item for item in items if isinstance(item, Diagnostic)]
     if not suppressions:
@@ -105,7 +107,7 @@ def _unused(suppression: Suppression) -> Diagnostic:
     return Diagnostic.of("suppression-unused", suppression.place, message, "delete the comment, or the code in it")
 
 
-def _read(file: str, text: str, is_comment: IsComment) -> Iterator[Suppression | Diagnostic]:
+def _read(file: str, text: str, is_comment: IsComment, has_continued_lines: bool) -> Iterator[Suppression | Diagnostic]:
     lines = re.split(r"\r\n|\n|\r", text)
     for number, line in enumerate(lines, 1):
         comment = _COMMENT.search(line)
@@ -122,7 +124,9 @@ def _read(file: str, text: str, is_comment: IsComment) -> Iterator[Suppression |
             yield _invalid(place, f"this comment has no {what}, so it suppresses nothing", _FORM)
             continue
         whole_file, alone = body["verb"] == "ignore-file", not line[: comment.start()].strip()
-        covered = None if whole_file else _logical_line(lines, _next(lines, number) if alone else number)
+        about = _next(lines, number) if alone else number
+        logical_line = _logical_line(lines, about) if has_continued_lines else range(about, about + 1)
+        covered = None if whole_file else logical_line
         for code in codes:
             if code in CODES and code not in OWN_CODES:
                 yield Suppression(place, code, body["reason"].strip(), covered)
