@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clustergen.manifest.base import Name, Section, field, section, text
-from clustergen.units import Percent, Watts
+from clustergen.units import Bytes, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
 
@@ -26,6 +26,9 @@ class Ups(Section):
     apparent: Annotated[int, Field(ge=1, le=100_000_000)] | None = field(None, "Rating in VA.")
     power: Watts = field(..., "Rated power.")
     minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(None, "Run time at rated power, in minutes.")
+    required_minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(
+        None, "Run time that the load of the room needs, in minutes."
+    )
 
 
 class Prices(Section):
@@ -38,10 +41,24 @@ class Prices(Section):
     budget: Annotated[float, Field(gt=0, le=1e12)] | None = field(None, "Limit of the total.")
 
 
+class Estimates(Section):
+    """Sizes for which the report estimates times."""
+
+    all_reduce: tuple[Bytes, ...] = field(
+        (Bytes(2**30), Bytes(2**34)), "Messages of an all-reduce over all GPUs of a type; default 1GiB and 16GiB."
+    )
+    checkpoint: Bytes | None = field(None, "A checkpoint that all nodes write together.")
+
+
 class Facility(Section):
     """The machine room."""
 
     cabling: Cabling = section(Cabling, "Geometry from which cable lengths are derived.")
     cooling: Watts | None = field(None, "Heat that the room removes in all.")
+    power_factor: Annotated[float, Field(ge=0.5, le=1)] = field(
+        0.95, "Watts per volt-ampere of the load, for feeds and UPS; NVIDIA plans with 0.95."
+    )
     ups: Ups | None = field(None, "Uninterruptible power supply of the room.")
+    spares: Percent = field(Percent(0), "Spare modules, fibres and cables in the bill of materials, per line.")
+    estimates: Estimates = section(Estimates, "Sizes for which the report estimates times.")
     prices: Prices | None = field(None, "Prices, for the cost in the bill of materials.")

@@ -225,6 +225,9 @@ class Rack(Section):
     circuits: tuple[Circuit, ...] = field((), "Feeds.")
     redundant_feeds: bool = field(False, "A and B feeds: half of them must carry the whole load.")
     cooling: Watts | None = field(None, "Heat that the room removes from the rack.")
+    weight: Annotated[float, Field(gt=0, le=100_000)] | None = field(
+        None, "Load that rack and floor carry, in kg, without the rack itself."
+    )
 
 
 class OwnGpu(Section):

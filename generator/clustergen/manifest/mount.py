@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from clustergen.manifest.base import AbsolutePath, Section, field, text
+from clustergen.units import ByteRate
 
 MountOption = Annotated[
     str,
@@ -28,3 +29,6 @@ class Mount(Section):
     required: bool = field(True, "Slurm starts only when it is mounted; false: jobs can run without it.")
     options: tuple[MountOption, ...] = field((), "More mount options.")
     read_only: bool = field(False, "Mount read-only.")
+    bandwidth: ByteRate | None = field(
+        None, "Write bandwidth of the file system, as 40GB/s; for the time of a checkpoint in facility/README.md."
+    )

@@ -1,15 +1,13 @@
-"""Power, space and heat: what the supplies, the racks, their feeds and the room can take."""
+"""Power of nodes, and the nodes that racks name."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.power import draw_w
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import span_of
-from clustergen.manifest.hardware import Circuit, Rack
 
 
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
@@ -103,64 +101,8 @@ def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def circuit_w(circuit: Circuit) -> float:
-    """What a feed may carry for hours."""
-    return circuit.volts * circuit.amps * (math.sqrt(3) if circuit.phases == 3 else 1) * circuit.derate
-
-
-def _contents(cluster: Cluster) -> Iterator[tuple[str, Rack, int, int]]:
-    """Each rack with the watts and rack units of what stands in it; what nobody knows counts nothing."""
-    sizes: dict[str, tuple[int, int]] = {}
-    for group in cluster.groups:
-        sizes.update(dict.fromkeys(group.hosts, (draw_w(group.type) or 0, group.type.rack_units)))
-    inside = {rack.name: [sizes[host] for host in rack.hosts if host in sizes] for rack in cluster.racks}
-    for switch in cluster.switches:
-        inside.get(switch.rack or "", []).append((switch.power_w or 0, switch.rack_units))
-    for rack in cluster.racks:
-        contents = inside[rack.name]
-        yield rack.name, rack.spec, sum(watts for watts, _ in contents), sum(units for _, units in contents)
-
-
-def rack_checks(cluster: Cluster) -> Iterator[Finding]:
-    for name, rack, watts, units in _contents(cluster):
-        path: ManifestPath = ("racks", name)
-        draw = f"rack '{name}' may draw {_kw(watts)}"
-        if units > rack.units:
-            yield Finding(
-                "rack-too-low",
-                (*path, "nodes"),
-                f"rack '{name}' needs {units} units, but has {rack.units}",
-                "spread the nodes over more racks, or set units to the rack's height",
-            )
-        if rack.power and watts > rack.power.value:
-            yield Finding(
-                "rack-power",
-                (*path, "power"),
-                f"{draw}, but its limit is {_kw(rack.power.value)}",
-                "spread the nodes over more racks, or set a power limit on their GPUs",
-            )
-        if rack.cooling and watts > rack.cooling.value:
-            yield Finding(
-                "rack-cooling",
-                (*path, "cooling"),
-                f"{draw}, all of which becomes heat, but its cooling removes {_kw(rack.cooling.value)}",
-                "spread the nodes over more racks, or set a power limit on their GPUs",
-            )
-        feeds = sum(circuit_w(circuit) * circuit.count for circuit in rack.circuits)
-        half = " when one feed fails" if rack.redundant_feeds else ""
-        if rack.redundant_feeds:
-            feeds /= 2
-        if rack.circuits and watts > feeds:
-            yield Finding(
-                "rack-circuits",
-                (*path, "circuits"),
-                f"{draw}, but its feeds carry {_kw(feeds)} continuously{half}",
-                "add feeds, spread the nodes over more racks, or set a power limit on their GPUs",
-            )
-
-
 def _kw(watts: float) -> str:
     return f"{watts / 1000:.1f} kW"
 
 
-RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_nodes, rack_unknown, rack_checks)
+RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_nodes, rack_unknown)

@@ -104,4 +104,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rack-power", ERROR, "A rack draws more than its power limit"),
     Code("rack-circuits", ERROR, "The feeds of a rack are too small"),
     Code("rack-cooling", ERROR, "A rack produces more heat than is removed"),
+    Code("rack-weight", ERROR, "The devices of a rack are too heavy"),
+    Code("room-cooling", ERROR, "The devices produce more heat than the room removes"),
+    Code("ups-too-small", ERROR, "The UPS cannot carry the load, or not for long enough"),
 )

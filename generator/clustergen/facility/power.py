@@ -1,0 +1,205 @@
+"""What racks and the room draw, what their feeds and the UPS carry, and what cooling removes; in W, and VA by name.
+
+Loads are what devices draw at the wall at most. The maximum of a system includes its adapters and their modules, that
+of a switch a module in every cage; so modules are counted once, with the device that feeds them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from clustergen.catalogue.facility import airflow_cfm
+from clustergen.catalogue.systems import system
+from clustergen.cluster.model import Cluster, Rack, once_per_cluster
+from clustergen.facility.model import Device
+from clustergen.facility.placement import devices
+from clustergen.manifest.facility import Ups
+from clustergen.manifest.hardware import Circuit
+from clustergen.records import record
+
+
+@record
+class Load:
+    """The sums over some devices. What nobody knows counts nothing, and is named."""
+
+    devices: tuple[Device, ...]
+    watts: int
+    units: int
+    weight_kg: float
+    air_cfm: float
+    liquid_w: float  # heat that leaves by liquid
+    without_power: tuple[str, ...]
+    gpus_only: tuple[str, ...]  # devices of whose power only that of the GPUs is known
+    without_weight: tuple[str, ...]
+
+
+@record
+class RackLoad:
+    """A rack, and the sums over what stands in it."""
+
+    rack: Rack
+    load: Load
+
+
+@record
+class Feed:
+    """One feed of a rack: A1, B1, A2 … with redundant feeds, else 1, 2 …"""
+
+    name: str
+    side: str  # A, B, or empty
+    circuit: Circuit
+
+    @property
+    def breaker_va(self) -> float:
+        return apparent_va(self.circuit)
+
+    @property
+    def continuous_va(self) -> float:
+        """What it may carry for hours."""
+        return self.breaker_va * self.circuit.derate
+
+
+@record
+class FeedLoad:
+    """A feed with what it carries, and what it carries after the other side has failed."""
+
+    feed: Feed
+    normal_w: float
+    failed_w: float | None  # None: the rack has no second side
+    power_factor: float
+
+    @property
+    def normal(self) -> float:
+        """Load by what the feed may carry for hours: 1 is the limit, not the rating of the breaker."""
+        return self.normal_w / self.power_factor / self.feed.continuous_va
+
+    @property
+    def failed(self) -> float | None:
+        return None if self.failed_w is None else self.failed_w / self.power_factor / self.feed.continuous_va
+
+    @property
+    def amps(self) -> float:
+        """Current of each phase, with the load spread evenly over the phases."""
+        circuit = self.feed.circuit
+        return self.normal_w / self.power_factor / circuit.volts / _roots(circuit)
+
+
+def _roots(circuit: Circuit) -> float:
+    return math.sqrt(3) if circuit.phases == 3 else 1.0
+
+
+def apparent_va(circuit: Circuit) -> float:
+    """Rating of one breaker in VA: V x A with one phase, sqrt(3) x V (line to line) x A with three."""
+    return circuit.volts * circuit.amps * _roots(circuit)
+
+
+def continuous_w(circuit: Circuit, power_factor: float) -> float:
+    """Watts that one such feed carries for hours: rating x derate x power factor."""
+    return apparent_va(circuit) * circuit.derate * power_factor
+
+
+def feeds(rack: Rack) -> tuple[Feed, ...]:
+    """The feeds of a rack in order; redundant ones alternate between the sides A and B."""
+    circuits = [circuit for circuit in rack.spec.circuits for _ in range(circuit.count)]
+    if not rack.spec.redundant_feeds:
+        return tuple(Feed(str(number), "", circuit) for number, circuit in enumerate(circuits, 1))
+    sides = [("AB"[number % 2], number // 2 + 1) for number in range(len(circuits))]
+    return tuple(
+        Feed(f"{side}{number}", side, circuit) for (side, number), circuit in zip(sides, circuits, strict=True)
+    )
+
+
+def capacity_w(rack: Rack, power_factor: float) -> float:
+    """Watts that the feeds carry for hours; with redundant feeds, those of the weaker side alone."""
+    all_feeds = feeds(rack)
+    total = sum(feed.continuous_va for feed in all_feeds)
+    if rack.spec.redundant_feeds:
+        side = sum(feed.continuous_va for feed in all_feeds if feed.side == "A")
+        total = min(side, total - side)
+    return total * power_factor
+
+
+def feed_loads(rack: Rack, watts: float, power_factor: float) -> Iterator[FeedLoad]:
+    """The load of each feed. Equal feeds carry equal parts, feeds of several ratings parts by their rating."""
+    all_feeds = feeds(rack)
+    total = sum(feed.continuous_va for feed in all_feeds)
+    by_side = {side: sum(feed.continuous_va for feed in all_feeds if feed.side == side) for side in ("A", "B")}
+    for feed in all_feeds:
+        failed = watts * feed.continuous_va / by_side[feed.side] if feed.side and by_side["B"] else None
+        yield FeedLoad(feed, watts * feed.continuous_va / total, failed, power_factor)
+
+
+@once_per_cluster
+def rack_loads(cluster: Cluster) -> tuple[RackLoad, ...]:
+    """Each rack with what stands in it."""
+    if not cluster.racks:
+        return ()
+    inside: dict[str, list[Device]] = {rack.name: [] for rack in cluster.racks}
+    for device in devices(cluster).values():
+        if device.rack in inside:
+            inside[device.rack].append(device)
+    partial = _partial(cluster)
+    return tuple(RackLoad(rack, _sums(inside[rack.name], partial)) for rack in cluster.racks)
+
+
+@once_per_cluster
+def room_load(cluster: Cluster) -> Load:
+    """All nodes and switches, in racks or beside them."""
+    return _sums(devices(cluster).values(), _partial(cluster))
+
+
+def _partial(cluster: Cluster) -> frozenset[str]:
+    """Nodes whose maximum is not known, but that of their GPUs."""
+    groups = (group for group in cluster.groups if group.type.gpus and group.type.power_max_w is None)
+    return frozenset(host for group in groups for host in group.hosts)
+
+
+def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
+    several = tuple(several)
+    air = liquid = 0.0
+    shares: dict[tuple[str, int | None], tuple[float, float]] = {}
+    for device in several:
+        key = (device.model, device.power_w)
+        if key not in shares:
+            shares[key] = _heat(device)
+        air, liquid = air + shares[key][0], liquid + shares[key][1]
+    return Load(
+        several,
+        sum(device.power_w or 0 for device in several),
+        sum(device.height for device in several),
+        sum(device.weight_kg or 0 for device in several),
+        air,
+        liquid,
+        tuple(device.name for device in several if device.power_w is None),
+        tuple(device.name for device in several if device.name in partial and device.power_w is not None),
+        tuple(device.name for device in several if device.weight_kg is None),
+    )
+
+
+def _heat(device: Device) -> tuple[float, float]:
+    """Cooling air in CFM, as printed by the maker where it is, and the watts that leave by liquid."""
+    watts = device.power_w or 0
+    base = system(device.model) if device.kind == "node" and device.model else None
+    liquid = watts * ((base and base.liquid_share_pct) or 0) / 100
+    printed = base.airflow_cfm if base else None
+    return printed or airflow_cfm(watts - liquid), liquid
+
+
+def run_time_minutes(ups: Ups, watts: float) -> float | None:
+    """Run time at that load: the minutes at rated power x rated power / load. None where no minutes are stated.
+
+    Batteries give more energy when they are discharged more slowly, so below rated power the maker's table shows more.
+    """
+    if ups.minutes is None or not watts:
+        return None
+    return ups.minutes * ups.power.value / watts
+
+
+def fit_of(load: Load, limit_w: float) -> int:
+    """How many of the rack's hungriest devices stay within the limit, beside all others of the rack."""
+    most = max((device.power_w or 0 for device in load.devices), default=0)
+    if not most:
+        return 0
+    count = sum(device.power_w == most for device in load.devices)
+    return max(0, min(count, int((limit_w - (load.watts - count * most)) // most)))

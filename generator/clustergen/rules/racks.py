@@ -1,0 +1,158 @@
+"""What racks, their feeds, the cooling and the UPS of the room can take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.facility.power import (
+    Load,
+    RackLoad,
+    capacity_w,
+    continuous_w,
+    feeds,
+    fit_of,
+    rack_loads,
+    room_load,
+    run_time_minutes,
+)
+
+_SPREAD = "spread the nodes over more racks, or set a power limit on their GPUs"
+
+
+def rack_checks(cluster: Cluster) -> Iterator[Finding]:
+    """Of the racks of one entry, the first one that does not hold is reported for each limit."""
+    power_factor = cluster.manifest.facility.power_factor
+    reported: set[tuple[str, str]] = set()
+    for one in rack_loads(cluster):
+        for finding in _of_rack(one, power_factor):
+            if (finding.code, one.rack.entry) not in reported:
+                reported.add((finding.code, one.rack.entry))
+                yield finding
+
+
+def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
+    rack, load, spec = one.rack, one.load, one.rack.spec
+    path: ManifestPath = ("racks", rack.entry)
+    draw = f"rack '{rack.name}' may draw {_kw(load.watts)}"
+    if load.units > spec.units:
+        yield Finding(
+            "rack-too-low",
+            (*path, "nodes"),
+            f"rack '{rack.name}' needs {load.units} units, but has {spec.units}",
+            f"{_fitting_height(load, spec.units)}spread the nodes over more racks, or set units to the rack's height",
+        )
+    if spec.power and load.watts > spec.power.value:
+        yield Finding(
+            "rack-power",
+            (*path, "power"),
+            f"{draw}, but its limit is {_kw(spec.power.value)}",
+            _fitting(load, spec.power.value) + _SPREAD,
+        )
+    if spec.cooling and load.watts > spec.cooling.value:
+        yield Finding(
+            "rack-cooling",
+            (*path, "cooling"),
+            f"{draw}, all of which becomes heat, but its cooling removes {_kw(spec.cooling.value)}",
+            _fitting(load, spec.cooling.value) + _SPREAD,
+        )
+    if spec.weight and load.weight_kg > spec.weight:
+        yield Finding(
+            "rack-weight",
+            (*path, "weight"),
+            f"the devices in rack '{rack.name}' weigh {load.weight_kg:.0f} kg, but it carries {spec.weight:g} kg",
+            "spread the nodes over more racks, or set weight to what rack and floor carry",
+        )
+    yield from _of_feeds(one, power_factor)
+
+
+def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:
+    rack, load = one.rack, one.load
+    path: ManifestPath = ("racks", rack.entry, "circuits")
+    all_feeds = feeds(rack)
+    redundant = rack.spec.redundant_feeds
+    carried = capacity_w(rack, power_factor)
+    if redundant and len(all_feeds) == 1:
+        yield Finding(
+            "rack-circuits",
+            path,
+            f"rack '{rack.name}' has redundant feeds, but only one feed",
+            "add a feed of side B, or remove redundant_feeds",
+        )
+    elif all_feeds and load.watts > carried:
+        each = continuous_w(all_feeds[0].circuit, power_factor)
+        count = math.ceil(load.watts / each) * (2 if redundant else 1)
+        circuit = all_feeds[0].circuit
+        yield Finding(
+            "rack-circuits",
+            path,
+            f"rack '{rack.name}' may draw {_kw(load.watts)}, but its feeds carry {_kw(carried)} continuously"
+            + (" when one side fails" if redundant else ""),
+            f"use {count} feeds of {circuit.volts} V and {circuit.amps} A, {_fitting(load, carried)}{_SPREAD}",
+        )
+
+
+def _fitting(load: Load, limit_w: float) -> str:
+    """How many of the largest devices fit."""
+    count = fit_of(load, limit_w)
+    most = max((device.power_w or 0 for device in load.devices), default=0)
+    return f"keep at most {count} devices of {_kw(most)}, " if count else ""
+
+
+def _fitting_height(load: Load, units: int) -> str:
+    highest = max((device.height for device in load.devices), default=0)
+    count = sum(device.height == highest for device in load.devices)
+    fits = (units - (load.units - count * highest)) // highest if highest else 0
+    return f"keep at most {fits} devices of {highest} units, " if fits > 0 else ""
+
+
+def room_cooling(cluster: Cluster) -> Iterator[Finding]:
+    cooling = cluster.manifest.facility.cooling
+    if cooling and (watts := room_load(cluster).watts) > cooling.value:
+        yield Finding(
+            "room-cooling",
+            ("facility", "cooling"),
+            f"all devices may draw {_kw(watts)}, all of which becomes heat, but the room removes {_kw(cooling.value)}",
+            f"plan cooling for {_kw(watts)}, or set a power limit on the GPUs",
+        )
+
+
+def ups(cluster: Cluster) -> Iterator[Finding]:
+    spec = cluster.manifest.facility.ups
+    if spec is None:
+        return
+    watts = room_load(cluster).watts
+    apparent = watts / cluster.manifest.facility.power_factor
+    path: ManifestPath = ("facility", "ups")
+    if watts > spec.power.value:
+        yield Finding(
+            "ups-too-small",
+            (*path, "power"),
+            f"all devices may draw {_kw(watts)}, but the UPS supplies {_kw(spec.power.value)}",
+            f"use a UPS of {_kw(watts)} and {apparent / 1000:.1f} kVA",
+        )
+    elif spec.apparent and apparent > spec.apparent:
+        yield Finding(
+            "ups-too-small",
+            (*path, "apparent"),
+            f"all devices may take {apparent / 1000:.1f} kVA ({_kw(watts)}), but the UPS supplies"
+            f" {spec.apparent / 1000:.1f} kVA",
+            f"use a UPS of {apparent / 1000:.1f} kVA, or set facility.power_factor to that of the load",
+        )
+    elif spec.required_minutes and (minutes := run_time_minutes(spec, watts)) and minutes < spec.required_minutes:
+        energy = watts * spec.required_minutes / 60
+        yield Finding(
+            "ups-too-small",
+            (*path, "required_minutes"),
+            f"the UPS carries {_kw(watts)} for {minutes:.1f} minutes, but {spec.required_minutes:g} are required",
+            f"add batteries for {energy / 1000:.1f} kWh, or require fewer minutes",
+        )
+
+
+def _kw(watts: float) -> str:
+    return f"{watts / 1000:.1f} kW"
+
+
+RULES = (rack_checks, room_cooling, ups)
