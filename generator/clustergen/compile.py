@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clustergen import log
 from clustergen.cluster import Cluster, resolve
@@ -11,6 +11,11 @@ from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file
 from clustergen.manifest.source import Source, load
 from clustergen.records import record
 from clustergen.render.tree import Tree
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from clustergen.manifest.model import Manifest
 
 
 @record
@@ -20,6 +25,8 @@ class Compiled:
     source: Source
     cluster: Cluster | None
     diagnostics: tuple[Diagnostic, ...]
+    is_partial: bool = False
+    """Whether mistakes of its shape kept the rules from judging it: once they are corrected, there may be more."""
 
     @property
     def ok(self) -> bool:
@@ -37,7 +44,6 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
 
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
-    from clustergen.rules import check
     from clustergen.rules.slurm_hints import hint_for_key
 
     log.info(__name__, "load %s", path)
@@ -51,15 +57,41 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         more = source.from_validation_error(err, Manifest, hint_for_key)
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
-        return Compiled(source, None, tuple(in_file_order([*diagnostics, *more])))
+        hidden = _hidden_by(err, source)
+        return Compiled(source, None, tuple(in_file_order([*diagnostics, *more, *(hidden or ())])), hidden is None)
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
+    cluster, findings = _judged(manifest)
+    return Compiled(source, cluster, tuple(in_file_order([*diagnostics, *source.diagnose(findings)])))
+
+
+def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:
+    from clustergen.rules import check
+
     log.info(__name__, "resolve cluster %s", manifest.name)
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     log.info(__name__, "check the rules")
     findings += check(cluster)
-    return Compiled(source, cluster, tuple(in_file_order([*diagnostics, *source.diagnose(findings)])))
+    return cluster, findings
+
+
+def _hidden_by(err: ValidationError, source: Source) -> list[Diagnostic] | None:
+    """What the rules find after the mistakes of `err` are put right as was probably meant; None where that is open."""
+    from pydantic import ValidationError
+
+    from clustergen.manifest.bounds import too_many_names
+    from clustergen.manifest.model import Manifest
+    from clustergen.manifest.repair import repaired
+
+    repair = repaired(err, Manifest, source.data or {}, source.text_of)
+    try:
+        manifest = Manifest.model_validate(frozen(repair.data)) if repair is not None else None
+    except ValidationError:
+        return None
+    if repair is None or manifest is None or too_many_names(manifest):
+        return None
+    return source.diagnose(repair.certain(_judged(manifest)[1]))
 
 
 def frozen(data: Any) -> Any:

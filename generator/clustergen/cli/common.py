@@ -68,6 +68,9 @@ def show(
         readable = [one for one in diagnostics if exit_code([one]) != UNREADABLE]
         _complain(compiled, [one for one in diagnostics if exit_code([one]) == UNREADABLE])
         output.findings(_text(readable, _sources(compiled, readable), colour=output.colour(sys.stdout)))
+        for one in compiled:
+            if one.is_partial:
+                output.remark(f"{one.source.name}: more checks run once these errors are corrected.")
     else:
         output.findings(render(diagnostics, form, suppressed=suppressed))
     return exit_code(diagnostics)

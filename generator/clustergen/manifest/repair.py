@@ -1,0 +1,87 @@
+"""A manifest as it was probably meant: what its shape hides from the rules is then reported in the same run."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from clustergen.diagnostics import Finding, ManifestPath, suggest
+from clustergen.diagnostics.model_path import Located, follow, keys_of
+from clustergen.records import record, replace
+
+_MOST_ERRORS = 50
+
+
+@record
+class Repair:
+    """The data after all mistakes were put right, or left out."""
+
+    data: dict[str, Any]
+    renamed: dict[ManifestPath, str]
+    """Path of a key → the key as the file has it."""
+    uncertain: frozenset[ManifestPath]
+    """Sections of which a key was left out: what they lack may be that key."""
+
+    def certain(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings that do not follow from what was left out, with paths as in the file."""
+        for finding in findings:
+            if not any(finding.path[: len(section)] == section for section in self.uncertain):
+                yield replace(finding, path=self._original(finding.path))
+
+    def _original(self, path: ManifestPath) -> ManifestPath:
+        return tuple(self.renamed.get(path[: end + 1], part) for end, part in enumerate(path))
+
+
+def repaired(
+    err: ValidationError, model: type[BaseModel], data: dict[str, Any], text_of: Callable[[ManifestPath], str | None]
+) -> Repair | None:
+    """The data with misspelt keys renamed, other unknown keys left out, and numbers as the text that a field requires.
+
+    None where another mistake leaves open what was meant, or an unknown key of the top level does.
+    """
+    errors = err.errors(include_url=False)
+    if len(errors) > _MOST_ERRORS:
+        return None
+    changed = copy.deepcopy(data)
+    renamed: dict[ManifestPath, str] = {}
+    uncertain: set[ManifestPath] = set()
+    missing: set[ManifestPath] = set()
+    for error in errors:
+        at = follow(model, error["loc"])
+        section = _section(changed, at.path[:-1])
+        if at.branch is not None or section is None:
+            return None
+        if error["type"] == "extra_forbidden":
+            if meant := _meant(at, section):
+                section[meant] = section.pop(at.path[-1])
+                renamed[*at.path[:-1], meant] = str(at.path[-1])
+            elif len(at.path) == 1:
+                return None
+            else:
+                del section[at.path[-1]]
+                uncertain.add(at.path[:-1])
+        elif error["type"] == "missing":
+            missing.add(at.path)
+        elif error["type"] == "string_type" and (text := text_of(at.path)) and type(error["input"]) in (int, float):
+            section[at.path[-1]] = text
+        else:
+            return None
+    return Repair(changed, renamed, frozenset(uncertain)) if missing <= renamed.keys() else None
+
+
+def _meant(at: Located, section: dict[Any, Any]) -> str | None:
+    keys = keys_of(at.owner) if at.owner else []
+    return suggest(str(at.path[-1]), [key for key in keys if key not in section])
+
+
+def _section(data: Any, path: ManifestPath) -> dict[Any, Any] | None:
+    """What stands at a path; None where it is no mapping, or a key above it was renamed."""
+    for part in path:
+        try:
+            data = data[part]
+        except (LookupError, TypeError):
+            return None
+    return data if isinstance(data, dict) else None
