@@ -160,6 +160,16 @@ BROKEN = [
     ("open mpi", "ml-training", "etc/openmpi/openmpi-mca-params.conf", append("btl_nothing = 1"), "btl_nothing"),
     ("nccl", "roce", "etc/nccl.conf", append("NCCL_IB_HAC=mlx5_0"), "NCCL_IB_HAC"),
     ("yaml", "roce", "etc/cloud/cloud.cfg.d/99-clustergen.cfg", append("a: [1"), "while parsing"),
+    (
+        "netbox",
+        "ml-training",
+        "facility/cables.csv",
+        put("compute01,dcim.interface,[^,]+", "compute01,x,p9"),
+        "port p9",
+    ),
+    ("netbox", "ml-training", "facility/cables.csv", put(r"(\n[^\n]+)\n", r"\1\1\n"), "has two cables"),
+    ("netbox", "ml-training", "facility/racks.csv", put("rack1", "rack9"), "no rack rack1"),
+    ("netbox", "ml-training", "facility/devices.csv", put("MQM8700", "MQM8701"), "no device type MQM8701"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gauge"), "2 fields"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gague, x"), "'gague'"),
     ("xml", "roce", "etc/nccl-topo.xml", append("<pci>"), "line"),
@@ -208,7 +218,16 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return parsers
 
 
-WITHOUT_PROGRAMS = {"tree", "ansible-inventory", "ansible-playbook", "ansible-config", "yaml", "dcgm counters", "xml"}
+WITHOUT_PROGRAMS = {
+    "tree",
+    "ansible-inventory",
+    "ansible-playbook",
+    "ansible-config",
+    "yaml",
+    "dcgm counters",
+    "xml",
+    "netbox",
+}
 
 
 @pytest.mark.many

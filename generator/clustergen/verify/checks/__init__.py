@@ -9,6 +9,7 @@ from clustergen.verify.checks import (
     access,
     data,
     fabric,
+    facility,
     host,
     nobody,
     prometheus,
@@ -22,13 +23,14 @@ from clustergen.verify.checks.base import Check, Trial, place_of
 
 CHECKS: tuple[Check, ...] = tuple(
     check
-    for module in (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, data, nobody)
+    for module in (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, facility, data, nobody)
     for check in module.CHECKS
 )
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {
     "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
     "fabric": fabric.CHECKS,
+    "facility": facility.CHECKS,
     "host": host.CHECKS,
     "login": access.CHECKS,
     "monitoring": prometheus.CHECKS,

@@ -84,6 +84,18 @@ CHECKS = (
         "/etc/clustergen/*",
     ),
     _unreadable(
-        "overview", "overview for reviewers", "(documentation)", "For reviewers; no program reads it.", "README.md"
+        "ptm",
+        "cabling for ptmd",
+        "ptmd",
+        "ptmd runs on switches with Cumulus Linux or SONiC.",
+        "facility/topology.dot",
+    ),
+    _unreadable(
+        "overview",
+        "overview for reviewers",
+        "(documentation)",
+        "For reviewers; no program reads it.",
+        "README.md",
+        "facility/README.md",
     ),
 )

@@ -55,6 +55,7 @@ def _description(cable: Cable, where: Mapping[str, str]) -> str:
     parts.append(f"{where[cable.a.device]} to {where[cable.b.device]}")
     if cable.derived_m is not None:
         parts.append(f"{cable.derived_m:g} m by geometry")
-    if cable.medium:
-        parts.append(cable.medium.id)
+    if medium := cable.medium:
+        several = f", {medium.links} links each" if medium.links > 1 else ""
+        parts.append(f"{medium.id}{several}")
     return "; ".join(parts)

@@ -1,0 +1,82 @@
+"""Files about the machine room: tables for NetBox, which is not here, are held against one another."""
+
+from __future__ import annotations
+
+import csv
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.rows import Row
+
+_Type = tuple[str, str]  # manufacturer and model
+
+
+def _table(entries: Sequence[Entry], name: str) -> list[dict[str, str]]:
+    entry = next((entry for entry in entries if entry.path == f"facility/{name}"), None)
+    return list(csv.DictReader(entry.text.splitlines())) if entry else []
+
+
+def _types(entries: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for entry in entries:
+        if entry.path.startswith("facility/device-types/"):
+            document = yaml.safe_load(entry.content)
+            yield entry.path, document if isinstance(document, dict) else {}
+
+
+def _complaints(entries: Sequence[Entry]) -> Iterator[str]:
+    ports: dict[_Type, set[str]] = {}
+    for path, document in _types(entries):
+        missing = {"manufacturer", "model", "slug", "u_height", "is_full_depth"} - document.keys()
+        if missing:
+            yield f"{path}: lacks {', '.join(sorted(missing))}"
+            continue
+        names = {port["name"] for port in document.get("interfaces", ())}
+        ports[document["manufacturer"], document["model"]] = names
+    racks = {row["name"] for row in _table(entries, "racks.csv")}
+    kinds: dict[str, _Type] = {}
+    for row in _table(entries, "devices.csv"):
+        kinds[row["name"]] = (row["manufacturer"], row["device_type"])
+        if kinds[row["name"]] not in ports:
+            yield f"facility/devices.csv: {row['name']}: no device type {row['device_type']}"
+        if row["rack"] and row["rack"] not in racks:
+            yield f"facility/devices.csv: {row['name']}: no rack {row['rack']}"
+    for row in _table(entries, "power-feeds.csv"):
+        if row["rack"] not in racks:
+            yield f"facility/power-feeds.csv: {row['name']}: no rack {row['rack']}"
+    taken: set[tuple[str, str]] = set()
+    for row in _table(entries, "cables.csv"):
+        for end in ((row[f"side_{side}_device"], row[f"side_{side}_name"]) for side in "ab"):
+            if end[0] not in kinds or end[1] not in ports.get(kinds[end[0]], ()):
+                yield f"facility/cables.csv: {end[0]} has no port {end[1]}"
+            elif end in taken:
+                yield f"facility/cables.csv: port {end[1]} of {end[0]} has two cables"
+            taken.add(end)
+
+
+def _ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
+    try:
+        complaints = list(_complaints(entries))
+    except (KeyError, TypeError, ValueError, csv.Error, yaml.YAMLError) as err:
+        complaints = [" ".join(str(err).split())]
+    yield check.judged(entries, complaints, (), f"{platform.python_version()}, PyYAML {yaml.__version__}")
+
+
+CHECKS = (
+    Check(
+        "netbox",
+        "machine room: tables for NetBox",
+        "Python's csv",
+        "Every device has a device type, every rack exists, every cable ends in a port of its device that no other"
+        " cable has. NetBox is not run: what it imports was compared with its forms and its library's schema by hand.",
+        paths(
+            *("facility/cables.csv", "facility/devices.csv", "facility/racks.csv", "facility/power-feeds.csv"),
+            "facility/device-types/*.yaml",
+        ),
+        _ask,
+    ),
+)
