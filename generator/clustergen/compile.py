@@ -36,7 +36,7 @@ class Compiled:
 
 
 def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> Compiled:
-    """All that is wrong with a manifest, in file order. Never raises for what stands in the file.
+    """All that is wrong with a manifest, in file order. Never raises for the contents of the file.
 
     `name` is what diagnostics call the file, by default the path as given; `raw` is the text where no file has it.
     """

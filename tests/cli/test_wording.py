@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
@@ -45,3 +49,49 @@ def test_an_unknown_code_tells_how_to_find_one() -> None:
     near = run("explain", "node-typ-unknown").exception
     assert isinstance(near, ClustergenError)
     assert near.hint == "did you mean 'node-type-unknown'?"
+
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT_OUT = (
+    *(
+        "live on",
+        "its kin",
+        "their kin",
+        "is told",
+        "are told",
+        "stands here",
+        "what stands",
+        "put right",
+        "hang on no",
+    ),
+    *("by its like", "nobody tells", "no word of", "somebody computes", "as wanted", "wants lfs", "come or go"),
+    *(
+        "comes or goes",
+        "came or went",
+        "a slip of the",
+        "for people.",
+        "who reads it.",
+        "takes away",
+        "a word of which",
+    ),
+)
+"""Translated idiom that readers did not understand."""
+PHRASES = re.compile(rf"\b({'|'.join(map(re.escape, KEPT_OUT))})(?!\w)", re.IGNORECASE)
+TEXTS = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "templates/**/*.j2", "playbooks/**/argument_specs.yml")
+
+
+@pytest.mark.parametrize("pattern", TEXTS)
+def test_guides_and_templates_are_in_plain_english(pattern: str) -> None:
+    paths = sorted(ROOT.glob(pattern))
+    assert paths
+    matches = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in paths
+        for match in PHRASES.finditer(" ".join(path.read_text(encoding="utf-8").split()))
+    ]
+    assert not matches, "\n".join(matches)
+
+
+def test_help_is_in_plain_english() -> None:
+    for verb in group.list_commands(None):  # type: ignore[arg-type, attr-defined]
+        assert PHRASES.findall(" ".join(run(verb, "--help").output.split())) == [], verb

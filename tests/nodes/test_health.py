@@ -25,7 +25,7 @@ def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(
         lab.out("slurm-head", "scontrol update nodename=compute01 state=drain reason='new fans'")
         lab.out("compute01", GONE)
         lab.out("compute03", GONE)
-        node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs answer \(10-gpu-count\); GPU 7")
+        node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs respond \(10-gpu-count\); GPU 7")
         # A job that runs there would have ended in peace; a new one goes elsewhere.
         job = lab.submit("bob", "true", "--gpus=8")
         said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED")

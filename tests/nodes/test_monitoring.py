@@ -93,7 +93,7 @@ def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> N
         found = until(lab, "/api/v2/alerts", down, 9093)
         alert = next(one for one in found if one["labels"]["alertname"] == "NodeDown")
         assert alert["labels"]["severity"] == "critical"
-        assert alert["annotations"]["summary"] == "compute03 does not answer"
+        assert alert["annotations"]["summary"] == "compute03 does not respond"
         assert {one["name"] for one in alert["receivers"]} == {"operators"}
     finally:
         lab.engine("start", "{compute03}")

@@ -187,10 +187,10 @@ def test_what_cannot_be_set_is_said(tmp_path: Path) -> None:
     only_one = LINKS.replace(" ibp64s0", "")
     done = in_sandbox(tree, "c3", tmp_path, f"{only_one} {SCRIPT}; echo status $?")
     assert "status 1" in done.stdout
-    assert "ERROR: rail 1: there is no interface ibp64s0, nor one of the RDMA device mlx5_1" in done.stdout
+    assert "ERROR: rail 1: interface ibp64s0 does not exist, and RDMA device mlx5_1 has none" in done.stdout
     assert "rail 0: ibp24s0 has 10.1.0.13" in done.stdout, "the other rail is set up"
     nobody = in_sandbox(tree, "c3", tmp_path, f"{LINKS} hostname stranger; {SCRIPT}; echo status $?")
-    assert "nobody knows an address of stranger-r0" in nobody.stdout
+    assert "stranger-r0 does not resolve to an address" in nobody.stdout
     assert "status 1" in nobody.stdout
 
 

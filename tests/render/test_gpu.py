@@ -131,10 +131,10 @@ def test_settings_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gpus", "machine", "reason"),
     [
-        ({"power_limit": "500W"}, {"refuses": "power"}, "refuses a power limit of 500 W"),
-        ({"power_limit": "500W"}, {"refuses": "silent"}, "another power limit than 500 W"),
-        ({"power_limit": "500W"}, {"count": 7}, "7 GPUs answer, 8 are fitted"),
-        ({"graphics_clock": 1000}, {}, "1000 MHz is no clock of these GPUs"),
+        ({"power_limit": "500W"}, {"refuses": "power"}, "rejects a power limit of 500 W"),
+        ({"power_limit": "500W"}, {"refuses": "silent"}, "power limit of a GPU is not 500 W"),
+        ({"power_limit": "500W"}, {"count": 7}, "7 GPUs respond, 8 are installed"),
+        ({"graphics_clock": 1000}, {}, "1000 MHz is not a clock of these GPUs"),
     ],
 )
 def test_settings_that_do_not_hold_are_told(

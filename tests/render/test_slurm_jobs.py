@@ -105,7 +105,7 @@ def test_a_gpu_that_does_not_answer_drains_the_node_before_the_job_starts(slurm:
     done = run(slurm, tmp_path, script)
     assert "started" not in done.stdout
     assert done.stdout.splitlines()[-1] in ("drained Prolog error", "draining Prolog error")
-    assert "job 1: 30-gpu failed (1): GPU 1 does not answer" in done.files["journal"].splitlines()
+    assert "job 1: 30-gpu failed (1): GPU 1 does not respond" in done.files["journal"].splitlines()
 
 
 def test_the_health_check_drains_a_node_and_takes_it_back(slurm: SlurmInstall, tmp_path: Path) -> None:
@@ -115,5 +115,5 @@ env -i SLURMD_NODENAME=titan /etc/slurm/health; state idle
 scontrol update nodename=titan state=drain reason='new fan'
 rm /run/clustergen-health; env -i SLURMD_NODENAME=titan /etc/slurm/health; state drained"""
     done = run(slurm, tmp_path, script, gpus="0")
-    reasons = ["drained clustergen: 1 of 4 GPUs answer (10-gpu-count)", "idle none", "drained new fan"]
+    reasons = ["drained clustergen: 1 of 4 GPUs respond (10-gpu-count)", "idle none", "drained new fan"]
     assert done.stdout.splitlines()[-3:] == reasons

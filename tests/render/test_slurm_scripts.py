@@ -173,7 +173,7 @@ def test_a_job_without_gpus_starts(tmp_path: Path, root: Path) -> None:
 def test_a_gpu_of_the_job_that_does_not_answer_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
     done = node(tmp_path, root).run(PROLOG, says={"gpus": "0, GPU-0\n"}, SLURM_JOB_GPUS="0,5")
     assert done.code == 1
-    assert "job 77: 30-gpu failed (1): GPU 5 does not answer" in done.files["journal"]
+    assert "job 77: 30-gpu failed (1): GPU 5 does not respond" in done.files["journal"]
 
 
 @pytest.mark.real
@@ -395,8 +395,8 @@ def test_a_healthy_node_is_left_alone_and_asks_the_controller_once(tmp_path: Pat
 @pytest.mark.parametrize(
     ("says", "reason"),
     [
-        ({"gpus": "0, GPU-0\n"}, "clustergen: 1 of 8 GPUs answer (10-gpu-count)"),
-        ({"gpus": "Unable to determine the device handle\n"}, "clustergen: 0 of 8 GPUs answer (10-gpu-count)"),
+        ({"gpus": "0, GPU-0\n"}, "clustergen: 1 of 8 GPUs respond (10-gpu-count)"),
+        ({"gpus": "Unable to determine the device handle\n"}, "clustergen: 0 of 8 GPUs respond (10-gpu-count)"),
         ({"ecc": "3, 1\n", "recovery": OLD_DRIVER}, "GPU 3 has 1 uncorrected memory errors"),
         ({"recovery": "0, None\n3, Drain and Reset\n"}, "GPU 3 needs Drain and Reset"),
         ({"remapped": "00000000:1B:00.0, 1, 0\n"}, "GPU 00000000:1B:00.0 could not remap a memory row"),
@@ -446,7 +446,7 @@ chmod 755 60-site"""
 @pytest.mark.real
 def test_a_node_that_we_drained_comes_back(tmp_path: Path, root: Path) -> None:
     done = healthy(tmp_path, root).run(
-        HEALTH, says={"node": DRAINED.format("clustergen: 7 of 8 GPUs answer (10-gpu-count)")}
+        HEALTH, says={"node": DRAINED.format("clustergen: 7 of 8 GPUs respond (10-gpu-count)")}
     )
     assert done.files["updates"] == "update|NodeName=c1|State=RESUME|"
 
@@ -460,7 +460,7 @@ def test_an_operators_drain_is_left_alone(says: dict[str, str], tmp_path: Path, 
 
 @pytest.mark.real
 def test_the_same_reason_is_not_told_again(tmp_path: Path, root: Path) -> None:
-    reason = "clustergen: 1 of 8 GPUs answer (10-gpu-count)"
+    reason = "clustergen: 1 of 8 GPUs respond (10-gpu-count)"
     says = {"node": DRAINED.format(reason), "gpus": "0, GPU-0\n"}
     assert "updates" not in healthy(tmp_path, root).run(HEALTH, says=says).files
 
@@ -477,11 +477,11 @@ def test_watches_of_dcgm_are_set_where_it_has_none(tmp_path: Path, root: Path) -
     [
         ("mount -t tmpfs tmpfs /home", ""),
         ("", "/home is not mounted"),
-        ("mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexit 1\\n' >/usr/bin/stat", "/home gives an error"),
+        ("mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexit 1\\n' >/usr/bin/stat", "/home returns an error"),
         (
             "mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexec sleep 50\\n' >/usr/bin/stat; "
             "sed -i s/1..100/1..3/ /etc/slurm/*.d/*-mount-home",
-            "/home does not answer",
+            "/home does not respond",
         ),
     ],
 )

@@ -649,7 +649,7 @@ def test_the_pool_is_made_of_the_disks_in_order(tmp_path: Path) -> None:
     ("zpool", "reason"),
     [
         ("[[ $1 == import ]] && echo '   pool: tank'", "not imported"),
-        ("exit 1", "no block device"),
+        ("exit 1", "not a block device"),
     ],
 )
 def test_the_pool_is_refused(tmp_path: Path, zpool: str, reason: str) -> None:

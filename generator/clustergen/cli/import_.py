@@ -1,4 +1,4 @@
-"""`clustergen import PATH -o manifest.yaml`: a manifest out of a hand-written slurm.conf and its kin."""
+"""`clustergen import PATH -o manifest.yaml`: create a manifest from an existing slurm.conf and related files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects and plans in words: what a kind of effect does, and the one line that tells of the worst."""
+"""Texts of effects and plans: what a kind of effect does, and the verdict, which names the worst effect."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def slurm_changes(
     *,
     old_release: SlurmRelease | None = None,
 ) -> tuple[Change, ...]:
-    """What differs in meaning, the worst first. Never raises for what stands in the files.
+    """What differs in meaning, the worst first. Never raises for the contents of the files.
 
     `old` and `new`: path on the node (`/etc/slurm/slurm.conf`) → text, of one host; a file that is not there is not in
     the mapping. `release` is that of the new files, and of the old ones too where `old_release` is not given.

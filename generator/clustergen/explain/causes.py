@@ -14,7 +14,7 @@ class Cause:
     """A field of the manifest that a line depends on, and a trial that showed it.
 
     `place` is None for a field that the manifest leaves out. `tried` is what was put in its place; `becomes` is then
-    the line, None where it is gone or no one line stands in its place. `valid`: the manifest of that trial is valid.
+    the line, None if it is gone or no single line replaces it. `valid`: the manifest of that trial is valid.
     """
 
     path: str

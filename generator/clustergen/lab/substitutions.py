@@ -1,4 +1,4 @@
-"""What a container cannot be, and what stands in its place. This list is all that is not real in a lab."""
+"""Substitutions of a lab: what a container cannot provide, and its replacement. Everything else in a lab is real."""
 
 from __future__ import annotations
 

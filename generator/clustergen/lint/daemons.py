@@ -50,7 +50,7 @@ def controllers(site: Site) -> Iterator[LintFinding]:
 
 
 def old_names(site: Site) -> Iterator[LintFinding]:
-    """What ControlMachine and its kin need of one another, or are for nothing."""
+    """What ControlMachine and related keys require of each other, and which of them have no effect."""
     old = {key: site.setting(key) for key in _OLD_HOSTS}
     if site.setting("SlurmctldHost") is not None:
         for key, setting in old.items():
@@ -73,7 +73,7 @@ def old_names(site: Site) -> Iterator[LintFinding]:
 
 
 def old_hosts(site: Site) -> Iterator[LintFinding]:
-    """ControlMachine and its kin, which SlurmctldHost says in one line for each controller."""
+    """ControlMachine and related keys, which one SlurmctldHost line per controller replaces."""
     if site.slurm is None or site.slurm.settings("SlurmctldHost"):
         return
     for name, address in (_OLD_HOSTS[:2], _OLD_HOSTS[2:]):

@@ -115,7 +115,7 @@ class Folder:
 
 
 def open_folder(path: Path, tables_of: TablesOf, *, main: str = "slurm.conf", beside_includer: bool = False) -> Folder:
-    """The folder of a slurm.conf and its kin. `main`: what slurm.conf is called there.
+    """The directory of a slurm.conf and related files. `main`: what slurm.conf is called there.
 
     `beside_includer`: before Slurm 23.02 Include was relative to the including file. Nothing is read yet.
     """

@@ -82,7 +82,7 @@ def read_config(
     *,
     timeout: float = 120,
 ) -> SlurmReport:
-    """Asks one Slurm about `conf_dir`: a folder of slurm.conf and its kin, or a root laid out as on the controller.
+    """Runs one Slurm on `conf_dir`: a directory with slurm.conf and related files, or a root as on the controller.
 
     `nodes_for_gres` are names of nodes with GRES, best one of each kind; more than a few take long.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.

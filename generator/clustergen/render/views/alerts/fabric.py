@@ -56,7 +56,7 @@ def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) 
         f") < {count}",
         "5m", "critical",
         f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
-        "A NIC fell off the bus or its driver did not load.",
+        "A NIC is no longer on the bus, or its driver did not load.",
         "Drain the node; lspci and dmesg | grep mlx5 show what is left. A cold reset, then reseat the NIC.",
         labels,
     )  # fmt: skip
@@ -66,7 +66,7 @@ def _down(expr: str, labels: Labels) -> Alert:
     return Alert(
         "FabricPortDown", expr, "3m", "critical",
         f"{_WHERE} has no link",
-        "Jobs of several nodes hang or fail here, or run on fewer rails.",
+        "Multi-node jobs on this node hang or fail, or use fewer rails.",
         "Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
         " follows it.",
         labels,
@@ -77,8 +77,8 @@ def _slow(expr: str, expected: int, labels: Labels) -> Alert:
     return Alert(
         "FabricPortSlow", expr, "5m", "warning",
         f"{_WHERE} runs below {expected} Gb/s",
-        "The link trained at a lower speed or width; every collective runs at its pace.",
-        "Reseat or replace the cable; look at both ends with mlxlink.",
+        "The link trained at a lower speed or width; it limits every collective.",
+        "Reseat or replace the cable; check both ends with mlxlink.",
         labels,
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             f"increase(node_infiniband_port_errors_received_total[{minutes}]) > 10",
             "10m", "warning",
             f"{_WHERE} receives damaged packets",
-            "Bits get lost on this cable and packets are sent again.",
+            "This cable causes bit errors, and packets are retransmitted.",
             "Clean or replace the cable; on InfiniBand, ibqueryerrors shows both ends.",
         ),
     ]  # fmt: skip
@@ -124,13 +124,13 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "FabricPortSymbolErrors", f"increase(node_infiniband_symbol_error_total[{hour}]) > 10", "0s", "warning",
         f"{_WHERE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
-        "Error correction no longer repairs all that the cable damages; packet errors follow.",
+        "Error correction no longer repairs all errors of the cable; packet errors follow.",
         "mlxlink -c shows the effective and symbol bit error rates. Clean or replace the cable or transceiver.",
     )  # fmt: skip
     yield Alert(
         "FabricPortDiscards",
         f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
-        f"{_WHERE} discards packets that it should send",
-        "Packets wait too long for credits, or their destination is gone: congestion, or a node that hangs.",
+        f"{_WHERE} discards packets that it should transmit",
+        "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
         "ibqueryerrors shows where on the path credits are lacking; look for a slow or dead receiver.",
     )  # fmt: skip

@@ -96,7 +96,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "GpuDoubleBitErrors", f"increase(gpu:ecc_dbe:max[{window(cluster, 10)}]) > 0", "0s", "critical",
         f"{WHERE} had uncorrectable memory errors",
-        "Memory returned wrong data that ECC could not repair; the job that used it was ended.",
+        "Memory returned wrong data that ECC could not correct; the job that used it was killed.",
         "Drain the node and reset the GPU (nvidia-smi -r). Run dcgmi diag -r 3 before it goes back; replace it"
         " when errors return.",
     )  # fmt: skip
@@ -105,7 +105,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
         f"max without (hpc_job) (DCGM_FI_DEV_ROW_REMAP_FAILURE) > 0 < {BLANK_COUNT}",
         "0s", "critical",
         f"{WHERE} ran out of spare memory rows",
-        "A row of memory went bad and could not be remapped.",
+        "A memory row failed and could not be remapped.",
         "Drain the node and have the GPU replaced: this is the vendor's criterion.",
     )  # fmt: skip
     yield Alert(
@@ -124,9 +124,9 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
     minutes = window(cluster, 5)
     yield Alert(
         "GpuThermalThrottling", f"rate(gpu:thermal_violation_ns:max[{minutes}]) / 1e9 > {share:g}", "10m", "warning",
-        f"{WHERE} is slowed down by heat",
-        f"More than {percent} % of the time its clocks are held down; a job of many nodes runs at this GPU's pace.",
-        "Check fans, filters and the temperature of the air that goes in; compare with its neighbours.",
+        f"{WHERE} is throttled by heat",
+        f"More than {percent} % of the time its clocks are reduced; it limits multi-node jobs.",
+        "Check fans, filters and the inlet temperature; compare with neighbouring nodes.",
     )  # fmt: skip
     by_limit: dict[int, list[str]] = {}
     for kind in dcgm_types(cluster).values():
@@ -140,7 +140,7 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
             f"and on (instance, gpu)\n"
             f"max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE{which}) < {limit * 8 // 10}",
             "10m", "warning",
-            f"{WHERE} is held back by power although it draws little",
+            f"{WHERE} is throttled by power although its draw is low",
             f"Throttling at the limit of {limit} W is normal under full load. Below four fifths of it, power does"
             " not reach the GPU.",
             "Check the node's power supplies and cables (ipmitool sel list), the rack's power cap and nvidia-smi"
@@ -154,7 +154,7 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
         f"floor((max without (hpc_job) ({reasons}) < {BLANK_COUNT}) / {_POWER_BRAKE}) % 2 == 1",
         "1m", "critical",
         f"{WHERE}: the node pulls its power brake",
-        "The mainboard tells the GPU to slow down, most often since a power supply is lost or overloaded.",
+        "The mainboard throttles the GPU, usually because a power supply failed or is overloaded.",
         "Look at the node's power supplies (ipmitool sdr type 'Power Supply') and at the rack's feeds.",
     )  # fmt: skip
 
@@ -168,7 +168,7 @@ def _links(cluster: Cluster) -> Iterator[Alert]:
     minutes = window(cluster, 5)
     yield Alert(
         "GpuPcieReplays", f"rate(gpu:pcie_replay:max[{minutes}]) > 0.1", "10m", "warning",
-        f"{WHERE} repeats PCIe transfers",
-        "Packets between CPU and GPU arrive damaged and are sent again.",
+        f"{WHERE} retransmits PCIe packets",
+        "Packets between CPU and GPU arrive damaged and are retransmitted.",
         "Reseat the GPU, its riser and its cables; look for AER lines in dmesg.",
     )  # fmt: skip

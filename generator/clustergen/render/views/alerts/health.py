@@ -97,7 +97,7 @@ def _recovery() -> Iterator[Alert]:
         f"{WHERE} requires recovery action {{{{ $value }}}}",
         "The driver recommends a reset or a reboot. 1: reset the GPU; 2: reboot the node; 4: drain, then reset;"
         " 6: reset the bus; 7: reboot the system.",
-        "Drain the node, stop nvidia-dcgm and do what the action says. It returns to 0 when the GPU has recovered.",
+        "Drain the node, stop nvidia-dcgm and carry out the action. It returns to 0 when the GPU has recovered.",
     )  # fmt: skip
     yield Alert(
         "GpuRecoveryAdvised",
@@ -126,7 +126,7 @@ def _incidents(cluster: Cluster) -> Iterator[Alert]:
             ),
             (
                 "GpuHealthWarning", "warning", "15m",
-                "DCGM reports {{ $labels.health_error_code }}. Jobs can go on.",
+                "DCGM reports {{ $labels.health_error_code }}. Jobs can continue.",
                 "On the node, dcgmi health -g 0 -c shows the message; plan what it recommends.",
             ),
         ):  # fmt: skip

@@ -19,12 +19,12 @@ _MARGIN_VALUE = (
 _TEXTS: dict[str, tuple[str, Severity, str, str]] = {
     "GpuHot": (
         "5m", "warning",
-        "The GPU nears the temperature at which it slows down.",
+        "The GPU approaches the temperature at which it throttles.",
         "Look at its neighbours: one hot GPU is a heat sink or fan, a hot node is air flow, a hot rack is the room.",
     ),
     "GpuVeryHot": (
         "1m", "critical",
-        "The GPU is at its limit: it slows down, and shuts itself off when it gets hotter.",
+        "The GPU is at its limit: it throttles, and shuts down if it gets hotter.",
         "Drain the node and check fans, filters, coolant and the room before it returns to service.",
     ),
 }  # fmt: skip

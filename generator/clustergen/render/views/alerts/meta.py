@@ -12,7 +12,7 @@ def topic(cluster: Cluster) -> Topic:
         Alert(
             "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
             "Prometheus runs on an old configuration",
-            "It refused its configuration at the last reload.",
+            "It rejected its configuration at the last reload.",
             "promtool check config on the monitoring node; then systemctl reload prometheus.",
         ),
         Alert(
@@ -27,7 +27,7 @@ def topic(cluster: Cluster) -> Topic:
             "PrometheusRulesSlow",
             "prometheus_rule_group_last_duration_seconds > prometheus_rule_group_interval_seconds", "15m", "warning",
             "Rules of {{ $labels.rule_group }} take longer than their interval",
-            "Alerts come late, or not at all.",
+            "Alerts are late or missing.",
             "Raise monitoring.scrape_interval in the manifest, or give Prometheus more cores.",
         ),
         Alert(
@@ -36,12 +36,12 @@ def topic(cluster: Cluster) -> Topic:
             f" or increase(prometheus_tsdb_wal_corruptions_total[{minutes}]) > 0",
             "0s", "warning",
             "Prometheus cannot write its samples",
-            "Most often its disk is full.",
+            "Usually its disk is full.",
             "Free space, or lower monitoring.retention; its log names the block.",
         ),
         Alert(
             "TargetDown", 'up{job!~"node|dcgm|slurm-.*"} == 0', "5m", "warning",
-            "{{ $labels.job }} on {{ $labels.instance }} does not answer",
+            "{{ $labels.job }} on {{ $labels.instance }} does not respond",
             "Prometheus reads no metrics from it.",
             "The page /targets of Prometheus shows the error.",
         ),
@@ -59,14 +59,14 @@ def topic(cluster: Cluster) -> Topic:
                 f"increase(prometheus_notifications_errors_total[{minutes}]) > 0"
                 " or prometheus_notifications_alertmanagers_discovered < 1",
                 "10m", "critical",
-                "Prometheus does not reach Alertmanager",
-                "Alerts fire and nobody hears of them.",
+                "Prometheus cannot reach Alertmanager",
+                "Alerts fire but are not sent.",
                 "systemctl status of Alertmanager on the monitoring node.",
             ),
             Alert(
                 "AlertmanagerConfigFailed", "alertmanager_config_last_reload_successful == 0", "5m", "warning",
                 "Alertmanager runs on an old configuration",
-                "It refused its configuration at the last reload.",
+                "It rejected its configuration at the last reload.",
                 "amtool check-config on the monitoring node; a file with a secret may be missing.",
             ),
             Alert(
@@ -74,8 +74,8 @@ def topic(cluster: Cluster) -> Topic:
                 f"increase(alertmanager_notifications_failed_total[{minutes}]) > 0",
                 "10m", "critical",
                 "Alertmanager cannot send by {{ $labels.integration }}",
-                "Alerts fire and do not arrive.",
-                "Its log shows what the mail server or webhook said.",
+                "Alerts fire but are not delivered.",
+                "Its log shows the answer of the mail server or webhook.",
             ),
         ]  # fmt: skip
     return Topic("meta", "The monitoring itself.", (), tuple(alerts))

@@ -18,9 +18,9 @@ def topic(cluster: Cluster) -> Topic | None:
     alerts = (
         Alert(
             "NodeDown", 'up{job="node"} == 0', f"{limits.node_down}s", "critical",
-            f"{_WHERE} does not answer",
-            "The node is off, cut off, or too busy to answer. Its other alerts are held back while this one lasts.",
-            "Try ssh, then the BMC: power state, event log, console. Slurm marks the node down by itself.",
+            f"{_WHERE} does not respond",
+            "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
+            "Try ssh, then the BMC: power state, event log, console. Slurm sets the node DOWN by itself.",
         ),
         Alert(
             "NodeFilesystemFull",
@@ -36,14 +36,14 @@ def topic(cluster: Cluster) -> Topic | None:
             f"100 * node_filesystem_files_free{local} / (node_filesystem_files{local} > 0) < {limits.disk_free}",
             "10m", "warning",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes free",
-            "No new files can be made although there is room.",
-            "Look for folders with very many small files; conda environments and pip caches are the usual ones.",
+            "No new files can be created although there is space.",
+            "Look for directories with very many small files; conda environments and pip caches are the usual ones.",
         ),
         Alert(
             "NodeFilesystemReadOnly",
             'node_filesystem_readonly{fstype=~"ext4|xfs|btrfs|zfs",mountpoint!~"/(boot|snap)(/.*)?"} == 1',
             "5m", "critical",
-            f"{{{{ $labels.mountpoint }}}} of {_WHERE} turned read-only",
+            f"{{{{ $labels.mountpoint }}}} of {_WHERE} is now read-only",
             "The kernel found damage or lost the disk.",
             "Drain the node. dmesg names the device; check it with smartctl or nvme smart-log before any repair.",
         ),
@@ -68,7 +68,7 @@ def topic(cluster: Cluster) -> Topic | None:
         Alert(
             "NodeClockWrong", "abs(node_timex_offset_seconds) > 0.5", "5m", "warning",
             f"The clock of {_WHERE} is off by {{{{ $value | printf \"%.1f\" }}}} s",
-            "It is far off what its time source says.",
+            "It differs too much from its time source.",
             "chronyc makestep sets it at once; find out why it drifted.",
         ),
         Alert(

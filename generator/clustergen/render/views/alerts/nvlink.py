@@ -63,8 +63,8 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
     for name, severity, wait, summary, meaning, runbook in (
         (
             "GpuNvlinkErrors", "warning", "10m",
-            f"{WHERE} repeats or loses NVLink packets",
-            "A link has errors again and again, which costs bandwidth.",
+            f"{WHERE} retransmits or loses NVLink packets",
+            "A link has repeated errors, which cost bandwidth.",
             "nvidia-smi nvlink -e shows the link. Clean or reseat bridges; run dcgmi diag -r 3 when the node is idle.",
         ),
         (
@@ -78,7 +78,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
             "GpuNvlinkLost", "critical", "0s",
             f"{WHERE} lost an NVLink",
             "A link could not recover and is down. Jobs that use it fail.",
-            "Drain the node and reset its GPUs; when the link is lost again, have the GPU, board or tray replaced.",
+            "Drain the node and reset its GPUs; if the link fails again, have the GPU, board or tray replaced.",
         ),
     ):  # fmt: skip
         if name in terms:
@@ -89,6 +89,6 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         yield Alert(
             "GpuNvlinkBitErrors", f"{rate} % 256 < {_BER_EXPONENT}", "15m", "warning",
             f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",
-            "So many bits are wrong after error correction that packets are sent again all the time.",
+            "Errors remain after error correction, so that packets are retransmitted continuously.",
             "nvidia-smi nvlink shows the link. Reset the GPUs when the node is free; reseat the tray or its cables.",
         )  # fmt: skip

@@ -25,14 +25,14 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         f"or increase(clustergen_roce_packet_sequence_errors_total[{minutes}]) > 100",
         "10m", "warning",
         f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
-        "The fabric loses packets although it is meant to be lossless; RDMA sends whole messages again, and collectives"
+        "The fabric loses packets although it should be lossless; RDMA retransmits whole messages, and collectives"
         " slow down or hang.",
         "Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for the same"
         " priority on every hop: clustergen-roce-qos on the node, the switch configuration beyond.",
     )  # fmt: skip
     yield Alert(
         "RoceAckTimeouts", f"increase(clustergen_roce_ack_timeouts_total[{minutes}]) > 10", "10m", "warning",
-        f"{_WHERE} waits for acknowledgements in vain",
+        f"{_WHERE} misses acknowledgements",
         "Packets or their acknowledgements are lost; after NCCL_IB_RETRY_CNT of them in a row, a job fails.",
         "Look for a port that is down or flaps on the path, and for the node that does not answer.",
     )  # fmt: skip
@@ -44,7 +44,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         ),
         (
             "sent",
-            "The node cannot take what arrives and holds the switch back, and with it other nodes: a slow receiver.",
+            "The node is a slow receiver: it pauses the switch and thereby other nodes.",
             "Check the PCIe width and speed of the NIC (lspci -vv), ACS, IOMMU and the host's memory; drain the node"
             " when it lasts.",
         ),
@@ -61,7 +61,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         "RoceCongested",
         f"rate(clustergen_roce_cnp_handled_total[{minutes}]) > 1000", "30m", "warning",
         f"{_WHERE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
-        "Switches mark its packets all the time, so that its NIC sends more slowly. A burst is how congestion control"
+        "Switches mark its packets continuously, so that its NIC sends more slowly. A burst is how congestion control"
         " works; half an hour of it is an overloaded path.",
         "Look at the load of the uplinks and at the placement of jobs; compare the ECN thresholds of the switches.",
     )  # fmt: skip

@@ -29,7 +29,7 @@ def topic(cluster: Cluster) -> Topic | None:
         silent: tuple[Alert, ...] = (Alert(
             "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
             "slurmctld does not answer",
-            "No jobs start and no commands work; running jobs go on.",
+            "No jobs start and no commands work; running jobs continue.",
             "On the controller: systemctl status slurmctld, then its log. A full StateSaveLocation and DNS are"
             " usual causes.",
         ),)  # fmt: skip
@@ -38,12 +38,12 @@ def topic(cluster: Cluster) -> Topic | None:
             "SlurmctldUnreachable",
             f'time() - max(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}) > 300',
             "0s", "critical",
-            "No word of slurmctld for {{ $value | humanizeDuration }}",
-            "scontrol has not answered on any controller. No jobs start and no commands work; running jobs go on.",
+            "No metrics from slurmctld for {{ $value | humanizeDuration }}",
+            "scontrol has not answered on any controller. No jobs start and no commands work; running jobs continue.",
             "On the controller: systemctl status slurmctld clustergen-slurm-metrics, then slurmctld's log.",
         ), Alert(
             "SlurmMetricsMissing", f'absent(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}})', "15m", "warning",
-            "Nobody tells of Slurm's state",
+            "No metrics of Slurm's state",
             "Without the file that a timer on the controllers writes, no other alert on Slurm fires.",
             "On a controller: systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics.",
         ))  # fmt: skip
@@ -51,26 +51,26 @@ def topic(cluster: Cluster) -> Topic | None:
         *silent,
         Alert(
             "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
-            "{{ $value }} nodes are down for Slurm",
+            "{{ $value }} nodes are DOWN in Slurm",
             "slurmd on them does not answer or registered something that does not fit slurm.conf.",
             "sinfo -R lists them with reasons; after the repair: scontrol update nodename=NODE state=resume.",
         ),
         Alert(
             "SlurmManyNodesDown", "max(slurm_nodes_down) / max(slurm_nodes) > 0.1", "5m", "critical",
-            "{{ $value | humanizePercentage }} of the nodes are down for Slurm",
-            "So many at once are seldom nodes: look for what they share.",
+            "{{ $value | humanizePercentage }} of the nodes are DOWN in Slurm",
+            "If many nodes fail at once, the cause is usually something that they share.",
             "Switch, rack power, a file system that hangs, munge keys, clocks: compare the nodes in sinfo -R.",
         ),
         Alert(
             "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
-            "{{ $value }} nodes are drained for hours",
-            "Somebody or the health check took them out, and nobody brought them back.",
+            "{{ $value }} nodes have been drained for hours",
+            "An administrator or the health check drained them, and they were not resumed.",
             "sinfo -R shows who, when and why.",
         ),
         Alert(
             "SlurmNodesInvalid", "max(slurm_nodes_invalid_reg) > 0", "5m", "warning",
-            "{{ $value }} nodes registered with less than slurm.conf says",
-            "Memory, cores or GPUs are missing there; Slurm keeps such nodes out of use.",
+            "{{ $value }} nodes registered with less than slurm.conf states",
+            "Memory, cores or GPUs are missing; Slurm does not use such nodes.",
             "slurmd -C and slurmd -G on the node against its lines in slurm.conf and gres.conf.",
         ),
         Alert(

@@ -21,7 +21,7 @@ def topic(cluster: Cluster) -> Topic | None:
             Alert(
                 "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",
                 "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
-                "The pool lost a disk or more; one more may lose the data.",
+                "The pool lost one or more disks; another failure can lose data.",
                 "zpool status names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
@@ -49,9 +49,9 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
     )  # fmt: skip
     yield Alert(
         "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
-        f"{entry.mount} does not answer on {{{{ $labels.instance }}}}",
-        "Processes that touch it wait without end, slurmd's prolog among them.",
-        "When many nodes say so, it is the server or the network; for one node, look at dmesg and drain it.",
+        f"{entry.mount} does not respond on {{{{ $labels.instance }}}}",
+        "Processes that access it hang, including Slurm's prolog.",
+        "On many nodes, the cause is the server or the network; on one node, check dmesg and drain it.",
         labels,
     )  # fmt: skip
     if not file_system(entry.type).is_shared:

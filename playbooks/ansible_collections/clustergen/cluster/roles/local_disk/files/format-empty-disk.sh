@@ -18,23 +18,23 @@ case $device in
   *) path=$device ;;
 esac
 if [ "$path" != "$device" ]; then
-  [ -e "$path" ] || refuse "no disk of this host has $device: name the device by its path, or format it by hand with that label"
+  [ -e "$path" ] || refuse "no disk of this host has $device: name the device by its path, or format it with that label yourself"
 fi
-[ -b "$path" ] || refuse "$device is no block device of this host"
+[ -b "$path" ] || refuse "$device is not a block device of this host"
 found=$(blkid -p -o value -s TYPE "$path" 2>/dev/null || true)
 if [ "$found" = "$kind" ]; then
   echo there
   exit 0
 fi
 traces=$(wipefs --no-act --noheadings "$path") || refuse "$device cannot be read"
-[ -z "$traces" ] || refuse "$device is not empty and not $kind: $(echo "$traces" | tr -s ' \n' ' '); it is left alone"
-[ "$(lsblk --noheadings --raw --output NAME "$path" | wc -l)" -eq 1 ] || refuse "$device has partitions or is part of something; it is left alone"
+[ -z "$traces" ] || refuse "$device is not empty and not $kind: $(echo "$traces" | tr -s ' \n' ' '); it was not changed"
+[ "$(lsblk --noheadings --raw --output NAME "$path" | wc -l)" -eq 1 ] || refuse "$device has partitions or is in use; it was not changed"
 [ -z "$(lsblk --noheadings --raw --output MOUNTPOINT "$path" | tr -d '[:space:]')" ] || refuse "$device is in use"
 [ "$path" = "$device" ] || refuse "$device is not empty and not $kind"
 [ "$may" = yes ] || refuse "$device is empty; local_disk_format is off"
 case $kind in
   xfs) mkfs.xfs -q "$path" </dev/null >&2 ;;
   ext4) mkfs.ext4 -q "$path" </dev/null >&2 ;;
-  *) refuse "$kind is no kind of file system that is made here" ;;
+  *) refuse "$kind is not a supported file system" ;;
 esac
 echo made
