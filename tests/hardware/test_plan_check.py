@@ -65,6 +65,24 @@ def test_a_finding_names_rack_unit_and_port() -> None:
     assert "leaf01-r0 port 3 (2/1, net1 U" in text
 
 
+def test_two_nodes_to_a_port_by_splitter_cables() -> None:
+    """Each plug has a number of its own, and the uplinks of that leaf those of their whole cages."""
+    text = superpod(96, plan="leaf: qm8700").replace("{system: dgx-h100}", "{system: dgx-h100, nics: [{model: cx6}]}")
+    cluster = cluster_of(
+        text.replace("rate: NDR", "rate: HDR100").replace("{model: cx6}", "{device: mlx5_0, model: cx6}")
+    )
+    net = planned_net(cluster)
+    net.rates = {end: "2xHDR" if end[0].startswith("gpu") else "4xHDR" for end in net.links}
+    assert not check(net, cluster).diagnostics()
+    assert net.port_of("gpu0002 mlx5_0") == ("leaf01", 2)
+    uplinks = [port for (device, port), other in net.links.items() if device == "leaf01" and other[0] in net.switches]
+    assert uplinks
+    assert all(port % 2 for port in uplinks)
+    net.cut(("leaf01", max(uplinks)))
+    (group,) = check(net, cluster).groups
+    assert group.code == "cable-missing"
+
+
 def test_many_of_a_kind_are_counted_and_listed() -> None:
     net = right().copy()
     for leaf in ("leaf01-r0", "leaf02-r3"):

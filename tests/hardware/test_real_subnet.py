@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue.hardware import switch as switch_model
 from clustergen.cluster.model import Cluster
 from clustergen.facility.placement import switches_of
 from clustergen.hardware import ibnetdiscover
@@ -34,24 +35,31 @@ def codes(cluster: Cluster, subnet: Subnet, network: str = "fabric") -> list[str
     return [group.code for group in report.groups if group.code != "cable-slow"]
 
 
-def infiniband(cluster: Cluster) -> bool:
-    fabric = cluster.manifest.networks.fabric
-    return fabric is not None and fabric.type == "infiniband" and "fabric" in switches_of(cluster)
+def _networks() -> list[tuple[Path, str]]:
+    """The InfiniBand networks of the examples that have switches."""
+    networks = []
+    for path in EXAMPLES:
+        cluster = cluster_of(path)
+        for name, switches in switches_of(cluster).items():
+            models = [switch_model(switch.model) for switch in switches if switch.model]
+            if all(model and model.fabric == "infiniband" for model in models):
+                networks.append((path, name))
+    return networks
 
 
-WITH_SWITCHES = [path for path in EXAMPLES if infiniband(cluster_of(path))]
+NETWORKS = _networks()
 
 
 def test_there_are_examples_with_an_infiniband_plan() -> None:
-    assert len(WITH_SWITCHES) >= 3
+    assert len(NETWORKS) >= 5
 
 
-@pytest.mark.parametrize("path", WITH_SWITCHES, ids=lambda path: path.parent.name)
-def test_the_fabric_of_an_example_comes_up_and_is_as_planned(path: Path) -> None:
+@pytest.mark.parametrize(("path", "network"), NETWORKS, ids=lambda part: getattr(part, "parent", Path(str(part))).name)
+def test_the_fabric_of_an_example_comes_up_and_is_as_planned(path: Path, network: str) -> None:
     cluster = cluster_of(path)
-    subnet = bring_up(planned_net(cluster))
-    assert subnet.is_fat_tree == any(switch.uplinks for switch in cluster.switches)
-    assert codes(cluster, subnet) == []
+    subnet = bring_up(planned_net(cluster, network))
+    assert subnet.is_fat_tree == any(switch.uplinks for switch in switches_of(cluster)[network])
+    assert codes(cluster, subnet, network) == []
 
 
 @cache

@@ -15,6 +15,7 @@ from clustergen.hardware.model import ADAPTER, SWITCH, Facts
 from clustergen.hardware.names import is_aggregation
 from clustergen.hardware.pairing import Pairing
 from clustergen.hardware.symmetry import Symmetry
+from clustergen.records import replace
 
 
 def check_infiniband(cluster: Cluster, raw: bytes, file: str, network: str = "fabric") -> Report:
@@ -30,7 +31,21 @@ def check_lldp(cluster: Cluster, files: Mapping[str, bytes], file: str, network:
     if facts is not None and (silent := [host for host in plan.adapters if host not in facts.sources]):
         message = f"no file has the neighbours of {counted(len(silent), 'node')}: {', '.join(silent[:20])}"
         reading.append(Diagnostic.of("discovery-incomplete", Place(file), message, "collect the missing files"))
-    return _report(facts, reading, plan, file)
+    return _report(facts and _relevant(facts, plan), reading, plan, file)
+
+
+def _relevant(facts: Facts, plan: Expected) -> Facts:
+    """Without the links of other networks: lldpd reports every interface of a node, and the management ports."""
+    planned = {name for ports in plan.adapters.values() for names in ports for name in names}
+    links = []
+    for link in facts.links:
+        nodes = [end for end in (link.a, link.b) if facts.devices[end.device].kind == ADAPTER]
+        others = [end for end in (link.a, link.b) if facts.devices[end.device].kind == SWITCH]
+        is_planned = any(end.device.partition(" ")[2] in planned for end in nodes)
+        if is_planned or any(end.device in plan.rails for end in others) or not nodes:
+            links.append(link)
+    devices = {end.device: facts.devices[end.device] for link in links for end in (link.a, link.b)}
+    return replace(facts, links=tuple(links), devices=devices)
 
 
 def _report(facts: Facts | None, reading: list[Diagnostic], plan: Expected, file: str) -> Report:

@@ -15,6 +15,7 @@ from clustergen.diagnostics import Diagnostic, Place
 from clustergen.hardware.model import ADAPTER, SWITCH, Device, End, Facts, Link
 
 MOST_BYTES = 4 << 20
+_MANAGEMENT = re.compile(r"(?:eth|ma|mgmt|Management)\d(?:/\d)*")  # of a switch, beside its front ports
 _FRONT_PORT = re.compile(r"swp(\d{1,4})(?:s(\d))?")
 _HINT = "run lldpcli show neighbors -f json on each host, and save its output as HOST.json"
 
@@ -34,6 +35,8 @@ def read(files: Mapping[str, bytes], name: str, hosts: frozenset[str]) -> tuple[
             continue
         sources.add(host)
         for interface, (system, port) in pairs:
+            if _MANAGEMENT.fullmatch(port) or (host not in hosts and _MANAGEMENT.fullmatch(interface)):
+                continue
             ends = [_end(one, ifname, hosts, devices) for one, ifname in ((host, interface), (system, port))]
             links.setdefault(frozenset(ends), Link(ends[0], ends[1], "", None, 0))
     if not sources:

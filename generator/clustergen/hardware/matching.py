@@ -22,7 +22,7 @@ class Matches:
     switches: Mapping[str, str]
     by_structure: frozenset[str]  # ids of switches whose name is another one
     adapters: Mapping[str, End]  # id → node and port; of adapters whose description names a node of the manifest
-    aliases: Mapping[End, End]  # ports of switches by the label that is printed on them
+    aliases: Mapping[End, End]  # ports of Ethernet switches by the label that is printed on them
 
     def end(self, seen: End) -> End:
         """The end in the plan's names."""
@@ -40,7 +40,9 @@ def match(facts: Facts, expected: Expected) -> Matches:
     matcher.by_name()
     named = frozenset(matcher.names)
     matcher.by_links()
-    aliases = {End(end.device, label): end for end, label in expected.labels.items() if end.device in expected.rails}
+    # InfiniBand numbers the plugs of split ports through: its port 40 is not the cage 40.
+    labels = expected.labels.items() if facts.sources else ()
+    aliases = {End(end.device, label): end for end, label in labels if end.device in expected.rails}
     return Matches(matcher.names, frozenset(matcher.names) - named, adapters, aliases)
 
 

@@ -1,0 +1,220 @@
+"""RoCE fabrics by LLDP: the forms in which lldpcli prints, and a plan against what the hosts hear.
+
+The forms are those of lldpd 1.0.16 with `-f json` and `-f json0`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clustergen.cli import group
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import CODES
+from clustergen.hardware import lldp
+from clustergen.hardware.check import check_lldp
+from clustergen.hardware.expected import expected
+from clustergen.hardware.findings import Report
+from clustergen.hardware.model import End
+from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
+
+Neighbour = tuple[str, str, str]
+"""Interface here, name there, port there."""
+MANIFEST = (
+    superpod(4, plan="leaf: sn5600, unit: 2")
+    .replace("type: infiniband", "type: roce")
+    .replace("rate: NDR", "rate: 400Gb/s")
+)
+
+
+def as_json(neighbours: list[Neighbour]) -> dict[str, Any]:
+    """`-f json`: names are keys, and a list of one is its entry."""
+    entries = [
+        {
+            interface: {
+                "via": "LLDP",
+                "rid": "1",
+                "age": "0 day, 00:00:04",
+                "chassis": {system: {"id": {"type": "mac", "value": "5a:c1:12:94:3f:a7"}, "descr": "a switch"}},
+                "port": {"id": {"type": "ifname", "value": port}, "descr": port, "ttl": "120"},
+            }
+        }
+        for interface, system, port in neighbours
+    ]
+    return {"lldp": {"interface": entries[0] if len(entries) == 1 else entries} if entries else {}}
+
+
+def as_json0(neighbours: list[Neighbour]) -> dict[str, Any]:
+    """`-f json0`: everything is a list."""
+    entries = [
+        {
+            "name": interface,
+            "via": "LLDP",
+            "chassis": [{"id": [{"type": "mac", "value": "5a:c1:12:94:3f:a7"}], "name": [{"value": system}]}],
+            "port": [
+                {"id": [{"type": "ifname", "value": port}], "descr": [{"value": port}], "ttl": [{"value": "120"}]}
+            ],
+        }
+        for interface, system, port in neighbours
+    ]
+    return {"lldp": [{"interface": entries}] if entries else [{}]}
+
+
+@cache
+def pod() -> Cluster:
+    return cluster_of(MANIFEST)
+
+
+@cache
+def right() -> Net:
+    return planned_net(pod())
+
+
+def heard(net: Net, *, of_switches: bool = True, interfaces: bool = True) -> dict[str, list[Neighbour]]:
+    """What each device hears; of a switch, the second half of cage 3 is swp3s1, and a whole cage is swp3."""
+    plan = expected(pod(), "fabric")
+    names = {host: {one[0]: one[-1] for one in ports} for host, ports in plan.adapters.items()}
+
+    def end(device: str, port: int) -> tuple[str, str]:
+        if device in net.switches:
+            cage, _, part = plan.labels.get(End(device, str(port)), str(port)).partition("/")
+            return device, f"swp{cage}" + (f"s{int(part) - 1}" if part else "")
+        host, _, nic = device.partition(" ")
+        return host, names[host].get(nic, nic) if interfaces else nic
+
+    neighbours: dict[str, list[Neighbour]] = {}
+    for one, two in net.links.items():
+        host, interface = end(*one)
+        neighbours.setdefault(host, [])
+        if of_switches or one[0] not in net.switches:
+            neighbours[host].append((interface, *end(*two)))
+    return {host: ends for host, ends in neighbours.items() if of_switches or host not in net.switches}
+
+
+def check(
+    neighbours: dict[str, list[Neighbour]], form: Callable[[list[Neighbour]], dict[str, Any]] = as_json
+) -> Report:
+    return check_lldp(pod(), {host: json.dumps(form(ends)).encode() for host, ends in neighbours.items()}, "lldp")
+
+
+@pytest.mark.parametrize("form", [as_json, as_json0])
+@pytest.mark.parametrize("of_switches", [True, False], ids=["with switches", "hosts alone"])
+def test_the_planned_fabric(form: Callable[[list[Neighbour]], dict[str, Any]], of_switches: bool) -> None:
+    report = check(heard(right(), of_switches=of_switches), form)
+    assert not report.diagnostics()
+    assert not any("by device alone" in remark for remark in report.remarks)
+    links = 544 if of_switches else 32
+    assert report.agreement == f"{links} of 544 planned cables are linked as planned"
+
+
+def test_interfaces_by_the_names_of_their_rdma_devices() -> None:
+    assert not check(heard(right(), interfaces=False)).diagnostics()
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (lambda net: net.cut(("gpu0001 mlx5_0", 1)), "cable-missing", "gpu0001 mlx5_0"),
+        (lambda net: net.cut(("leaf01-r0", 127)), "cable-missing", "leaf01-r0 port 127 (64)"),
+        (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0001 mlx5_3", 1)), "rail-swapped", "leaf01-r1 port 1"),
+        (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0003 mlx5_0", 1)), "cable-crossed", "leaf02-r0 port 1"),
+        (lambda net: net.remove("spine01"), "switch-missing", "spine01"),
+    ],
+)  # fmt: skip
+def test_faults(change: Callable[[Net], object], code: str, words: str) -> None:
+    net = right().copy()
+    change(net)
+    report = check(heard(net))
+    assert [group.code for group in report.groups] == [code]
+    assert words in "".join(one.message for one in report.diagnostics())
+
+
+def test_what_nobody_was_asked_about_is_not_missing() -> None:
+    neighbours = heard(right(), of_switches=False)
+    del neighbours["gpu0002"]
+    report = check(neighbours)
+    assert [one.code for one in report.reading] == ["discovery-incomplete"]
+    assert "gpu0002" in report.reading[0].message
+    assert not report.groups
+
+
+def test_a_node_that_hears_nothing() -> None:
+    neighbours = {**heard(right(), of_switches=False), "gpu0002": []}
+    (missing,) = check(neighbours).groups
+    assert missing.code == "fabric-node-missing"
+
+
+def test_other_networks_are_left_out() -> None:
+    neighbours = heard(right())
+    for host in ("gpu0001", "gpu0002"):
+        neighbours[host].append(("eno1", "oob-switch", "Ethernet7"))
+    neighbours["leaf01-r0"].append(("eth0", "oob-switch", "Ethernet12"))
+    assert not check(neighbours).diagnostics()
+
+
+def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
+    text = json.dumps(heard(right()))
+    named = re.sub(r"swp(\d+)(?:s(\d))?", lambda match: f"Ethernet1/{match[1]}/{match[2] or 0}", text)
+    neighbours = {host: [(a, b, c) for a, b, c in ends] for host, ends in json.loads(named).items()}
+    report = check(neighbours)
+    assert not report.diagnostics()
+    assert "by device alone" in report.remarks[-1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "word"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\0", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[]", "no key lldp"),
+        (b'{"lldp": 5}', "no key lldp"),
+        (b" " * (lldp.MOST_BYTES + 1), "bytes"),
+    ],
+    ids=["empty", "binary", "deep", "list", "number", "large"],
+)
+def test_what_is_no_output(raw: bytes, word: str) -> None:
+    facts, (finding,) = lldp.read({"gpu0001": raw}, "lldp", frozenset({"gpu0001"}))
+    assert facts is None
+    assert finding.code == "discovery-unreadable"
+    assert word in finding.message
+
+
+_VALUES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["interface", "name", "chassis", "port", "id", "value", "eth0"]), inner, max_size=3
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(_VALUES)
+def test_any_json_ends_in_findings(value: object) -> None:
+    raw = json.dumps({"lldp": {"interface": value}}).encode()
+    assert all(one.code in CODES for one in lldp.read({"gpu0001": raw}, "lldp", frozenset({"gpu0001"}))[1])
+
+
+def test_a_directory_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    Path("lldp").mkdir()
+    net = right().copy()
+    net.cut(("gpu0004 mlx5_0", 1))
+    for host, ends in heard(net).items():
+        Path(f"lldp/{host}.json").write_text(json.dumps(as_json(ends)), encoding="utf-8")
+    done = CliRunner().invoke(group, ["fabric", "check", "manifest.yaml", "lldp"])
+    assert done.exit_code == 1
+    assert "error[cable-missing]: gpu0004 mlx5_0" in done.stdout
