@@ -48,6 +48,24 @@ def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPat
         assert diff(path, "manifest.yaml").exit_code == 0
 
 
+def test_by_default_the_work_tree_is_compared_with_the_last_commit(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / "clusters/small")
+    assert diff().exit_code == 0
+    write(Path(), LONGER)
+    for old in ((), ("HEAD",)):
+        done = diff(*old)
+        assert (done.exit_code, done.stderr) == (1, "")
+        assert "partition debug MaxTime" in done.stdout
+        assert re.search(r"^HEAD:./manifest.yaml \([0-9a-f]{7,}\) → manifest.yaml, ", done.stdout, re.MULTILINE)
+    git(repository, "commit", "-qam", "second")
+    assert diff().exit_code == 0
+    assert diff("HEAD~1").exit_code == 1
+    monkeypatch.chdir(repository)
+    assert "no manifest.yaml in this directory" in diff().stderr
+
+
 def test_both_sides_ingit(repository: Path) -> None:
     write(repository / "clusters/small", LONGER)
     rendered(repository / "clusters/small/manifest.yaml")
@@ -148,7 +166,7 @@ def test_outside_of_any_repository(tmp_path: Path) -> None:
     )
     assert done.returncode == 3
     assert "not a git repository" in done.stderr
-    assert "cd into it" in done.stderr
+    assert "cd into the repository" in done.stderr
 
 
 @pytest.mark.slow

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from clustergen.cli import group
@@ -42,3 +44,29 @@ def test_the_command_prints_both_forms() -> None:
     wrong = CliRunner().invoke(group, ["explain", "KillWeight"])
     assert isinstance(wrong.exception, ClustergenError)
     assert wrong.exception.exit_code == 2
+
+
+def test_a_file_alone_is_one_of_the_manifest_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lacking = CliRunner().invoke(group, ["explain", "nccl.conf"])
+    assert isinstance(lacking.exception, ClustergenError)
+    assert lacking.exception.hint == "a file requires its manifest: clustergen explain MANIFEST nccl.conf"
+    assert CliRunner().invoke(group, ["init"]).exit_code == 0
+    done = CliRunner().invoke(group, ["explain", "nccl.conf"])
+    assert done.stdout.startswith("overlays/gpu_node/etc/nccl.conf, on the nodes /etc/nccl.conf\n")
+    field = CliRunner().invoke(group, ["explain", "slurm.scheduler"])
+    assert field.stdout.startswith("slurm.scheduler\n")
+
+
+def test_no_invented_section_is_a_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount of WEKA would take cores of the nodes from jobs: that is no reason for what the line says without one."""
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(group, ["init"]).exit_code == 0
+    assert CliRunner().invoke(group, ["render"]).exit_code == 0
+    lines = (tmp_path / "rendered/overlays/slurm_node/etc/slurm/slurm.conf").read_text().splitlines()
+    number = next(index for index, line in enumerate(lines, 1) if line.startswith("PartitionName=batch"))
+    done = CliRunner().invoke(group, ["explain", f"slurm.conf:{number}", "--format", "json"])
+    (line,) = json.loads(done.stdout)["lines"]
+    causes = [cause["path"] for cause in line["manifest"]]
+    assert "slurm.partitions.batch.max_time" in causes
+    assert not [path for path in causes if path.startswith("storage")]

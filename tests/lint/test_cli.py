@@ -54,7 +54,7 @@ def test_what_other_releases_do_not_read_is_one_remark(folder: Path, capfd: pyte
     (folder / "slurm.conf").write_text(GOOD + more)
     err = run(capfd, folder)[2].splitlines()
     assert err[-2:] == [
-        "slurm.conf: read as Slurm 25.05, the newest release that reads the most of it; --slurm-version names another.",
+        "slurm.conf: read as Slurm 25.05, the newest release that accepts most keys; change it with --slurm-version.",
         "Other releases do not read all of it: 22.05: SchedulerParameters=defer_batch (slurm.conf:8); "
         "25.11 and newer: JobContainerType=job_container/tmpfs (slurm.conf:7).",
     ]
@@ -120,9 +120,11 @@ def test_a_tree_laid_out_as_on_the_node(folder: Path, tmp_path: Path, capfd: pyt
 
 def test_files_that_nobody_looked_at_are_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "job_submit.lua").write_text("")
+    (folder / "values.yaml").write_text("")  # no file of Slurm's
+    (folder / "resources.yaml").write_text("")
     (folder / "more.conf").write_text("TCPTimeout=3\n")
     (folder / "slurm.conf").write_text(GOOD + "Include more.conf\n")
-    assert run(capfd, folder)[2].endswith("\nnot checked: job_submit.lua.\n")
+    assert run(capfd, folder)[2].endswith("\nnot checked: job_submit.lua, resources.yaml.\n")
 
 
 @pytest.mark.parametrize("name", ["gone", "empty"])

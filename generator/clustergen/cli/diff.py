@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import click
 
@@ -12,6 +13,7 @@ from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
 from clustergen.diagnostics import Severity, exit_code, render
 from clustergen.diff.arguments import Argument, Read, Side, pairs, read
+from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
 from clustergen.diff.plan import plan as make_plan
 from clustergen.records import record
@@ -20,18 +22,24 @@ FORMATS = ("text", "json", "markdown")
 
 
 @click.command("diff")
-@click.argument("old", metavar="OLD", shell_complete=files)
+@click.argument("old", metavar="[OLD]", required=False, shell_complete=files)
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
-def command(old: str, new: str | None, form: str) -> None:
+def command(old: str | None, new: str | None, form: str) -> None:
     """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost.
 
     OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
-    as REV:PATH; NEW defaults to ./manifest.yaml. Values are compared by meaning.
+    as REV:PATH. NEW defaults to ./manifest.yaml, and OLD to the same file in HEAD; a REV alone stands for it in that
+    commit. Values are compared by meaning.
 
     Exit code 0: no change; 1: changes; 2: a manifest is invalid.
     """
-    compared = compare(old, str(default_manifest()) if new is None else new)
+    if new is None:
+        manifest = str(default_manifest())
+        if old is None or (old and not Path(old).exists() and ":" not in old and is_commit(old)):
+            old = f"{old or 'HEAD'}:./{manifest}"
+        new = manifest
+    compared = compare(old or "", new)
     if compared.status < 2:
         show(compared, form)
     sys.exit(compared.status)

@@ -18,6 +18,7 @@ from clustergen.render.tree import RENDERED, RenderedFile, Tree
 
 _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
+_FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$")
 _MOST = 200
 
 
@@ -68,6 +69,12 @@ def _code_or_field(word: str, form: str) -> None:
     from clustergen.explain.about import about
 
     answer = about(word)
+    if isinstance(answer, str) and _FILE.search(word):
+        if Path(MANIFEST).exists():
+            _in_manifest(Path(MANIFEST), word, form)
+            return
+        hint = f"a file requires its manifest: clustergen explain MANIFEST {word}"
+        raise ClustergenError(f"no {MANIFEST} in this directory", hint=hint, exit_code=2)
     if isinstance(answer, str):
         hint = answer or did_you_mean(word, CODES) or _ALL
         what = "no field of the manifest" if "." in word or answer else "no diagnostic"

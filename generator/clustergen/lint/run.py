@@ -38,6 +38,7 @@ from clustergen.slurmconf.folder import Folder, open_folder
 from clustergen.slurmconf.reading import is_there
 
 _OTHERS = ("topology.yaml", "plugstack.conf")
+_UNKNOWN = ("namespace.yaml", "resources.yaml")  # files of Slurm's that no check reads
 _MOST_ALIKE = 5000
 _SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
 _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack, programs)
@@ -180,5 +181,5 @@ def _bounded(findings: Iterator[LintFinding]) -> Iterator[LintFinding]:
 def _unread(folder: Folder, read: tuple[str, ...]) -> Iterator[str]:
     seen = {*read, folder.main, *folder.texts}
     for file in sorted(folder.path.iterdir()):
-        if file.suffix in (".conf", ".yaml", ".lua") and file.is_file() and file.name not in seen:
+        if (file.suffix in (".conf", ".lua") or file.name in _UNKNOWN) and file.is_file() and file.name not in seen:
             yield file.name
