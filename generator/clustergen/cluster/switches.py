@@ -15,6 +15,7 @@ from clustergen.manifest.networks import FabricPlan, Network
 from clustergen.records import replace
 
 NETWORKS = ("fabric", "storage", "management", "bmc")
+_PREFIXES = {"fabric": "", "storage": "storage-", "management": "mgmt-", "bmc": "bmc-"}  # of the names of switches
 
 
 def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Report) -> tuple[Switch, ...]:
@@ -118,8 +119,7 @@ def _planned(
     starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
     units = [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
     switches = []
-    prefix = "" if name == "fabric" else f"{name}-"
-    for member in members(tree, prefix):
+    for member in members(tree, _PREFIXES[name]):
         nodes: tuple[str, ...] = ()
         if member.tier == "leaf" and member.unit < len(units):
             nodes = tuple(host for host in units[member.unit] if (member.rail or 0) in rails_of[host])
