@@ -198,6 +198,9 @@ def kept(repository: Path) -> Path:
     (tree / "host_vars/n2.yml").symlink_to("n0.yml")
     (tree / "group_vars").symlink_to("../site-vars")
     (tree / "more").symlink_to(tree / "host_vars")
+    (tree / "loop").symlink_to("loop")
+    (tree / "nowhere").symlink_to("no-such-file")
+    (tree / os.fsdecode(b"\xff\n\x1b")).touch()
     os.mkfifo(tree / "pipe")
     (tree / "ansible.log").touch()
     return tree

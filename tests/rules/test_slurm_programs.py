@@ -61,6 +61,7 @@ def test_the_table_names_keys_of_slurm(row: dict[str, str]) -> None:
         ("/scratch/jobs/x", True),
         ("/nfs/apps/x", False),
         ("/nfs/tools/x", False),
+        ("/nfs/tools/../home/x", True),
         ("/nfs/state/x", False),
         ("/nfs/homes/x", False),
         ("/disk/x", False),

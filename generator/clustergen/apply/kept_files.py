@@ -5,6 +5,7 @@ Ansible reads these, so a saved plan has their digest, and a check on a copy of 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -74,6 +75,10 @@ def _content(path: str) -> tuple[str, int]:
             return sha256.hexdigest(), size
     except (FileNotFoundError, BlockingIOError, regular_file.NotRegularError):
         return "no file", 0
+    except OSError as err:
+        if err.errno == errno.ELOOP:
+            return "no file", 0
+        raise
 
 
 def copy(directory: Path, place: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from posixpath import dirname, normpath
+from posixpath import normpath
 from typing import Literal
 
 from clustergen.catalogue.tables import table
@@ -49,9 +49,14 @@ def nearest(path: str) -> SystemPath:
     above, lost, _ = f"{place}/".partition(f"/{_LOST}/")
     if lost:
         return replace(rows[f"/{_LOST}"], path=f"{above}/{_LOST}")
-    while place not in rows:
-        place = dirname(place)
-    return rows[place]
+    parts = place.split("/", _deepest() + 1)[1 : _deepest() + 1]  # of a path of any length
+    prefixes = ("/" + "/".join(parts[:depth]) for depth in range(len(parts), -1, -1))
+    return next(rows[prefix] for prefix in prefixes if prefix in rows)
+
+
+@cache
+def _deepest() -> int:
+    return max(path.count("/") for path in system_paths())
 
 
 def is_listed(path: str) -> bool:

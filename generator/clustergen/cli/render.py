@@ -14,7 +14,7 @@ from clustergen.cli.arguments import STDIN, manifest_arguments
 from clustergen.cli.common import assumed_by, format_option, show
 from clustergen.cli.differences import Result
 from clustergen.cli.output import findings, remark
-from clustergen.diagnostics import ClustergenError, exit_code
+from clustergen.diagnostics import ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
 from clustergen.render.tree import RENDERED
@@ -85,7 +85,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
         return 1 if outdated else 0
     if form == "text":
         what = f"{len(changes)} changed" if changes else "nothing changed"
-        remark(f"{directory}: {len(tree.files) + 1} files, {what}.")
+        remark(printable(f"{directory}: {len(tree.files) + 1} files, {what}."))
     for change in changes:
         if change.kind == "kept":
             place = directory / change.path

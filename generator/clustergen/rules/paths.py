@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from typing import get_args
 
 from clustergen.catalogue.system_paths import is_listed, nearest, plain
@@ -91,11 +90,11 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
         for path, use, name, text in (*paths_of(cluster.manifest), *_defaults(cluster))
         if pyxis or use not in (CACHE, RUNTIME)
     ]
-    for one, two in combinations(places, 2):
-        uses = {one[1], two[1]}
-        if SCRATCH in uses or (combined and uses == {STATE, SPOOL}):
-            first, second = (one, two) if two[1] is SCRATCH or one[1] is STATE else (two, one)
-            yield from _overlap(first, second)
+    for place in places:
+        if place[1] is SCRATCH or (place[1] is SPOOL and combined):
+            for other in places:
+                if other is not place and (place[1] is SCRATCH or other[1] is STATE):
+                    yield from _overlap(other, place)
 
 
 _Place = tuple[ManifestPath, Use, str, str]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from clustergen.catalogue.system_paths import plain
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems import file_system
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.mount import Mount
+from clustergen.records import replace
 from clustergen.rules.slurm_keys import passthrough_sections
 from clustergen.rules.slurm_values import findings
 from clustergen.slurmrules import programs
@@ -18,43 +20,39 @@ _OF_USERS = ("slurm-compute", "login")
 
 
 def options(cluster: Cluster) -> Iterator[Finding]:
+    writable = _writable(cluster)
     for path, file, block, values, _ in passthrough_sections(cluster):
-        for key, value in values.items():
-            yield from _of_key(cluster, (*path, key), file, block, key, value, values)
+        yield from _of_section(cluster, path, file, values, dict.fromkeys(values, block), writable)
     for index, line in enumerate(cluster.manifest.slurm.lines):
         opening = next(iter(line), "")
-        for key, value in line.items():
-            block = "" if key == opening else opening
-            yield from _of_key(cluster, ("slurm", "lines", index, key), "slurm.conf", block, key, value, line)
+        blocks = {key: "" if key == opening else opening for key in line}
+        yield from _of_section(cluster, ("slurm", "lines", index), "slurm.conf", line, blocks, writable)
 
 
 def fields(cluster: Cluster) -> Iterator[Finding]:
-    program = cluster.manifest.slurm.reboot_program
-    yield from _of_key(cluster, ("slurm", "reboot_program"), "slurm.conf", "", "RebootProgram", program, {})
+    values = {"RebootProgram": cluster.manifest.slurm.reboot_program}
+    for finding in _of_section(cluster, (), "slurm.conf", values, {}, _writable(cluster)):
+        yield replace(finding, path=("slurm", "reboot_program"))
 
 
-def _of_key(
+def _of_section(
     cluster: Cluster,
     path: ManifestPath,
     file: str,
-    block: str,
-    key: str,
-    value: OptionValue,
-    beside: Mapping[str, OptionValue],
+    values: Mapping[str, OptionValue],
+    blocks: Mapping[str, str],
+    writable: Callable[[str], str | None],
 ) -> Iterator[Finding]:
-    texts = {name.lower(): str(text) for name, text in beside.items()}
+    """`blocks`: a key → what opens its line, if that is not the key itself."""
+    texts = {name.lower(): str(text) for name, text in values.items()}
     texts["slurmuser"] = cluster.manifest.slurm.user
-    yield from findings(
-        path,
-        programs.remarks(
-            file,
-            block,
-            key,
-            str(value),
-            text_of=lambda name: texts.get(name.lower(), ""),
-            writable=_writable(cluster),
-        ),
-    )
+
+    def text_of(name: str) -> str:
+        return texts.get(name.lower(), "")
+
+    for key, value in values.items():
+        remarks = programs.remarks(file, blocks.get(key, ""), key, str(value), text_of=text_of, writable=writable)
+        yield from findings((*path, key), remarks)
 
 
 def _writable(cluster: Cluster) -> Callable[[str], str | None]:
@@ -63,10 +61,11 @@ def _writable(cluster: Cluster) -> Callable[[str], str | None]:
     scratch = cluster.manifest.slurm.scripts.tmpdir
 
     def reason(path: str) -> str | None:
-        if scratch and _is_below(path, scratch):
+        place = plain(path)
+        if scratch and _is_below(place, scratch):
             return f"and {scratch} holds the scratch directories of jobs"
         for name, entry in entries:
-            if _is_below(path, entry.mount):
+            if _is_below(place, entry.mount):
                 shown = f"and the nodes mount '{name}', at {entry.mount}, writable for users"
                 return shown if _is_writable(entry) else None
         return None
