@@ -44,7 +44,7 @@ class RackLoad:
 
 @record
 class Feed:
-    """One feed of a rack: A1, B1, A2 … with redundant feeds, else 1, 2 …"""
+    """One feed of a rack: A1, B1, A2 … with redundant feeds, else A1, A2 …"""
 
     name: str
     side: str  # A, B, or empty
@@ -103,7 +103,7 @@ def feeds(rack: Rack) -> tuple[Feed, ...]:
     """The feeds of a rack in order; redundant ones alternate between the sides A and B."""
     circuits = [circuit for circuit in rack.spec.circuits for _ in range(circuit.count)]
     if not rack.spec.redundant_feeds:
-        return tuple(Feed(str(number), "", circuit) for number, circuit in enumerate(circuits, 1))
+        return tuple(Feed(f"A{number}", "", circuit) for number, circuit in enumerate(circuits, 1))
     sides = [("AB"[number % 2], number // 2 + 1) for number in range(len(circuits))]
     return tuple(
         Feed(f"{side}{number}", side, circuit) for (side, number), circuit in zip(sides, circuits, strict=True)

@@ -75,6 +75,10 @@ MACHINES: tuple[str | Code, ...] = (
     Code("plan-node", ERROR, "A plan names a node that it cannot connect"),
     Code("switch-too-slow", ERROR, "A switch is slower than the fabric"),
     Code("nic-too-slow", WARNING, "A NIC is slower than the fabric"),
+    Code("nic-faster-than-switch", WARNING, "A NIC is faster than its switch port"),
+    Code("gpus-share-ports", WARNING, "Many GPUs share a fabric port"),
+    Code("rails-apart", WARNING, "Rails that group the nodes differently"),
+    Code("link-without-cable", WARNING, "No cable fits or reaches"),
     Code("fabric-ports-unknown", WARNING, "The names of the fabric ports are not known"),
     Code("node-on-two-leaves", ERROR, "A node is connected to two leaf switches"),
     Code("node-without-switch", ERROR, "A node is not connected to any fabric switch"),
@@ -107,4 +111,6 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rack-weight", ERROR, "The devices of a rack are too heavy"),
     Code("room-cooling", ERROR, "The devices produce more heat than the room removes"),
     Code("ups-too-small", ERROR, "The UPS cannot carry the load, or not for long enough"),
+    Code("price-unused", WARNING, "A price of an item that is not in the bill of materials"),
+    Code("over-budget", WARNING, "The bill of materials exceeds the budget"),
 )

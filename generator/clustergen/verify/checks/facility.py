@@ -66,7 +66,39 @@ def _ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]
     yield check.judged(entries, complaints, (), f"{platform.python_version()}, PyYAML {yaml.__version__}")
 
 
+def _bill_complaints(entries: Sequence[Entry]) -> Iterator[str]:
+    rows = _table(entries, "bom.csv")
+    for number, row in enumerate(rows, 2):
+        where = f"facility/bom.csv:{number}"
+        if row["category"] == "total":
+            costs = sum(float(one["cost"]) for one in rows if one["cost"] and one is not row)
+            if abs(costs - float(row["cost"])) > 0.01 * len(rows):
+                yield f"{where}: the costs of the lines add up to {costs:.2f}"
+            continue
+        order = int(row["count"]) + int(row["spares"])
+        if int(row["order"]) != order or order < 1:
+            yield f"{where}: {row['count']} and {row['spares']} spares are not {row['order']}"
+        if row["price"] and abs(float(row["price"]) * order - float(row["cost"])) > 0.005 * order + 0.01:
+            yield f"{where}: {order} at {row['price']} do not cost {row['cost']}"
+
+
+def _add_up(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
+    try:
+        complaints = list(_bill_complaints(entries))
+    except (KeyError, TypeError, ValueError, csv.Error) as err:
+        complaints = [" ".join(str(err).split())]
+    yield check.judged(entries, complaints, (), platform.python_version())
+
+
 CHECKS = (
+    Check(
+        "bill",
+        "machine room: bill of materials",
+        "Python's csv",
+        "Counts and spares add up to the order, prices to the cost of each line and of all. No order system is run.",
+        paths("facility/bom.csv"),
+        _add_up,
+    ),
     Check(
         "netbox",
         "machine room: tables for NetBox",

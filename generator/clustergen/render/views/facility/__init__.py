@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.render.file import File
 from clustergen.render.formats import TABLE
+from clustergen.render.views.facility.bom import bom_csv
 from clustergen.render.views.facility.cables import cables_csv
 from clustergen.render.views.facility.netbox import device_type_yaml, devices_csv, power_feeds_csv, racks_csv
 from clustergen.render.views.facility.topology_dot import topology_dot
@@ -11,6 +12,7 @@ from clustergen.render.views.facility.topology_dot import topology_dot
 _TABLE = "tree/facility/table.csv"
 
 FILES = (
+    File("tree/facility/bom.csv", bom_csv, format=TABLE, source=_TABLE),
     File("tree/facility/cables.csv", cables_csv, format=TABLE, source=_TABLE),
     File("tree/facility/devices.csv", devices_csv, format=TABLE, source=_TABLE),
     File("tree/facility/racks.csv", racks_csv, format=TABLE, source=_TABLE),

@@ -1,0 +1,157 @@
+"""The bill of materials: systems, switches, modules by cage, fibres and cables by length, racks, feeds and cords."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from clustergen.catalogue.facility import rack_system_of
+from clustergen.catalogue.netbox import power_connectors
+from clustergen.catalogue.systems import system
+from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.facility.cable_bill import Piece, pieces
+from clustergen.facility.cabling import cables
+from clustergen.facility.placement import switches_of
+from clustergen.facility.power import feeds
+from clustergen.records import record, replace
+
+
+@record
+class Item:
+    """One line. `item` is what `facility.prices` calls it; empty where the manifest does not say what it is."""
+
+    category: str
+    item: str
+    description: str
+    count: int
+    note: str = ""
+    part: str = ""  # the maker's order number, where one was seen
+    length_m: float | None = None
+    spares: int = 0
+    price: float | None = None
+
+    @property
+    def ordered(self) -> int:
+        return self.count + self.spares
+
+    @property
+    def cost(self) -> float | None:
+        return None if self.price is None else self.price * self.ordered
+
+    @property
+    def price_names(self) -> tuple[str, ...]:
+        """Names of its price, the most exact first: `dac-hdr-1-5m`, then `dac-hdr`."""
+        exact = (f"{self.item}-{self.length_m:g}m".replace(".", "-"),) if self.length_m is not None else ()
+        return (*exact, self.item) if self.item else ()
+
+
+@once_per_cluster
+def bill(cluster: Cluster) -> tuple[Item, ...]:
+    """All lines, by category."""
+    facility = cluster.manifest.facility
+    prices = facility.prices.items if facility.prices else {}
+    items = [*_systems(cluster), *_switches(cluster), *_cables(cluster), *_room(cluster)]
+    return tuple(
+        replace(item, price=next((prices[name] for name in item.price_names if name in prices), None)) for item in items
+    )
+
+
+def total(items: Iterable[Item]) -> float:
+    """The cost of all lines that have a price."""
+    return math.fsum(item.cost or 0 for item in items)
+
+
+def _bought(cluster: Cluster) -> Iterator[tuple[NodeType, int]]:
+    """Machines that exist only when somebody starts them are not bought."""
+    for kind in cluster.node_types:
+        count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if not group.is_dynamic)
+        if count:
+            yield kind, count
+
+
+def _systems(cluster: Cluster) -> Iterator[Item]:
+    for kind, count in _bought(cluster):
+        whole = rack_system_of(kind.system) if kind.system else None
+        if whole:
+            note = f"{count} trays of node type {kind.name}, {whole.trays} in a rack"
+            yield Item("system", whole.id, whole.name, -(-count // whole.trays), note)
+        elif kind.system:
+            yield Item("system", kind.system, kind.title, count, f"node type {kind.name}")
+        else:
+            yield Item("system", kind.name, kind.title, count, f"node type {kind.name} has no catalogue system")
+
+
+def _switches(cluster: Cluster) -> Iterator[Item]:
+    view = CatalogueView(cluster.manifest)
+    of_model: dict[str, Counter[str]] = {}
+    for network, switches in switches_of(cluster).items():
+        for switch in switches:
+            of_model.setdefault(switch.model or "", Counter())[network] += 1
+    for name, networks in of_model.items():
+        model = view.switch(name) if name else None
+        where = ", ".join(f"{count} {network}" for network, count in networks.items())
+        note = where if model else f"{where}; no model is set"
+        yield Item("switch", name, model.model if model else "switch", networks.total(), note)
+
+
+def _cables(cluster: Cluster) -> Iterator[Item]:
+    """Spares are rounded up for each line."""
+    spare = cluster.manifest.facility.spares.fraction
+    for piece, count in sorted(pieces(cables(cluster)).items(), key=_order):
+        spares = math.ceil(round(count * spare, 6)) if piece.item else 0
+        yield Item(piece.category, piece.item, piece.description, count, piece.note, piece.part, piece.length_m, spares)
+
+
+def _order(counted: tuple[Piece, int]) -> tuple[int, str, str, float]:
+    piece, _ = counted
+    category = ("module", "fibre", "cable", "link").index(piece.category)
+    return category, piece.item, piece.description, piece.length_m or 0
+
+
+def _room(cluster: Cluster) -> Iterator[Item]:
+    """Racks, a rack PDU for each feed, power cords, the UPS."""
+    whole = {
+        host
+        for group in cluster.groups
+        if group.type.system and rack_system_of(group.type.system)
+        for host in group.hosts
+    }
+    heights = Counter(rack.spec.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
+    for units, count in sorted(heights.items()):
+        yield Item("rack", f"rack-{units}u", f"rack of {units} U", count)
+    for text, count in Counter(
+        (feed.circuit.volts, feed.circuit.amps, feed.circuit.phases) for rack in cluster.racks for feed in feeds(rack)
+    ).items():
+        volts, amps, phases = text
+        words = f"rack PDU for {volts} V, {amps} A, {'three phases' if phases == 3 else 'one phase'}"
+        yield Item("pdu", f"pdu-{volts}v-{amps}a-{phases}ph", words, count, "one for each feed")
+    for inlet, count in sorted(cords(cluster).items()):
+        outlet = power_connectors().get(inlet)
+        if outlet:
+            yield Item(
+                "cord", f"cord-{inlet.lower()}", f"power cord, {outlet.outlet} to {inlet}", count, "one a supply"
+            )
+        else:
+            yield Item("cord", "", "power cord", count, "inlet of the supplies is not known")
+    ups = cluster.manifest.facility.ups
+    if ups:
+        rating = f"UPS of {ups.power}" + (f", {ups.apparent} VA" if ups.apparent else "")
+        yield Item("ups", "ups", rating, 1)
+
+
+def cords(cluster: Cluster) -> Counter[str]:
+    """Power supplies by inlet, one cord each; an empty inlet is one that nobody knows."""
+    counts: Counter[str] = Counter()
+    for kind, count in _bought(cluster):
+        base = system(kind.system) if kind.system else None
+        if kind.psus:
+            counts[base.psu.inlet if base and base.psu else ""] += kind.psus * count
+    view = CatalogueView(cluster.manifest)
+    for switches in switches_of(cluster).values():
+        for name, count in Counter(switch.model or "" for switch in switches).items():
+            model = view.switch(name) if name else None
+            if model and model.psu_count:
+                counts[model.inlet] += model.psu_count * count
+    return counts

@@ -1,0 +1,144 @@
+"""What the fabric carries, and how long an all-reduce and a checkpoint take at the least.
+
+Times are those of the wire: bytes over the narrowest way, without latency. Measured all-reduces over eight NDR ports
+reach 70 to 90 % of it. Rates of links are bits, sizes of messages bytes; the types do not mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
+from clustergen.facility.cabling import cables
+from clustergen.records import record
+from clustergen.units import BitRate, ByteRate, Bytes
+
+
+@record
+class Bisection:
+    """What two halves of the nodes can exchange in one direction, and node ports to uplinks of the narrowest tier."""
+
+    rate: BitRate
+    ratio: float
+
+
+@record
+class Estimate:
+    """One all-reduce over all GPUs of a type, in seconds."""
+
+    size: Bytes
+    ring_s: float
+    tree_s: float | None  # None inside one node
+
+
+@record
+class AllReduce:
+    """The GPUs of a node type that reduce together, the bandwidth of their bus, and times by size."""
+
+    type: str
+    nodes: int
+    gpus: int
+    rails: int
+    bus: ByteRate
+    limit: str  # NVLink or the fabric: what is narrower
+    times: tuple[Estimate, ...]
+
+
+@once_per_cluster
+def bisection(cluster: Cluster) -> Bisection | None:
+    """The least of all tiers: each switch passes on what its lower or its upper ports carry. None without switches.
+
+    A fat tree of n nodes with r rails of rate b has n x r x b / 2, and an r:1 leaf divides that by r.
+    """
+    below: dict[str, int] = {}
+    above: dict[str, int] = {}
+    nodes = 0
+    switches = {switch.name for switch in cluster.switches}
+    for cable in cables(cluster):
+        if cable.network != "fabric":
+            continue
+        rate = cable.gbit or 0
+        below[cable.b.device] = below.get(cable.b.device, 0) + rate
+        if cable.a.device in switches:
+            above[cable.a.device] = above.get(cable.a.device, 0) + rate
+        else:
+            nodes += rate
+    if not nodes:
+        return None
+    least, ratio = nodes, 1.0
+    for tier in _tiers(cluster.switches):
+        joined = [name for name in tier if name in above]
+        carried = sum(min(below.get(name, 0), above[name]) for name in joined)
+        if joined:
+            least = min(least, carried)
+            ratio = max(ratio, *(below.get(name, 0) / above[name] for name in joined))
+    return Bisection(BitRate(least * 10**9 // 2), ratio)
+
+
+def _tiers(switches: Sequence[Switch]) -> list[list[str]]:
+    """Switches by their distance from the nodes."""
+    tops = {switch.name: tuple(switch.uplinks) for switch in switches}
+    tiers: list[list[str]] = []
+    current = [switch.name for switch in switches if switch.nodes]
+    seen: set[str] = set()
+    while current:
+        tiers.append(current)
+        seen.update(current)
+        following = dict.fromkeys(top for name in current for top in tops.get(name, ()) if top in tops)
+        current = [name for name in following if name not in seen]
+    return tiers
+
+
+def ring_seconds(size: Bytes, ranks: int, bus: ByteRate) -> float:
+    """A ring: 2 (n - 1) / n x size / bus bandwidth, as nccl-tests defines the bus bandwidth of an all-reduce."""
+    return 2 * (ranks - 1) / ranks * size.value / bus.value
+
+
+def tree_seconds(size: Bytes, bus: ByteRate) -> float:
+    """A double binary tree: each node sends and receives the message twice, so 2 x size / bandwidth (NCCL's tuning)."""
+    return 2 * size.value / bus.value
+
+
+def all_reduces(cluster: Cluster) -> tuple[AllReduce, ...]:
+    """One for each node type with GPUs; its rings take all rails in parallel, and NVLink inside the nodes."""
+    fabric = cluster.manifest.networks.fabric
+    rate = gbit(fabric.rate) if fabric and fabric.rate else None
+    several = []
+    for kind in cluster.gpu_types:
+        nodes = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
+        bus = _bus(kind, nodes, rate)
+        gpus = nodes * (kind.gpus.count if kind.gpus else 0)
+        if bus is None or gpus < 2:
+            continue
+        width, limit = bus
+        times = tuple(
+            Estimate(size, ring_seconds(size, gpus, width), tree_seconds(size, width) if nodes > 1 else None)
+            for size in cluster.manifest.facility.estimates.all_reduce
+        )
+        several.append(AllReduce(kind.name, nodes, gpus, len(kind.fabric_ports()), width, limit, times))
+    return tuple(several)
+
+
+def _bus(kind: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:
+    """The narrowest part of a ring through all nodes; None where a part is not known."""
+    gpus = kind.gpus
+    if gpus is None:
+        return None
+    ways: list[tuple[ByteRate, str]] = []
+    if gpus.count > 1:
+        if gpus.nvlink == "none" or not gpus.model.nvlink_gb_s:
+            return None  # PCIe between GPUs depends on the board
+        ways.append((ByteRate(int(gpus.model.nvlink_gb_s / 2 * 10**9)), "NVLink"))
+    if nodes > 1:
+        speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in kind.fabric_ports()]
+        if not sum(speeds):
+            return None
+        ways.append((BitRate(int(sum(speeds) * 10**9)).to_bytes(), "fabric"))
+    return min(ways) if ways else None
+
+
+def checkpoint_seconds(size: Bytes, nodes: int, each: BitRate | None, storage: ByteRate) -> float:
+    """A checkpoint that all nodes write at once: size over what storage takes, or what the nodes' ports carry."""
+    widest = min(storage, ByteRate(nodes * each.to_bytes().value)) if each else storage
+    return size.value / widest.value

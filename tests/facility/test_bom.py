@@ -1,0 +1,135 @@
+"""The bill of materials against the bill of NVIDIA's reference architecture, and its counting rules."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from clustergen.catalogue.cabling import choices
+from clustergen.facility.cable_bill import pieces
+from clustergen.facility.model import Cable, End
+from facility.test_cables import superpod
+from strategies.trees import codes_of, manifest, tree_of
+
+
+def bill_of(data: dict[str, Any], folder: Any) -> list[dict[str, str]]:
+    text = tree_of(data, folder).files["facility/bom.csv"].content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def spread_superpod() -> dict[str, Any]:
+    """127 DGX H100 with a rack for each switch, so far apart that all links are optical."""
+    data = superpod(racks="s[01-48]")
+    data["racks"] = {**data["racks"], "s[01-48]": {"units": 48, "row": "s"}}
+    data["facility"] = {"cabling": {"overhead": 4}}
+    return data
+
+
+@pytest.fixture(scope="module")
+def spread(tmp_path_factory):
+    return bill_of(spread_superpod(), tmp_path_factory.mktemp("spread"))
+
+
+def test_the_bill_of_four_scalable_units(spread):
+    """Reference architecture of the DGX SuperPOD with H100: 2040 fibres, 1536 modules in switches, 508 in systems."""
+    counts = {row["part"]: int(row["count"]) for row in spread if row["category"] == "module"}
+    assert counts == {"MMA4Z00-NS": 1536, "MMA4Z00-NS-FLT": 508}
+    assert sum(int(row["count"]) for row in spread if row["category"] == "fibre") == 2040
+    assert {row["category"] for row in spread} == {"system", "switch", "module", "fibre", "rack", "cord"}
+    by_item = {row["item"]: int(row["count"]) for row in spread if row["category"] in ("system", "switch", "rack")}
+    assert by_item == {"dgx-h100": 127, "service": 1, "qm9700": 48, "rack-48u": 83}
+    assert [(row["item"], row["count"]) for row in spread if row["category"] == "cord"] == [
+        ("cord-c14", "96"),
+        ("cord-c20", str(127 * 6)),
+    ]
+
+
+def test_spares_and_prices(spread, tmp_path):
+    data = spread_superpod()
+    data["facility"] |= {
+        "spares": "2%",
+        "prices": {"currency": "EUR", "items": {"dgx-h100": 1000, "mma4z00-ns": 10, "mm-ndr-fibre": 2}},
+    }
+    rows = bill_of(data, tmp_path)
+    module = next(row for row in rows if row["item"] == "mma4z00-ns")
+    assert (module["count"], module["spares"], module["order"]) == ("1536", "31", "1567")
+    assert (module["price"], module["cost"], module["currency"]) == ("10.00", "15670.00", "EUR")
+    fibres = [int(row["order"]) for row in rows if row["category"] == "fibre"]
+    assert all(int(row["spares"]) >= 0.02 * int(row["count"]) for row in rows if row["category"] == "fibre")
+    assert rows[-1]["category"] == "total"
+    assert float(rows[-1]["cost"]) == 127_000 + 15_670 + 2 * sum(fibres)
+
+
+def test_a_price_of_one_length_goes_first(tmp_path):
+    data = spread_superpod()
+    lengths = {row["length"] for row in bill_of(data, tmp_path) if row["category"] == "fibre"}
+    one = min(lengths, key=float)
+    data["facility"]["prices"] = {"currency": "EUR", "items": {"mm-ndr-fibre": 2, f"mm-ndr-fibre-{float(one):g}m": 1}}
+    prices = {row["length"]: row["price"] for row in bill_of(data, tmp_path) if row["category"] == "fibre"}
+    assert prices == {length: "1.00" if length == one else "2.00" for length in lengths}
+
+
+def link(number: int, cage: str, medium: Any, to: tuple[str, int, str], length: float = 1.0) -> Cable:
+    host, port, switch_cage = to
+    a = End(host or "node", f"p{number}", number, cage, "qsfp112")
+    b = End("leaf", str(port), port, switch_cage, "osfp-twin")
+    return Cable("fabric", "infiniband", 0, a, b, medium.gbit, length, length, medium)
+
+
+@pytest.mark.parametrize(
+    ("gbit", "ends", "links", "copper"),
+    [
+        # Straight copper between twin cages carries two links in one assembly.
+        (400, ("osfp-twin", "osfp-twin"), 2, 1),
+        # A splitter has its one plug in the switch cage and two at the nodes.
+        (400, ("osfp-twin", "qsfp112"), 2, 1),
+        (400, ("osfp-twin", "qsfp112"), 1, 1),
+        # HDR: one link, one cable.
+        (200, ("qsfp56", "qsfp56"), 2, 2),
+    ],
+)
+def test_assemblies(gbit, ends, links, copper):
+    medium = choices(gbit, "infiniband", *ends)[0]
+    assert not medium.fibre
+    twin = ends[0] == ends[1] == "osfp-twin"
+    cables = [
+        link(n, "1" if twin else str(n), medium, ("node" if twin else f"n{n}", n, "1")) for n in range(1, links + 1)
+    ]
+    assert {piece.category: count for piece, count in pieces(cables).items()} == {"cable": copper}
+
+
+def test_a_splitter_fibre_serves_two_nodes_of_one_switch_port():
+    medium = next(one for one in choices(200, "infiniband", "osfp-twin", "qsfp112") if one.fibre)
+    assert medium.is_splitter
+    cables = [link(1, "1", medium, (f"n{n}", (n + 1) // 2, "1"), 5.0 + n) for n in range(1, 5)]
+    fibres = {piece.length_m: count for piece, count in pieces(cables).items() if piece.category == "fibre"}
+    assert fibres == {7.0: 1, 9.0: 1}
+    modules = {piece.part: count for piece, count in pieces(cables).items() if piece.category == "module"}
+    assert modules == {"MMA4Z00-NS": 1, "MMA1Z00-NS400": 4}
+
+
+def test_machines_that_do_not_exist_yet_are_not_bought(tmp_path):
+    data = manifest(racks={"r1": {"nodes": "head"}})
+    data["nodes"][1] |= {"state": "FUTURE"}
+    assert [row["item"] for row in bill_of(data, tmp_path) if row["category"] == "system"] == ["service"]
+
+
+@pytest.mark.parametrize(
+    ("prices", "codes"),
+    [
+        ({"items": {"dgx-h100": 400_000}, "budget": 50_000_000}, ["over-budget"]),
+        ({"items": {"dgx-h100": 300_000}, "budget": 50_000_000}, []),
+        ({"items": {"dgx-h10": 300_000}}, ["price-unused"]),
+    ],
+)
+def test_prices_are_checked(prices, codes, tmp_path):
+    data = spread_superpod()
+    data["facility"]["prices"] = {"currency": "EUR", **prices}
+    assert codes_of(data, tmp_path) == codes
+
+
+def test_home_clusters_have_no_bill(tmp_path):
+    assert "facility/bom.csv" not in tree_of(manifest(), tmp_path).files
