@@ -104,7 +104,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rack-unknown", ERROR, "A rack is not defined"),
     Code("rack-too-low", ERROR, "A rack has too few units"),
     Code("rack-duplicate", ERROR, "Two racks have one name or one position"),
-    Code("rack-place", ERROR, "A device cannot stand where the manifest places it"),
+    Code("rack-place", ERROR, "A device does not fit where the manifest places it"),
     Code("rack-power", ERROR, "A rack draws more than its power limit"),
     Code("rack-circuits", ERROR, "The feeds of a rack are too small"),
     Code("rack-cooling", ERROR, "A rack produces more heat than is removed"),
