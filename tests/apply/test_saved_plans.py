@@ -264,6 +264,13 @@ def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept
         assert place.resolve() == kept.resolve()
 
 
+def test_a_plan_is_not_saved_among_the_files_that_it_is_about(repository: Path, kept: Path) -> None:
+    done = run("plan", "--out", "rendered/p.json")
+    assert isinstance(done.exception, ClustergenError)
+    assert (done.exception.exit_code, "cannot be one of them" in done.exception.message) == (2, True)
+    assert not (kept / "p.json").exists()
+
+
 @pytest.mark.parametrize("verb", [("plan", "--against", "nodes"), ("apply", "--yes")], ids=" ".join)
 def test_a_file_in_the_place_of_the_tree_is_named(repository: Path, verb: tuple[str, ...]) -> None:
     (repository / "rendered").write_text("mine\n", encoding="utf-8")

@@ -128,6 +128,8 @@ PATTERN, OVERLAP, ABSENT, SHARED = "path-pattern", "path-overlap", "path-not-mou
         ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/x", [(OVERLAP, "/srv/x")]),
         ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/x/%n", [(OVERLAP, "/srv/x")]),
         ("scripts: {tmpdir: /srv/x/y}, spool_directory: /srv/x", [(OVERLAP, "/srv/x/y")]),
+        ("scripts: {tmpdir: /srv/x/jobs}, spool_directory: /srv/x/%n", []),
+        ("scripts: {tmpdir: /srv/jobs}, spool_directory: /%n", []),
         ("scripts: {tmpdir: /srv/x}, spool_directory: /srv/xy", []),
         ("scripts: {tmpdir: /srv}, state_location: /srv/x", [(SYSTEM, "/srv"), (OVERLAP, "/srv")]),
         ("scripts: {tmpdir: /var/lib/slurm/slurmctld}", [(OVERLAP, "/var/lib/slurm/slurmctld")]),

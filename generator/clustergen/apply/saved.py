@@ -21,6 +21,7 @@ from clustergen.apply.playbook import Check
 from clustergen.apply.target import Target
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.records import record
+from clustergen.render.tree import RENDERED
 
 VERSION = 1
 _KIND = "clustergen plan"
@@ -101,6 +102,10 @@ def document(
 def require_savable(file: Path, manifest: Path, arguments: Sequence[str]) -> None:
     """Raises ClustergenError where `file` is in use for something else, or could not hold such a plan."""
     require_own(file)
+    tree = os.path.realpath(manifest.parent / RENDERED)
+    if f"{os.path.realpath(file)}/".startswith(f"{tree}/"):
+        message = f"{file}: a plan has a digest of the files in {RENDERED}, and cannot be one of them"
+        raise ClustergenError(message, "name a file elsewhere", 2)
     try:
         _below(os.path.relpath(manifest))
     except ValueError:

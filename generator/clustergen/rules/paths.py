@@ -86,7 +86,7 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
     pyxis = cluster.manifest.slurm.pyxis.enabled
     combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
     places = [
-        (path, use, name, plain(text.partition("%")[0]))
+        (path, use, name, plain(text))
         for path, use, name, text in (*paths_of(cluster.manifest), *_defaults(cluster))
         if pyxis or use not in (CACHE, RUNTIME)
     ]
