@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+import yaml
 
+from clustergen.catalogue.cabling import connectors
+from clustergen.manifest.hardware import Connector
 from strategies.trees import codes_of, manifest, tree_of
 
 DGX = {"name": "c[001-127]", "type": "dgx", "address": "10.0.0.[11-137]"}
@@ -135,3 +138,27 @@ def test_a_connectx_7_has_the_cage_that_its_switch_asks_for(tmp_path):
         data["networks"]["fabric"]["switches"][0]["rack"] = "r1"
         kinds[model] = {row["description"].rpartition("; ")[2] for row in rows_of(data, tmp_path)}
     assert kinds == {"qm8700": {"dac-hdr"}, "qm9700": {"dac-ndr-split-osfp"}}
+
+
+def test_a_manifest_settles_what_cage_its_adapter_has(tmp_path):
+    port = {"device": "mlx5_0", "model": "cx7", "connector": "qsfp112"}
+    gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": [port]}
+    nodes = [HEAD, {**DGX, "name": "c[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"}]
+    data = manifest(node_types={"gpu": gpu}, nodes=nodes, racks={"r1": {"nodes": "c[1-2]", "units": 8}})
+    switch = {"name": "ib1", "model": "qm9700", "nodes": "c[1-2]", "rack": "r1"}
+    data["networks"]["fabric"] |= {"rate": "NDR", "switches": [switch]}
+    assert {row["description"].rpartition("; ")[2] for row in rows_of(data, tmp_path)} == {"dac-ndr-split-qsfp112"}
+    assert get_args(Connector) == tuple(connectors())
+
+
+def test_ports_of_management_controllers_have_their_printed_names(tmp_path):
+    nodes = [HEAD, {**DGX, "name": "c[1-2]", "type": "xe", "address": "10.0.0.[11-12]"}]
+    data = manifest(node_types={"xe": {"system": "dell-xe9680"}}, nodes=nodes)
+    data["networks"]["bmc"] = {"cidr": "10.9.0.0/24", "plan": {"leaf": "sn2201"}}
+    tree = tree_of(data, tmp_path)
+    rows = csv.DictReader(io.StringIO(tree.files["facility/cables.csv"].content.decode()))
+    assert {row["side_a_name"] for row in rows if row["side_a_device"] == "c1" and "bmc" in row["label"]} == {"iDRAC"}
+    kind = yaml.safe_load(tree.files["facility/device-types/Dell/dell-poweredge-xe9680.yaml"].content)
+    assert {"name": "iDRAC", "type": "1000base-t", "mgmt_only": True} in kind["interfaces"]
+    configured = [file.content for path, file in tree.files.items() if not path.startswith("facility/")]
+    assert not any(b"iDRAC" in content for content in configured)

@@ -207,7 +207,20 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
     from clustergen.render.views.diagram import levels
 
     def switch(name: str, top: str) -> Switch:
-        return Switch(name, 0, None, None, 1, None, None, 1, (), None, {top: 1})
+        return Switch(
+            name=name,
+            index=None,
+            rack=None,
+            model=None,
+            ports=None,
+            nics_per_port=1,
+            port_gbit=None,
+            power_w=None,
+            rack_units=1,
+            nodes=(),
+            rail=None,
+            uplinks={top: 1},
+        )
 
     found = levels((switch("a", "b"), switch("b", "a")))
     assert {one.name for one, _ in found} == {"a", "b"}

@@ -24,7 +24,6 @@ _ROLES = {
     "storage": "storage",
     "inband": "management",
     "management": "management",
-    "bmc": "management",
 }
 
 
@@ -139,8 +138,8 @@ class TypeResolver:
                     nic.numa,
                     nic.pci,
                     model.max_gbit if model else None,
-                    connector=model.connector if model else "",
-                    connector_options=model.connector_options if model else (),
+                    connector=nic.connector or (model.connector if model else ""),
+                    connector_options=model.connector_options if model and not nic.connector else (),
                 )
             return
         if base is None:
@@ -151,6 +150,8 @@ class TypeResolver:
             return
         ethernet = fabric is not None and fabric.type != "infiniband"
         for port in base.nics:
+            if port.role == "bmc":
+                continue
             network = _ROLES[port.role]
             infiniband = not ethernet and (network == "fabric" or port.link == "infiniband")
             interface = (port.netdev_ib if infiniband else port.netdev_eth) or None
@@ -210,6 +211,7 @@ class TypeResolver:
             stated_memory_mib=spec.real_memory,
             gpus=gpus,
             ports=ports,
+            bmc_ports=_bmc_ports(base),
             psus=power.psus or (psu.installed if psu else None),
             psu_w=power.psu.value if power.psu else (psu.watt if psu else None),
             psus_redundant=power.redundant if power.redundant is not None else (psu.redundant if psu else None),
@@ -232,6 +234,26 @@ class TypeResolver:
         os = operating_system(spec.os or self.manifest.os, arch)
         assert os is not None, "the manifest's schema and the catalogue name the same operating systems"
         return os
+
+
+def _bmc_ports(system: System | None) -> tuple[Port, ...]:
+    """Ports of the management controller, named as printed on the machine. The node's own system does not see them."""
+    return tuple(
+        Port(
+            port.label,
+            None,
+            "bmc",
+            None,
+            None,
+            None,
+            port.gbit,
+            label=port.label,
+            cage=port.cage,
+            connector=port.connector,
+        )
+        for port in (system.nics if system else ())
+        if port.role == "bmc" and port.label
+    )
 
 
 def _usual_reserve(memory_mib: int) -> int:

@@ -28,7 +28,7 @@ class Port:
 
     device: str  # RDMA device, or the interface where there is none
     interface: str | None
-    network: str  # fabric, storage or management
+    network: str  # fabric, storage, management or bmc
     rail: int | None  # of fabric ports
     numa: int | None
     pci: str | None
@@ -57,6 +57,7 @@ class NodeType:
     stated_memory_mib: int | None  # RealMemory, where the manifest says it
     gpus: GpuSet | None
     ports: tuple[Port, ...]
+    bmc_ports: tuple[Port, ...]  # not in `ports`: the operating system has no device for them
     psus: int | None
     psu_w: int | None
     psus_redundant: int | None

@@ -53,7 +53,7 @@ def ports_in(kind: NodeType, network: str, most: int | None = None) -> dict[int,
 
     Every node has a port for management and one of its BMC, RJ45 where the catalogue knows nothing else.
     """
-    ports = [port for port in kind.ports if port.network == network]
+    ports = kind.bmc_ports if network == "bmc" else [port for port in kind.ports if port.network == network]
     if not ports and network in ("management", "bmc"):
         return {0: Port(network, None, network, None, None, None, None, connector="rj45")}
     by_rail = {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}

@@ -91,9 +91,10 @@ def _of_nodes(kind: NodeType, used: _Used, *, is_alone: bool) -> DeviceType:
     maker, _, rest = title.partition(" ")
     has_maker = base is not None and maker in _MAKERS
     names = dict(used)
-    for port in kind.ports:
-        technology = "ethernet" if port.network == "management" else "infiniband"
+    for port in (*kind.ports, *kind.bmc_ports):
+        technology = "ethernet" if port.network in ("management", "bmc") else "infiniband"
         names.setdefault(port.label or port.device, interface_type(port.connector, technology, int(port.max_gbit or 0)))
+    controllers = {"bmc", *(port.label for port in kind.bmc_ports)}
     model = (rest if has_maker else title) + ("" if is_alone else f" ({kind.name})")
     live = (kind.psus or 0) - (kind.psus_redundant or 0)
     draw = draw_w(kind)
@@ -107,7 +108,7 @@ def _of_nodes(kind: NodeType, used: _Used, *, is_alone: bool) -> DeviceType:
         base.psu.inlet if base and base.psu else "",
         -(-draw // live) if draw and live > 0 else None,
         -(-draw // kind.psus) if draw and kind.psus else None,
-        tuple(Interface(name, kind_of, name.lower() == "bmc") for name, kind_of in names.items()),
+        tuple(Interface(name, kind_of, name in controllers) for name, kind_of in names.items()),
     )
 
 

@@ -36,7 +36,7 @@ class Prices(Section):
 
     currency: Annotated[str, text(r"^[A-Z]{3}$", "write the ISO 4217 code, as EUR")] = field(..., "Currency.")
     items: dict[Name, Annotated[float, Field(ge=0, le=1e9)]] = field(
-        {}, "Price of one piece, by catalogue id: dgx-h100, qm9700, mm-ndr-switch …"
+        {}, "Price of one piece, by catalogue id: dgx-h100, qm9700, acc-ndr-twin, mma4z00-ns …"
     )
     budget: Annotated[float, Field(gt=0, le=1e12)] | None = field(None, "Limit of the total.")
 

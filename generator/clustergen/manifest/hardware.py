@@ -46,6 +46,7 @@ OsName = Annotated[
 
 
 Architecture = Literal["x86_64", "aarch64"]
+Connector = Literal["rj45", "sfp28", "qsfp28", "qsfp56", "qsfp112", "qsfp-dd", "osfp", "osfp-twin", "osfp-twin-flat"]
 
 
 class Cpu(Section):
@@ -115,6 +116,9 @@ class Nic(Section):
     device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.")
     interface: Device | None = field(None, "Network interface of the port.")
     model: Name | None = field(None, "NIC in the catalogue: cx6-vpi, cx7 …")
+    connector: Connector | None = field(
+        None, "Cage of the port; default: the model's; of several that it is sold with, the one that fits the switch."
+    )
     network: Literal["fabric", "storage", "management"] = field("fabric", "Network to which the port is connected.")
     rail: Annotated[int, Field(ge=0, le=63)] | None = field(
         None, "Rail; default: its position among the fabric's ports."
