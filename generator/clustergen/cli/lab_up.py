@@ -15,6 +15,7 @@ import click
 from clustergen.cli.arguments import manifest_argument, manifest_path
 from clustergen.cli.common import valid
 from clustergen.cli.complete import rows
+from clustergen.cli.durations import estimate, keep
 from clustergen.cli.lab_nodes import cluster_name, current
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
@@ -68,8 +69,15 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 
     began = time.monotonic()
 
+    step, step_began = "", began
+
     def echo(words: str) -> None:
-        remark(f"  {time.monotonic() - began:4.0f} s  {words}")
+        nonlocal step, step_began
+        reading = time.monotonic()
+        if step:
+            keep(f"lab {step}", reading - step_began)
+        step, step_began = words, reading
+        remark(f"  {reading - began:4.0f} s  {words}{estimate(f'lab {words}')}")
 
     wish = _wish(**options)
     work = Work(cluster_name(manifest) if name is None else name)
@@ -81,6 +89,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
         run.possible(lab, wish)
         _list(lab)
         run.up(engine, lab, wish, echo)
+        keep(f"lab {step}", time.monotonic() - step_began)
         done = True
     except KeyboardInterrupt:
         left = "everything was removed" if fresh else "nodes that were up still are; run up again to start the others"

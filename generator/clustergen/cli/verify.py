@@ -49,6 +49,7 @@ def command(
     Exit code 0: everything that has a parser passed; 1: a check failed; 3: no check failed, but a parser could not run,
     or TREE cannot be read.
     """
+    from clustergen.cli.durations import timed
     from clustergen.verify.checks import CHECKS, chosen
     from clustergen.verify.rows import Row, exit_code
     from clustergen.verify.run import verify
@@ -83,7 +84,10 @@ def command(
     status = 0
     for tree in trees:
         if form == "text":
-            rows = verify(tree, checks, show)
+            with timed(f"verify {tree.resolve()} {' '.join(only)}".rstrip()) as estimate:
+                if estimate:
+                    output.remark(f"{tree}: checking{estimate}")
+                rows = verify(tree, checks, show)
             output.verdict(f"{tree}: {summary(rows)}.")
         else:
             rows = verify(tree, checks)
