@@ -75,7 +75,7 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
         "failed: its hostname is compute07, not compute03: hostnamectl set-hostname compute03"
     ]
     assert lines_of(done.stdout, "monitor1") == [
-        "failed: runs debian 12 but the manifest says debian 13; /etc is mounted read-only"
+        "failed: runs debian 12 but the manifest states debian 13; /etc is mounted read-only"
     ]
     (clock_line,) = lines_of(done.stdout, "login1")
     assert re.match(r"failed: its clock is \d+ s (ahead|behind)", clock_line)

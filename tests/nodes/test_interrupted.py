@@ -117,11 +117,11 @@ def test_a_bad_slurm_conf_replaces_no_good_one(lab: Lab) -> None:
         status, said = ended(lab, playbook(lab))
         assert status != 0
         assert "slurm.conf was edited by hand" in said
-        assert "render it again, or say -e cluster_edited_ok=true" in said
+        assert "render it again, or set -e cluster_edited_ok=true" in said
         assert not re.search(r"changed=[1-9]", said)
         status, said = ended(lab, playbook(lab, "-e", "cluster_edited_ok=true"))
         assert status != 0
-        assert "nothing was changed: slurmctld refuses these files" in said
+        assert "nothing was changed: slurmctld rejects these files" in said
         assert "SelectTypo" in said
     finally:
         lab.render()

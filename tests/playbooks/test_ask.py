@@ -50,7 +50,7 @@ def test_a_given_secret_replaces_another_one_and_no_other_secret() -> None:
             "os_ubuntu_24_04_aarch64",
             "aarch64",
             "x86_64",
-            ["its architecture is x86_64 but the manifest says aarch64: set arch of its node type"],
+            ["its architecture is x86_64 but the manifest states aarch64: set arch of its node type"],
         ),
     ],
 )

@@ -120,7 +120,7 @@ SAYS = {
     "twice": "has /etc/slurm/slurm.conf twice",
     "another-clock": "its clock is",
     "another-node": "its hostname is n1, not",
-    "another-os": "runs x 0 but the manifest says",
+    "another-os": "runs x 0 but the manifest states",
     "escapes": r"\x1b[2K\x1b[1A\x1b]0;forged\x07\x1b[32m n1 ok\x1b[0m",
     "unreachable": r"\x1b[2K",
     "flood": "it answered with more than 64 MiB, which were not read",
@@ -186,7 +186,7 @@ LATER_SAYS = {
     "put-nothing": "No start of json char found",
     "put-hang": "30",
     "settle-flood": "it answered with more than 64 MiB, which were not read",
-    "settle-list": "the answer.done is no list",
+    "settle-list": "the answer.done is not a list",
     "command-flood": "it answered with more than 64 MiB, which were not read",
     "command-text": "it answered with 3 MiB, more than 2",
     "command-facts": "'withheld'",
@@ -256,5 +256,5 @@ def test_a_node_that_lies_ends_no_upgrade(tmp_path: Path) -> None:
     assert code != 0
     rows = recap(said)
     assert {host for host, row in rows.items() if row["failed"] + row["unreachable"]} == {"n1", "n2", "n3", "n4"}
-    assert re.search(r"^  n4 +failed: left as it is: .* what loses its jobs: key SelectType", said, re.MULTILINE)
-    assert "not reached, and left at what they have: n[1-3]" in said
+    assert re.search(r"^  n4 +failed: not upgraded: .* changes that lose its jobs: key SelectType", said, re.MULTILINE)
+    assert "not reached, and not upgraded: n[1-3]" in said

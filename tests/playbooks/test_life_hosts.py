@@ -22,7 +22,7 @@ def test_names_are_those_of_the_inventory() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "say which nodes: -e nodes=compute[01-08]"),
+        ("", "set the nodes: -e nodes=compute[01-08]"),
         ("compute[02-04]", "compute[03-04] are not among the nodes that this is for, did you mean"),
         ("compute1", "compute1 is not among the nodes that this is for, did you mean compute10?"),
         ("compute[01", "nodes=compute[01: this bracket is never closed"),
@@ -34,7 +34,7 @@ def test_what_is_wrong_with_others_is_told(text: str, words: str) -> None:
 
 def test_before_24_11_every_slurmd_has_to_know_a_new_node() -> None:
     assert "run `ansible-playbook site.yml` now" in hosts.after_adding("24.05")
-    assert hosts.after_adding("24.11").startswith("no restart is needed")
+    assert hosts.after_adding("24.11").startswith("no restart is required")
 
 
 def test_places_in_the_manifest(tmp_path: Path) -> None:

@@ -184,20 +184,20 @@ def _summary(behind, verdict):
 def _unfit(state, task_vars, offset):
     """Why this node cannot be applied to; all of it."""
     if not state["root"]:
-        yield f"{task_vars.get('ansible_user', 'the user')} is not root here: set ansible.become in the manifest"
+        yield f"{task_vars.get('ansible_user', 'the user')} is not root on this node: set ansible.become in the manifest"
     if not state["systemd"]:
-        yield "systemd does not run here"
+        yield "systemd does not run on this node"
     machine = task_vars.get("os_facts", {}).get("architecture", "")
     systems = [name[3:] for name in task_vars["group_names"] if name.startswith("os_")]
     os_facts = state["os"]
     if systems and boolean(task_vars.get("cluster_os_check", True)):
         if machine and os_facts["machine"] != machine:
-            yield f"its architecture is {os_facts['machine']} but the manifest says {machine}: set arch of its node type"
+            yield f"its architecture is {os_facts['machine']} but the manifest states {machine}: set arch of its node type"
         systems[0] = systems[0][: -len(machine) - 1] if machine and systems[0].endswith("_" + machine) else systems[0]
         family, _, version = systems[0].partition("_")
         installed = os_facts["version"] if "_" in version else os_facts["version"].partition(".")[0]
         if os_facts["id"] not in (family, {"rocky": "almalinux"}.get(family)) or installed != version.replace("_", "."):
-            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']} but the manifest says {systems[0].replace('_', ' ', 1).replace('_', '.')}"
+            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']} but the manifest states {systems[0].replace('_', ' ', 1).replace('_', '.')}"
     name = task_vars["inventory_hostname"]
     if boolean(task_vars.get("cluster_name_check", True)) and state["host"].partition(".")[0] != name:
         yield f"its hostname is {state['host']}, not {name}: hostnamectl set-hostname {name}"

@@ -79,9 +79,9 @@ def over(other):
 def words(other):
     who = f"{other['who']} on {other['host']}"
     if not other["open"]:
-        return f"since this run asked, a run of {who} has changed the cluster: run this again, which asks anew. Nothing of the tree was put"
+        return f"since this run asked, a run of {who} has changed the cluster: run this again. No file was installed"
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(other["began"]))
     return (
-        f"a run of {who} (process {other['pid']}) applies to this cluster since {began}: wait until it is over. "
-        "Nothing of the tree was put. If it is dead, say -e cluster_other_run_ok=true"
+        f"a run of {who} (process {other['pid']}) applies to this cluster since {began}: wait until it has ended. "
+        "No file was installed. If that run is dead, set -e cluster_other_run_ok=true"
     )

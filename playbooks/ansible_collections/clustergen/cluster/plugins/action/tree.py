@@ -34,12 +34,12 @@ class ActionModule(ActionBase):
         damage = list(tree.damage())
         if damage:
             more = f" and {len(damage) - _MOST} more" if len(damage) > _MOST else ""
-            text = f"{'; '.join(damage[:_MOST])}{more}. The tree is not as it was rendered: render it again, or say -e cluster_edited_ok=true"
+            text = f"{'; '.join(damage[:_MOST])}{more}. The tree has been changed since it was rendered: render it again, or set -e cluster_edited_ok=true"
             (warnings if self._task.args.get("edited_ok") else wrong).append(text)
         if tree.lock.get("clustergen") != version():
             text = (
                 f"the tree was made by clustergen {tree.lock.get('clustergen')}, and {version()} would apply it: "
-                "render it again with this one, or say -e cluster_version_ok=true"
+                "render it again with this one, or set -e cluster_version_ok=true"
             )
             (warnings if self._task.args.get("version_ok") else wrong).append(text)
         if warnings:
@@ -52,7 +52,7 @@ class ActionModule(ActionBase):
     def _command(self, task_vars):
         """What is wrong with the options of ansible-playbook and with the site's variables."""
         if task_vars["ansible_run_tags"] not in (["all"], ("all",)) or task_vars["ansible_skip_tags"]:
-            yield "these playbooks are one piece and have no tags: leave out --tags and --skip-tags (--limit chooses hosts)"
+            yield "these playbooks have no tags: omit --tags and --skip-tags (--limit selects hosts)"
         stated = {name: task_vars[name] for name in settings.KINDS if name in task_vars}
         yield from settings.wrong_with({name: self._templar.template(value) for name, value in stated.items()})
         yield from settings.slips(load_extra_vars(self._loader))

@@ -30,7 +30,7 @@ class ActionModule(ActionBase):
         verdict = judge(versions, target, boolean(self._task.args.get("mixed_ok") or False))
         servers = [*groups.get("slurm_accounting", ()), *groups.get("slurm_controller", ())]
         if lost := [host for host in absent if host in servers]:
-            verdict.wrong.append(f"{folded(lost)} cannot be asked, and what keeps state has to be upgraded first")
+            verdict.wrong.append(f"{folded(lost)} cannot be reached, but slurmdbd and slurmctld must be upgraded first")
         if verdict.wrong:
             return dict(result, failed=True, msg="nothing was changed: " + ". ".join(verdict.wrong))
         idle = [host for host in versions if _not_running(host, versions, answers, groups)]
@@ -63,7 +63,7 @@ class ActionModule(ActionBase):
             else f"Slurm is {target} everywhere"
         ]
         if absent:
-            messages.append(f"not reached, and left at what they have: {folded(absent)}")
+            messages.append(f"not reached, and not upgraded: {folded(absent)}")
         if verdict.bare:
             messages.append(f"without Slurm: {folded(verdict.bare)}")
         return dict(

@@ -235,7 +235,7 @@ def _controller(worker, effects):
     if not worker.active("slurmctld.service"):
         return
     if not answers(worker):
-        worker.failed.append("slurmctld runs but does not answer `scontrol ping`")
+        worker.failed.append("slurmctld runs but does not respond to `scontrol ping`")
         return
     if script and not _accounts(worker):
         return

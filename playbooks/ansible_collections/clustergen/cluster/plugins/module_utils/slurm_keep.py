@@ -81,7 +81,7 @@ class Database:
             if shutil.which(name):
                 return name
         raise KeepError(
-            "neither %s is here: install the database's client, or say -e cluster_database_kept=true"
+            "neither %s is here: install the database's client, or set -e cluster_database_kept=true"
             % " nor ".join(names)
         )
 

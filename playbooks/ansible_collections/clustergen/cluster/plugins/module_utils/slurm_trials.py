@@ -95,7 +95,7 @@ def slurmctld(module, staged):
     try:
         user = safe_files.account(name)
     except KeyError:
-        return "slurmctld refuses these files: SlurmUser " + name + " has no account on this node"
+        return "slurmctld rejects these files: SlurmUser " + name + " has no account on this node"
     state = staged.place + "/state"
     os.mkdir(state, 0o700)
     os.chown(state, user.pw_uid, user.pw_gid)
@@ -138,7 +138,7 @@ def slurmctld(module, staged):
     text = safe_files.read_text(log, 1 << 20)
     fatal = [line for line in text.splitlines() if "fatal:" in line]
     errors = [line for line in text.splitlines() if "error:" in line and "state" not in line]
-    return "slurmctld refuses these files: " + words("\n".join([*fatal, *errors[:3]]) or output)
+    return "slurmctld rejects these files: " + words("\n".join([*fatal, *errors[:3]]) or output)
 
 
 _OF_THE_MACHINE = re.compile(r"Hybrid mode is not supported|cgroup namespace|Mounted cgroups")
@@ -152,7 +152,7 @@ def slurmd(module, staged):
     _, output = staged.see(module, ["/etc/slurm"], [program, "-G"])
     if not any("fatal:" in line and not _OF_THE_MACHINE.search(line) for line in output.splitlines()):
         return ""
-    return "slurmd refuses these files: " + words(output)
+    return "slurmd rejects these files: " + words(output)
 
 
 def slurmdbd(module, staged):
@@ -173,4 +173,4 @@ def slurmdbd(module, staged):
     wrong = [
         line for line in output.splitlines() if re.search(r"Parsing error|unrecognized|Unable to (parse|process)", line)
     ]
-    return "slurmdbd refuses its file: " + words("\n".join(wrong + fatal)) if fatal or wrong else ""
+    return "slurmdbd rejects its file: " + words("\n".join(wrong + fatal)) if fatal or wrong else ""

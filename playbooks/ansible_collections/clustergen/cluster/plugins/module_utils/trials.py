@@ -17,7 +17,7 @@ def _asked(program, folders, arguments):
         if not path:
             return None
         code, output = staged.see(module, folders, [path, *arguments])
-        return "" if code == 0 else program + " refuses these files: " + words(output)
+        return "" if code == 0 else program + " rejects these files: " + words(output)
 
     return ask
 

@@ -174,7 +174,7 @@ _FAILED = {
 def checked(module, asked, answer):
     """The answer of a module, with nothing in it that is not described here. Raises AnswerError."""
     if not isinstance(answer, dict):
-        raise AnswerError("the answer is no mapping")
+        raise AnswerError("the answer is not a mapping")
     if answer.get("failed") or answer.get("unreachable"):
         return _failure(answer)
     if answer.get("skipped") is True:  # no check mode

@@ -63,7 +63,7 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
         if target in semantic and kind(effect) in _COMPARED and ":" not in effect:
             continue  # what changed inside tells
         if effect == "reboot" and not reboots:
-            verdict.reasons.append(f"{target} counts from the next boot on")
+            verdict.reasons.append(f"{target} takes effect at the next boot")
             continue
         _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
     removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}
@@ -171,6 +171,6 @@ def _slurm(verdict, host, roles, release, contents, serving):
         if kind(effect) in DRAINING:
             verdict.together = verdict.together or serving
             verdict.add("restart-slurmd")
-            verdict.reasons.append("its devices or its daemon's own folders change")
+            verdict.reasons.append("its devices or the directories of its daemon change")
         elif kind(effect) != "cancel-jobs":  # the gate has seen to that
             verdict.add(effect)

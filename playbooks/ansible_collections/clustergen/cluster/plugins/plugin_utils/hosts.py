@@ -14,7 +14,7 @@ def wrong_with(text, all_hosts):
     except HostlistError as err:
         return f"nodes={as_text(text)}: {err}"
     if not names:
-        return "say which nodes: -e nodes=compute[01-08]"
+        return "set the nodes: -e nodes=compute[01-08]"
     existing = set(all_hosts)
     absent = [name for name in names if name not in existing]
     if not absent:
@@ -60,7 +60,7 @@ def after_adding(release):
     if row.is_everywhere:
         text = f"in Slurm {release} {row.note}, so run `ansible-playbook site.yml` now; it restarts slurmd there, and running jobs continue"
     else:
-        text = "no restart is needed, and `ansible-playbook site.yml` brings theirs"
+        text = "no restart is required, and the next `ansible-playbook site.yml` updates their files"
         if row.note:
             text += f"; until then {row.note}"
     return text

@@ -119,7 +119,7 @@ def drawn(answers, asked):
             f"slurmctld's new files require that no job runs on {folded(left_out)}, which are not part of this run: run site.yml on all hosts, "
             "without --limit, by site.yml"
         )
-    nodes_first = ["nodes have to be empty for it"] if emptied else []
+    nodes_first = ["nodes must be drained for it"] if emptied else []
     if asked.changes and (lost or emptied) and not controller and not asked.lost_ok:
         wrong.append(
             f"this change would lose jobs ({'; '.join([*lost, *nodes_first])}), and slurmctld does not run on any host that this run "

@@ -65,7 +65,7 @@ def judge(versions, target, mixed_ok=False):
             through = (
                 f"Upgrade through {', then '.join(str(step) for step in way[:-1])}: render and upgrade for each, then for {new}"
                 if len(way) > 1
-                else "Nobody knows a way"
+                else "No upgrade path is known"
             )
             takes = sorted(slurm.releases().get(new, frozenset()) - {new})
             messages = (
@@ -79,6 +79,6 @@ def judge(versions, target, mixed_ok=False):
     if len(result.old) > 1 and not mixed_ok and not result.wrong:
         hosts = "; ".join(f"{r} on {folded(h)}" for r, h in sorted(by_release.items()) if r != new)
         result.wrong.append(
-            f"the nodes have several releases older than {new}: {hosts}. Bring them to one first, or say -e cluster_mixed_ok=true"
+            f"the nodes have several releases older than {new}: {hosts}. Upgrade them to one release first, or set -e cluster_mixed_ok=true"
         )
     return result

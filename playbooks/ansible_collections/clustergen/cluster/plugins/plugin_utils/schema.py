@@ -23,11 +23,11 @@ class Text:
 
     def check(self, value, path):
         if not isinstance(value, str):
-            raise AnswerError(f"{path} is no text")
+            raise AnswerError(f"{path} is not text")
         if len(value) > self.limit:
             raise AnswerError(f"{path} has {len(value)} characters, more than {self.limit}")
         if not self.pattern.fullmatch(value):
-            raise AnswerError(f"{path} has characters that do not belong there")
+            raise AnswerError(f"{path} has invalid characters")
         return value
 
 
@@ -39,7 +39,7 @@ class Words:
 
     def check(self, value, path):
         if not isinstance(value, str):
-            raise AnswerError(f"{path} is no text")
+            raise AnswerError(f"{path} is not text")
         return value if len(value) <= self.limit else value[: self.limit] + "…"
 
 
@@ -59,7 +59,7 @@ class Number:
 
     def check(self, value, path):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AnswerError(f"{path} is no number")
+            raise AnswerError(f"{path} is not a number")
         if not (math.isfinite(value) and self.least <= value <= self.most):
             raise AnswerError(f"{path} is not between {self.least} and {self.most}")
         return value
@@ -73,7 +73,7 @@ class OneOf:
 
     def check(self, value, path):
         if not isinstance(value, str) or value not in self.names:
-            raise AnswerError(f"{path} is nothing that was asked about")
+            raise AnswerError(f"{path} was not part of the query")
         return value
 
 
@@ -92,7 +92,7 @@ class ListOf:
 
     def check(self, value, path):
         if not isinstance(value, list):
-            raise AnswerError(f"{path} is no list")
+            raise AnswerError(f"{path} is not a list")
         if len(value) > self.limit:
             raise AnswerError(f"{path} has {len(value)} items, more than {self.limit}")
         return [self.schema.check(item, f"{path}[{index}]") for index, item in enumerate(value)]
@@ -106,7 +106,7 @@ class MapOf:
 
     def check(self, value, path):
         if not isinstance(value, dict):
-            raise AnswerError(f"{path} is no mapping")
+            raise AnswerError(f"{path} is not a mapping")
         if len(value) > self.limit:
             raise AnswerError(f"{path} has {len(value)} items, more than {self.limit}")
         return {
@@ -124,7 +124,7 @@ class Record:
 
     def check(self, value, path):
         if not isinstance(value, dict):
-            raise AnswerError(f"{path} is no mapping")
+            raise AnswerError(f"{path} is not a mapping")
         if missing := [key for key in self.required if key not in value]:
             raise AnswerError(f"{path} lacks {missing[0]}")
         return {

@@ -91,11 +91,11 @@ def wrong_with(variables):
     """What is wrong with those of `variables` that have to be of a kind: one text each."""
     for name in sorted(KINDS.keys() & variables.keys()):
         if expected := KINDS[name](variables[name]):
-            yield f"{name} is {variables[name]!r}, and has to be {expected}"
+            yield f"{name} is {variables[name]!r}, but must be {expected}"
 
 
 def slips(names):
     """Names that were given on the command line and mean nothing, but are close to one that does."""
     for name in sorted(set(names) - KINDS.keys()):
         if name.startswith("cluster_") and (similar := get_close_matches(name, KINDS, 1, 0.85)):
-            yield f"{name} is no variable of these playbooks: did you mean {similar[0]}?"
+            yield f"{name} is not a variable of these playbooks: did you mean {similar[0]}?"
