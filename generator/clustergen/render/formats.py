@@ -64,6 +64,7 @@ CSV = Format("CSV", ("# ", ""), _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
 TABLE = Format("table", None, _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
 """CSV for programs that know no comments."""
 XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
+SVG = Format("SVG", XML.comment, XML.plain)
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
 JSON = Format("JSON", None, _plain(r"A-Za-z0-9_./:=,@%+-"))
 LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
@@ -85,6 +86,7 @@ _BY_SUFFIX = {
     ".yaml": YAML,
     ".csv": CSV,
     ".xml": XML,
+    ".svg": SVG,
     ".md": MARKDOWN,
     ".json": JSON,
 }

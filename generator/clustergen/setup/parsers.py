@@ -34,7 +34,8 @@ _SLURM = (
 SUITES = {
     "trixie": "slurm-wlm-kafka-plugin,promtool,prometheus-alertmanager,chrony,openssh-server,sudo,systemd,udev,"
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
-    "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall",
+    "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
+    "librsvg2-bin",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has.
     "bookworm": "libpmix-dev,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,systemd,udev,kmod,"
     "openmpi-bin",

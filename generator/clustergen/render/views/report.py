@@ -14,11 +14,14 @@ from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.diagram import Diagram, diagram, shortened
+from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
 
 _SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
+_MOST_PICTURES = 8
+"""Pictures that the page shows; it links the others."""
 
 
 @record
@@ -29,6 +32,9 @@ class Report:
     description: str | None
     facts: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...]
+    more_pictures: tuple[Picture, ...]
+    room_tables: tuple[Table, ...]
     diagram: Diagram
     files: tuple[Table, ...]
 
@@ -44,14 +50,20 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("File systems", "", _storage(cluster)),
         table_of("Manual steps", "", _manual_steps(cluster)),
         table_of("Networks", "", _networks(cluster)),
+    )
+    room_tables = (
         table_of("Racks", "", _racks(cluster)),
         table_of("Power", _power_intro(cluster), _power(cluster)),
     )
+    drawn = pictures(cluster)
     return Report(
         name=cluster.name,
         description=cluster.manifest.description,
         facts=tuple(_facts(cluster, outline)),
         tables=tuple(table for table in tables if table.rows),
+        pictures=drawn[:_MOST_PICTURES],
+        more_pictures=drawn[_MOST_PICTURES:],
+        room_tables=tuple(table for table in room_tables if table.rows),
         diagram=diagram(cluster),
         files=tuple(files_by_group(outline)),
     )

@@ -12,6 +12,7 @@ from clustergen.verify.checks import (
     facility,
     host,
     nobody,
+    pictures,
     prometheus,
     shell,
     slurm,
@@ -21,16 +22,13 @@ from clustergen.verify.checks import (
 )
 from clustergen.verify.checks.base import Check, Trial, place_of
 
-CHECKS: tuple[Check, ...] = tuple(
-    check
-    for module in (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, facility, data, nobody)
-    for check in module.CHECKS
-)
+_MODULES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, facility, pictures, data, nobody)
+CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {
     "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
     "fabric": fabric.CHECKS,
-    "facility": facility.CHECKS,
+    "facility": (*facility.CHECKS, *pictures.CHECKS),
     "host": host.CHECKS,
     "login": access.CHECKS,
     "monitoring": prometheus.CHECKS,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from clustergen.cluster.switches import NETWORKS
 from clustergen.render.file import File
 from clustergen.render.formats import TABLE
 from clustergen.render.views.facility.bom import bom_csv
 from clustergen.render.views.facility.cables import cables_csv
+from clustergen.render.views.facility.elevations import elevations
 from clustergen.render.views.facility.netbox import device_type_yaml, devices_csv, power_feeds_csv, racks_csv
+from clustergen.render.views.facility.network_pictures import network_picture
 from clustergen.render.views.facility.topology_dot import topology_dot
 
 _TABLE = "tree/facility/table.csv"
@@ -19,4 +24,9 @@ FILES = (
     File("tree/facility/power-feeds.csv", power_feeds_csv, format=TABLE, source=_TABLE),
     File("tree/facility/device-types/{device_type}.yaml", device_type_yaml, source="tree/facility/device-type.yaml"),
     File("tree/facility/topology.dot", topology_dot),
+    File("tree/facility/{row}.svg", elevations, source="tree/facility/racks.svg"),
+    *(
+        File(f"tree/facility/{name}.svg", partial(network_picture, name), source="tree/facility/network.svg")
+        for name in NETWORKS
+    ),
 )

@@ -1,0 +1,249 @@
+"""Elevations: the racks of a row side by side, each device at its units.
+
+Height and width are to scale: a rack of 600 mm with devices of 482.6 mm (19 inches) and units of 44.45 mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clustergen.cluster.model import Cluster, Rack, once_per_cluster
+from clustergen.facility.model import Device, Place
+from clustergen.facility.placement import devices
+from clustergen.records import record
+from clustergen.render.views.facility.drawing import (
+    BOLD,
+    MARGIN,
+    Swatch,
+    Text,
+    counted,
+    fitted,
+    kilowatts,
+    legend,
+    lines,
+    roles,
+    width,
+)
+
+MOST_RACKS = 8
+"""Racks of one picture; a longer row is several pictures of about the same size."""
+UNIT = 15
+RAIL, DEVICE = 20, 164
+RACK = 2 * RAIL + DEVICE
+_GAP = 28
+_AISLE = 48  # where positions are missing between two racks
+_HEAD = 52  # name, load and feeds above a rack
+_LISTED = 6  # lines below a rack
+_LEAST_WIDTH = 420
+_NAME, _WORDS = 10 * BOLD, 9  # sizes of texts in a device, as in the style sheet
+
+
+@record
+class DeviceBox:
+    """A device in its rack; places are relative to the rack's upper left corner, those of texts to the box."""
+
+    role: str
+    y: int
+    height: int
+    title: str
+    texts: tuple[Text, ...]
+
+
+@record
+class RackDrawing:
+    """A rack; `y` is its upper edge, and all racks of a picture stand on one floor."""
+
+    name: str
+    units: int
+    x: int
+    y: int
+    head: tuple[Text, ...]
+    boxes: tuple[DeviceBox, ...]
+    foot: tuple[Text, ...]
+
+
+@record
+class Frame:
+    """What racks of one height share: unit lines and numbers, drawn once and used by each."""
+
+    units: int
+    height: int
+    edges: tuple[int, ...]
+    numbers: tuple[tuple[int, int], ...]  # unit, baseline
+
+
+@record
+class Elevation:
+    """One picture."""
+
+    title: str
+    desc: str
+    heading: str
+    width: int
+    height: int
+    rack_width: int
+    rail: int
+    device_width: int
+    legend: tuple[Swatch, ...]
+    frames: tuple[Frame, ...]
+    racks: tuple[RackDrawing, ...]
+
+
+@once_per_cluster
+def elevations(cluster: Cluster) -> Mapping[str, Elevation]:
+    """Name of the file → picture, row by row."""
+    rows: dict[str, list[Rack]] = {}
+    for rack in cluster.racks:
+        rows.setdefault(rack.row, []).append(rack)
+    of_rack: dict[str, list[Device]] = {}
+    for device in devices(cluster).values():
+        if device.rack is not None:
+            of_rack.setdefault(device.rack, []).append(device)
+    role_of = roles(cluster)
+    pictures: dict[str, Elevation] = {}
+    for row, members in rows.items():
+        members.sort(key=lambda rack: rack.position)
+        parts = -(-len(members) // MOST_RACKS)
+        size = -(-len(members) // parts)
+        name = f"racks-{row}" if row else "racks"
+        for number in range(parts):
+            racks = members[number * size : (number + 1) * size]
+            # A dot is in no name of a row, so the parts of one row are never those of another.
+            part = f"{name}.{number + 1}" if parts > 1 else name
+            pictures[part] = _picture(cluster.name, row, racks, of_rack, role_of)
+    return pictures
+
+
+def _picture(
+    cluster: str, row: str, racks: Sequence[Rack], of_rack: Mapping[str, list[Device]], role_of: Mapping[str, str]
+) -> Elevation:
+    names = racks[0].name if len(racks) == 1 else f"{racks[0].name} to {racks[-1].name}"
+    where = f"Row {row}, " if row else ""
+    xs = list(_positions(racks))
+    right = max(xs[-1] + RACK + MARGIN, _LEAST_WIDTH)
+    standing = [device for rack in racks for device in of_rack.get(rack.name, ()) if device.place]
+    swatches, legend_height = legend((role_of[device.name] for device in standing), 40, right - MARGIN)
+    tallest = max(rack.spec.units for rack in racks)
+    floor = 46 + legend_height + _HEAD + tallest * UNIT
+    drawings = tuple(
+        _rack(rack, x, floor, of_rack.get(rack.name, ()), role_of) for rack, x in zip(racks, xs, strict=True)
+    )
+    below = max((text.y for drawing in drawings for text in drawing.foot), default=0)
+    words = "rack" if len(racks) == 1 else "racks"
+    return Elevation(
+        title=f"{cluster}: {where}{words} {names}",
+        desc=" ".join(_sentence(rack, of_rack.get(rack.name, ())) for rack in racks),
+        heading=fitted(f"{cluster} · {f'row {row} · ' if row else ''}{words} {names}", right - 2 * MARGIN, 15 * BOLD),
+        width=right,
+        height=max(floor, below) + MARGIN,
+        rack_width=RACK,
+        rail=RAIL,
+        device_width=DEVICE,
+        legend=swatches,
+        frames=tuple(map(_frame, sorted({rack.spec.units for rack in racks}))),
+        racks=drawings,
+    )
+
+
+def _positions(racks: Sequence[Rack]) -> Iterator[int]:
+    x = MARGIN
+    for before, rack in zip([racks[0], *racks], racks, strict=False):
+        if rack is not before:
+            x += RACK + (_GAP if rack.position <= before.position + 1 else _AISLE)
+        yield x
+
+
+def _frame(units: int) -> Frame:
+    return Frame(
+        units,
+        units * UNIT,
+        tuple(number * UNIT for number in range(1, units)),
+        tuple((unit, (units - unit) * UNIT + 11) for unit in range(1, units + 1)),
+    )
+
+
+def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
+    """A rack in words, for those who do not see it."""
+    standing = sum(device.place is not None for device in contents)
+    return f"{rack.name}: {rack.spec.units} U, {counted(standing, 'device')}, {_load(rack, contents)[0]}."
+
+
+def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
+    units = rack.spec.units
+    load, kind = _load(rack, contents)
+    head = lines([(rack.name, "rack"), (load, kind), (_feeds(rack), "note")], 0, -_HEAD + 11, 15, RACK, 11)
+    boxes = [
+        _device(rack, device, device.place, role_of[device.name])
+        for device in sorted(contents, key=lambda device: -(device.place.unit if device.place else 0))
+        if device.place
+    ]
+    foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
+    return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(head), tuple(boxes), tuple(foot))
+
+
+def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
+    """The most that the devices draw together, and its class."""
+    watts = sum(device.power_w or 0 for device in contents)
+    unknown = sum(device.power_w is None for device in contents)
+    limit = rack.spec.power.value if rack.spec.power else None
+    text = kilowatts(watts) if watts else "no load known" if unknown else "0 W"
+    text += f" of {kilowatts(limit)}" if limit else ""
+    text += f", {unknown} unknown" if unknown and watts else ""
+    return text, "over" if limit and watts > limit else "note"
+
+
+def _feeds(rack: Rack) -> str:
+    feeds = ", ".join(f"{feed.count} × {feed.volts} V {feed.amps} A" for feed in rack.spec.circuits)
+    return f"{feeds}, A and B" if feeds and rack.spec.redundant_feeds else feeds
+
+
+def _below(units: int, contents: Sequence[Device]) -> Iterator[tuple[str, str]]:
+    free = units - sum(device.place.height for device in contents if device.place)
+    yield (f"{free} U free" if free else "full"), "note"
+    beside = [(device.name, "") for device in contents if device.place is None and not device.height]
+    homeless = [(device.name, f"{device.height} U") for device in contents if device.place is None and device.height]
+    yield from _listed("no room for", homeless, "over")
+    yield from _listed("beside the rack", beside, "note")
+
+
+def _listed(what: str, names: Sequence[tuple[str, str]], kind: str) -> Iterator[tuple[str, str]]:
+    shown = names if len(names) <= _LISTED else names[: _LISTED - 1]
+    for name, height in shown:
+        yield f"{what}: {name}{f' ({height})' if height else ''}", kind
+    if len(names) > len(shown):
+        yield f"{what}: {len(names) - len(shown)} more", kind
+
+
+def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
+    top = place.unit + place.height - 1
+    power = kilowatts(device.power_w) if device.power_w is not None else "power unknown"
+    units = f"U{place.unit}" if place.height == 1 else f"U{place.unit} to U{top}"
+    height = place.height * UNIT
+    return DeviceBox(
+        role,
+        (rack.spec.units - top) * UNIT,
+        height,
+        f"{device.name}: {', '.join(filter(None, (device.title, units, power)))}",
+        tuple(_words(device, height)),
+    )
+
+
+def _words(device: Device, height: int) -> Iterator[Text]:
+    """Name and watts on one line, with the model between both or below; watts go below too beside a long name."""
+    power = kilowatts(device.power_w) if device.power_w is not None else "? W"
+    left, right = 10, DEVICE - 6
+    room = right - left - width(device.name, _NAME) - 6
+    about, below, y = power, device.title, height // 2 - 2
+    if height == UNIT:
+        both = f"{device.title} · {power}"
+        about, below, y = both if width(both, _WORDS) <= room else power, "", 11
+    elif width(power, _WORDS) > room:
+        about, below = "", f"{device.title} · {power}"
+    if about:
+        room = right - left - width(about, _WORDS) - 6
+        yield Text(right, y, about, "value")
+    else:
+        room = right - left
+    yield Text(left, y, fitted(device.name, room, _NAME), "name")
+    if below:
+        yield Text(left, y + 12, fitted(below, right - left, _WORDS), "model")

@@ -1,0 +1,52 @@
+"""SVG pictures of the tree: librsvg draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clustergen.verify.checks.base import Check, Trial, failure, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.programs import NotHere, ask, find
+from clustergen.verify.rows import Row
+
+_FOLDER = "/tmp/pictures"  # in the sandbox
+# A PNG of some hundred bytes is a picture that draws nothing.
+_DRAW = r"""
+cd "$1" && shift
+for file; do
+  "$program" --output=/tmp/drawn.png "$file" || { echo "$file: not drawn"; exit 1; }
+  [ "$(stat -c %s /tmp/drawn.png)" -gt 1000 ] || { echo "$file: drawn empty"; exit 1; }
+done
+"""
+
+
+def _drawn(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    folder = trial.scratch / "pictures"
+    for entry in entries:
+        place = folder / _FOLDER.lstrip("/") / entry.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(entry.content)
+    try:
+        answer = ask(
+            find("rsvg-convert"),
+            _DRAW,
+            version="$program --version",
+            arguments=[_FOLDER, *(entry.path for entry in entries)],
+            stand_ins=((folder, "/"),),
+        )
+    except NotHere as reason:
+        yield check.row("not run", entries, [str(reason)])
+        return
+    yield check.judged(entries, failure(answer), (), answer.version)
+
+
+CHECKS = (
+    Check(
+        "pictures",
+        "pictures of racks and networks",
+        "rsvg-convert",
+        "librsvg parses every picture and draws it. Its style for dark mode is for browsers, which are not run.",
+        paths("facility/*.svg"),
+        _drawn,
+    ),
+)
