@@ -152,7 +152,7 @@ WRONG = {
     "an amount of time": (options("KillWait: 30s"), [("slurm-value-wrong", "30s")]),
     "a number that Slurm puts back": (options("EpilogMsgTime: 2000000"), [("slurm-value-wrong", "2000000")]),
     "a number that no daemon refuses and none has a meaning for": (
-        slurm("defaults: slurm, options: {ReturnToService: 3}"),
+        slurm("defaults: slurm, partitions: {main: {nodes: all}}, options: {ReturnToService: 3}"),
         [("slurm-value-harmful", "3")],
     ),
     "a word that is no boolean": (options("TrackWCKey: y"), [("slurm-value-wrong", "y")]),
