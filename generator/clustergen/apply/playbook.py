@@ -6,11 +6,14 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import record
@@ -48,7 +51,7 @@ class Check:
 def run(tree: Path, arguments: Sequence[str]) -> int:
     """Runs the playbook on this terminal; its exit status. An interruption is left to ansible-playbook to end."""
     interrupted = False
-    with subprocess.Popen(_command(arguments), cwd=tree) as process:
+    with subprocess.Popen(_command(arguments), cwd=tree) as process, _passing_on(process):
         while True:
             try:
                 status = process.wait()
@@ -60,21 +63,43 @@ def run(tree: Path, arguments: Sequence[str]) -> int:
     return status
 
 
+@contextmanager
+def _passing_on(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """A cancelled job ends clustergen by SIGTERM: the playbook is interrupted too, and does not go on alone."""
+
+    def interrupt(*_: object) -> None:
+        process.send_signal(signal.SIGINT)
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:  # which Popen does not wait for
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=30)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
 def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, colour: bool = False) -> Check:
     """Runs the playbook in check mode, which changes nothing; `echo` gets each line of its output."""
     environment = {**os.environ, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
     if colour:
         environment["ANSIBLE_FORCE_COLOR"] = "true"
     lines: list[str] = []
-    with subprocess.Popen(
-        _command(["--check", "--diff", *arguments]),
-        cwd=tree,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
+    with (
+        subprocess.Popen(
+            _command(["--check", "--diff", *arguments]),
+            cwd=tree,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+        _passing_on(process),
+    ):
         assert process.stdout is not None
         for line in process.stdout:
             echo(line.rstrip("\n"))

@@ -1,0 +1,52 @@
+"""A cancelled job: the playbook ends with clustergen, and no copy of the tree stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+_PLAY = """\
+- hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.shell: echo $$ >{place}.new; mv {place}.new {place}; exec sleep 60
+      check_mode: false
+"""
+_CALLS = {"apply": "run(Path('.'), {arguments})", "plan": "check(Path('.'), {arguments}, print)"}
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("verb", _CALLS)
+def test_a_terminated_command_takes_the_playbook_along(verb: str, tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    (tmp_path / "site.yml").write_text(_PLAY.format(place=place), encoding="utf-8")
+    call = _CALLS[verb].format(arguments=["-e", "ansible_python_interpreter=/usr/bin/python3"])
+    program = f"from pathlib import Path; from clustergen.apply import playbook; playbook.{call}"
+    with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 60
+        while not place.exists():
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=40)
+    assert "KeyboardInterrupt" in errors  # which the command line shows as `interrupted`
+    until = time.monotonic() + 5
+    while is_running(int(place.read_text(encoding="utf-8"))) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not is_running(int(place.read_text(encoding="utf-8")))
