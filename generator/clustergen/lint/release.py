@@ -65,7 +65,10 @@ def unread(folder: Folder) -> Iterator[Unread]:
     """What at least one release does not read, each key once in a block."""
     releases = _releases()
     for file in slurm.files():
-        config = folder.config(file)
+        try:
+            config = folder.config(file)
+        except OSError:  # a finding of its own
+            continue
         seen: set[tuple[str, str]] = set()
         for line in config.lines if config is not None else ():
             block = ""
