@@ -171,10 +171,29 @@ BROKEN = [
     ("netbox", "ml-training", "facility/cables.csv", put(r"(\n[^\n]+)\n", r"\1\1\n"), "has two cables"),
     ("netbox", "ml-training", "facility/racks.csv", put("rack1", "rack9"), "no rack rack1"),
     ("netbox", "ml-training", "facility/devices.csv", put("MQM8700", "MQM8701"), "no device type MQM8701"),
+    ("fabric plan", "ml-training", "facility/cables.csv", put("side_b_name", "side_b_port"), "'side_b_name'"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gauge"), "2 fields"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gague, x"), "'gague'"),
     ("xml", "roce", "etc/nccl-topo.xml", append("<pci>"), "line"),
 ]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("cluster", "notes"),
+    [
+        (
+            "superpod-h100",
+            ["fabric: 2,040 cables; opensm identifies a fat tree", "storage: 584 cables; opensm identifies a fat tree"],
+        ),
+        ("ml-training", ["fabric: 9 cables; no switch above another"]),
+        ("roce", []),
+    ],
+)
+def test_planned_infiniband_networks_come_up(rendered: Trees, cluster: str, notes: list[str]) -> None:
+    (row,) = rows_of(rendered(cluster), "fabric plan")
+    assert row.status == ("passed" if notes else "no parser")
+    assert list(row.words) == notes or not notes
 
 
 @pytest.mark.real
@@ -239,6 +258,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
     cluster = {
         "udev": "ml-training",
         "opensm": "dgx-a100-mig",
+        "fabric plan": "ml-training",
         "NetworkManager": "midrange-weka",
         "firewalld": "rocky",
     }.get(check, "roce")

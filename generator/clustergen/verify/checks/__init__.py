@@ -9,6 +9,7 @@ from clustergen.verify.checks import (
     access,
     data,
     fabric,
+    fabric_plan,
     facility,
     host,
     nobody,
@@ -22,13 +23,14 @@ from clustergen.verify.checks import (
 )
 from clustergen.verify.checks.base import Check, Trial, place_of
 
-_MODULES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, facility, pictures, data, nobody)
+_MACHINE_ROOM = (facility, pictures, fabric_plan)
+_MODULES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, *_MACHINE_ROOM, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {
     "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
     "fabric": fabric.CHECKS,
-    "facility": (*facility.CHECKS, *pictures.CHECKS),
+    "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
     "host": host.CHECKS,
     "login": access.CHECKS,
     "monitoring": prometheus.CHECKS,
