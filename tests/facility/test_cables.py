@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
+from copy import deepcopy
 from typing import Any, get_args
 
 import pytest
@@ -25,7 +26,7 @@ RACKS = {
 
 def superpod(**plan: Any) -> dict[str, Any]:
     """127 DGX H100, as in the reference architecture."""
-    data = manifest(node_types={"dgx": {"system": "dgx-h100"}}, nodes=[HEAD, DGX], racks=RACKS)
+    data = manifest(node_types={"dgx": {"system": "dgx-h100"}}, nodes=deepcopy([HEAD, DGX]), racks=deepcopy(RACKS))
     data["networks"]["fabric"]["plan"] = {"leaf": "qm9700", "reserved": 1, "racks": "n[1-3]", **plan}
     return data
 

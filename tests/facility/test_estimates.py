@@ -53,7 +53,7 @@ def test_what_was_measured_is_below_and_near(system, nodes, measured, tmp_path):
     data = manifest(node_types={"gpu": {"system": system}})
     data["nodes"][1] |= {"name": f"c[1-{nodes}]", "address": f"10.0.0.[11-{10 + nodes}]"}
     data["networks"]["fabric"]["rate"] = "HDR" if "a100" in system else "NDR"
-    (one,) = all_reduces(cluster_of(data, tmp_path))
+    *_, one = all_reduces(cluster_of(data, tmp_path))
     assert one.limit == ("NVLink" if nodes == 1 else "fabric")
     assert 0.7 <= measured / one.bus.gb <= 1
 
@@ -64,7 +64,7 @@ def test_eight_hdr_ports_for_64_gpus_are_bytes_and_not_bits(tmp_path):
     data["node_types"]["gpu"] = {"system": "hgx-h100-8", "nics": data["node_types"]["gpu"]["nics"][:1]}
     data["networks"]["fabric"]["rate"] = "HDR"
     data["nodes"][1] |= {"name": "c[1-8]", "address": "10.0.0.[11-18]"}
-    (one,) = all_reduces(cluster_of(data, tmp_path))
+    *_, one = all_reduces(cluster_of(data, tmp_path))
     assert (one.gpus, one.bus) == (64, ByteRate.parse("25GB/s"))
     assert one.times[0].ring_s == pytest.approx(2 * 63 / 64 * 2**30 / 25e9)
 

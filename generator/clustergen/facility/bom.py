@@ -134,10 +134,10 @@ def _room(cluster: Cluster) -> Iterator[Item]:
                 "cord", f"cord-{inlet.lower()}", f"power cord, {outlet.outlet} to {inlet}", count, "one a supply"
             )
         else:
-            yield Item("cord", "", "power cord", count, "inlet of the supplies is not known")
+            yield Item("cord", "", "power cord, inlet not known", count)
     ups = cluster.manifest.facility.ups
     if ups:
-        rating = f"UPS of {ups.power}" + (f", {ups.apparent} VA" if ups.apparent else "")
+        rating = f"UPS of {ups.power}" + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
         yield Item("ups", "ups", rating, 1)
 
 

@@ -101,23 +101,31 @@ def tree_seconds(size: Bytes, bus: ByteRate) -> float:
 
 
 def all_reduces(cluster: Cluster) -> tuple[AllReduce, ...]:
-    """One for each node type with GPUs; its rings take all rails in parallel, and NVLink inside the nodes."""
+    """For each node type with GPUs, one inside a node and one over all nodes.
+
+    Rings over several nodes take all fabric ports of a node in parallel, and NVLink inside the nodes.
+    """
     fabric = cluster.manifest.networks.fabric
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     several = []
     for kind in cluster.gpu_types:
-        nodes = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
-        bus = _bus(kind, nodes, rate)
-        gpus = nodes * (kind.gpus.count if kind.gpus else 0)
-        if bus is None or gpus < 2:
-            continue
-        width, limit = bus
-        times = tuple(
-            Estimate(size, ring_seconds(size, gpus, width), tree_seconds(size, width) if nodes > 1 else None)
-            for size in cluster.manifest.facility.estimates.all_reduce
-        )
-        several.append(AllReduce(kind.name, nodes, gpus, len(kind.fabric_ports()), width, limit, times))
+        count = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
+        for nodes in dict.fromkeys((1, count)):
+            one = _all_reduce(kind, nodes, rate, cluster.manifest.facility.estimates.all_reduce)
+            several += [one] if one else []
     return tuple(several)
+
+
+def _all_reduce(kind: NodeType, nodes: int, rate: int | None, sizes: Sequence[Bytes]) -> AllReduce | None:
+    gpus = nodes * (kind.gpus.count if kind.gpus else 0)
+    way = _bus(kind, nodes, rate) if gpus > 1 else None
+    if way is None:
+        return None
+    bus, limit = way
+    times = tuple(
+        Estimate(size, ring_seconds(size, gpus, bus), tree_seconds(size, bus) if nodes > 1 else None) for size in sizes
+    )
+    return AllReduce(kind.name, nodes, gpus, len(kind.fabric_ports()), bus, limit, times)
 
 
 def _bus(kind: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:

@@ -1,0 +1,123 @@
+"""Questions for vendors: what the manifest leaves open, and what no source of the catalogue confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clustergen.catalogue.labels import label
+from clustergen.catalogue.systems import System, system
+from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.model import Cluster
+from clustergen.facility.bom import bill
+from clustergen.facility.cabling import cables
+from clustergen.facility.placement import devices, switches_of
+from clustergen.hostlist import compress
+
+_PHYSICAL = (
+    *("power_max_w", "psu", "psu_count", "psu_watt", "inlet", "rack_units", "depth_mm", "weight_kg", "airflow_cfm"),
+    *("liquid_share_pct", "inlet_c", "power_typ_w", "cages", "ports_per_cage", "split_ports", "split_gbit"),
+)
+
+
+_MEDIUM = {
+    "reach_m": "reach",
+    "stock_m": "lengths in stock",
+    "family": "name",
+    "parts": "order numbers",
+    "fibre": "fibre",
+    "fibre_ends": "connectors of the fibre",
+    "module_a": "module of the switch",
+    "module_b": "module of the adapter",
+}
+
+
+def questions(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Subject and question."""
+    yield from _unspecified(cluster)
+    yield from _systems(cluster)
+    yield from _switches(cluster)
+    yield from _cables(cluster)
+    yield from _room(cluster)
+
+
+def _unspecified(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for kind in cluster.node_types:
+        count = sum(len(group.hosts) for group in cluster.of_type[kind.name])
+        if kind.system is None:
+            machines = f"{count} {'machine' if count == 1 else 'machines'} of type {kind.name}"
+            power = "" if kind.power_max_w else ", maximum power"
+            yield machines, f"Which model? Weight, depth{power} and power inlets?"
+
+
+def _systems(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    site_systems = cluster.manifest.catalogue.systems
+    for name in dict.fromkeys(kind.system for kind in cluster.node_types if kind.system):
+        base = None if name in site_systems else system(name)
+        if base is None:
+            continue
+        unknown = [label(field) for field, value in _values(base) if value is None]
+        yield from _fields(base.name, unknown, base.unverified)
+
+
+def _values(base: System) -> Iterator[tuple[str, object]]:
+    for field in ("power_max_w", "weight_kg", "depth_mm", "airflow_cfm"):
+        yield field, getattr(base, field)
+
+
+def _switches(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    view = CatalogueView(cluster.manifest)
+    several = [switch for switches in switches_of(cluster).values() for switch in switches]
+    unnamed = [switch.name for switch in several if not switch.model]
+    if unnamed:
+        yield f"Switches {compress(unnamed)}", "Which model?"
+    for name in dict.fromkeys(switch.model for switch in several if switch.model):
+        model = view.switch(name)
+        if model is not None:
+            unknown = [label("power_max_w")] if model.power_max_w is None else []
+            unknown += [label("weight_kg")] if model.weight_kg is None else []
+            yield from _fields(model.model, unknown, model.unverified)
+
+
+def _fields(name: str, unknown: list[str], unverified: Iterable[str]) -> Iterator[tuple[str, str]]:
+    if unknown:
+        yield name, f"Not known: {', '.join(unknown)}."
+    marked = sorted(label(field) for field in unverified if field in _PHYSICAL)
+    if marked:
+        yield name, f"No source confirms: {', '.join(marked)}."
+
+
+def _cables(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for item in bill(cluster):
+        if item.category == "link":
+            yield f"{item.count} {'link' if item.count == 1 else 'links'}", f"{item.description}. Which cable?"
+    media = {id(cable.medium): cable.medium for cable in cables(cluster) if cable.medium}
+    for medium in {medium.id: medium for medium in media.values()}.values():
+        marked = [words for field, words in _MEDIUM.items() if field in medium.unverified]
+        if marked:
+            yield medium.id, f"No source confirms: {', '.join(marked)}."
+        if medium.fibre and (medium.watts_a is None or medium.watts_b is None):
+            yield medium.id, "Power of the modules?"
+
+
+def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for text, missing in (
+        ("The feeds are not stated.", [rack.name for rack in cluster.racks if not rack.spec.circuits]),
+        ("The cooling is not stated.", [rack.name for rack in cluster.racks if rack.spec.cooling is None]),
+        ("The weight limit is not stated.", [rack.name for rack in cluster.racks if rack.spec.weight is None]),
+    ):
+        if missing:
+            every = len(missing) == len(cluster.racks)
+            yield "All racks" if every else f"Racks {compress(missing)}", text
+    homeless = [device.name for device in devices(cluster).values() if device.place is None and device.height]
+    if cluster.racks and homeless:
+        yield compress(homeless), "Which rack? Without a place, no cable length is derived."
+    ups = cluster.manifest.facility.ups
+    if ups is None:
+        yield "UPS", "Rated power in W and VA, and run time? None is stated."
+    elif ups.minutes is None or ups.apparent is None:
+        yield "UPS", "Rating in VA, and run time at rated power?"
+    prices = cluster.manifest.facility.prices
+    if prices is not None:
+        missing_price = [item.item or item.description for item in bill(cluster) if item.price is None]
+        if missing_price:
+            yield "Prices", f"No price for: {', '.join(dict.fromkeys(missing_price))}."

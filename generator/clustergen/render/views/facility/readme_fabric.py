@@ -1,0 +1,158 @@
+"""Tables of facility/README.md: switches and their ports, modules and cables, bandwidth, times and cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.model import Cluster
+from clustergen.facility.bom import bill, total
+from clustergen.facility.cabling import cables
+from clustergen.facility.estimates import all_reduces, bisection, checkpoint_seconds
+from clustergen.facility.placement import switches_of
+from clustergen.hostlist import compress
+from clustergen.render.views.tables import Table, table_of
+from clustergen.units import BitRate
+
+_REDUCE = (
+    "Lower bounds: the time of the wire without latency, in one node and over all nodes of the type. Ring: 2 (n - 1) /"
+    " n × size / bus bandwidth. Tree: 2 × size / bus bandwidth."
+)
+
+
+def fabric_tables(cluster: Cluster) -> tuple[Table, ...]:
+    return (
+        table_of("Materials", "Lengths and prices are in bom.csv.", _materials(cluster)),
+        table_of("Leaf ports", "", _ports(cluster)),
+        table_of("Fabric bandwidth", "", _bandwidth(cluster)),
+        table_of("All-reduce", _REDUCE, _reduce(cluster)),
+        table_of("Checkpoint", "All clients write at once; latency and metadata not included.", _checkpoint(cluster)),
+        table_of("Cost", "", _cost(cluster)),
+    )
+
+
+def _materials(cluster: Cluster) -> Iterator[dict[str, str]]:
+    counts: dict[tuple[str, str, str, str], list[float]] = {}
+    for item in bill(cluster):
+        key = (item.category, item.item, item.description, item.part)
+        sums = counts.setdefault(key, [0, 0, 0.0])
+        sums[0] += item.count
+        sums[1] += item.spares
+        sums[2] += (item.length_m or 0) * item.count
+    for (category, name, words, part), (count, spares, metres) in counts.items():
+        yield {
+            "Category": category,
+            "Item": name,
+            "Description": words,
+            "Part": part,
+            "Count": f"{count:,}",
+            "Spares": f"{spares:,}" if spares else "",
+            "Length in all": f"{metres:,.0f} m" if metres else "",
+        }
+
+
+def _ports(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """Leaves with the same use as one row. Uplink ports beside the node ports of a switch are not counted."""
+    lower: dict[str, set[int]] = {}
+    upper: dict[str, set[int]] = {}
+    for cable in cables(cluster):
+        lower.setdefault(cable.b.device, set()).add(cable.b.number)
+        upper.setdefault(cable.a.device, set()).add(cable.a.number)
+    for network, switches in switches_of(cluster).items():
+        alike: dict[tuple[str, int, int, int], list[str]] = {}
+        for switch in switches:
+            if switch.nodes and switch.ports:
+                up = sum(number <= switch.ports for number in upper.get(switch.name, ()))
+                key = (switch.model or "", switch.ports, len(lower.get(switch.name, ())), up)
+                alike.setdefault(key, []).append(switch.name)
+        for (model, ports, used, up), names in alike.items():
+            yield {
+                "Network": network,
+                "Leaves": compress(names),
+                "Model": model,
+                "Ports": str(ports),
+                "To nodes": str(used),
+                "Uplinks": str(up),
+                "Left on each": str(max(0, ports - used - up)),
+                "Leaf ports left": str(len(names) * max(0, ports - used - up)),
+            }
+
+
+def _bandwidth(cluster: Cluster) -> Iterator[dict[str, str]]:
+    half = bisection(cluster)
+    if half is not None:
+        ratio = f"{half.ratio:.2f}".rstrip("0").rstrip(".")
+        bits = f"{half.rate.gbit / 1000:,.1f} Tb/s" if half.rate.gbit >= 1000 else f"{half.rate.gbit:g} Gb/s"
+        yield {
+            "Bisection, one direction": f"{bits}, {half.rate.to_bytes().gb:,.0f} GB/s",
+            "Oversubscription": "1:1, non-blocking" if half.ratio == 1 else f"{ratio}:1",
+        }
+
+
+def _reduce(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for one in all_reduces(cluster):
+        for time in one.times:
+            yield {
+                "Type": one.type,
+                "GPUs": f"{one.gpus:,}",
+                "Nodes": str(one.nodes),
+                "Ports": f"{one.rails} x {one.bus.gb / one.rails:g} GB/s" if one.limit == "fabric" else "",
+                "Bus bandwidth": f"{one.bus.gb:g} GB/s",
+                "Limited by": one.limit,
+                "Size": str(time.size),
+                "Ring": seconds(time.ring_s),
+                "Tree": seconds(time.tree_s) if time.tree_s is not None else "",
+            }
+
+
+def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
+    size = cluster.manifest.facility.estimates.checkpoint
+    for name, entry in cluster.manifest.storage.items():
+        if size is not None and entry.bandwidth is not None and not entry.read_only:
+            network = cluster.manifest.networks.storage or cluster.manifest.networks.fabric
+            rate = gbit(network.rate) if network and network.rate else None
+            each = BitRate(rate * 10**9) if rate else None
+            nodes = sum(len(group.hosts) for group in cluster.compute)
+            yield {
+                "File system": name,
+                "Bandwidth": str(entry.bandwidth),
+                "Size": str(size),
+                "Time": seconds(checkpoint_seconds(size, nodes, each, entry.bandwidth)),
+            }
+
+
+def _cost(cluster: Cluster) -> Iterator[dict[str, str]]:
+    prices = cluster.manifest.facility.prices
+    if prices is None:
+        return
+    items = bill(cluster)
+    costs: Counter[str] = Counter()
+    missing: Counter[str] = Counter()
+    lines = Counter(item.category for item in items)
+    for item in items:
+        costs[item.category] += item.cost or 0  # type: ignore[assignment]
+        missing[item.category] += item.cost is None
+    for category, cost in costs.items():
+        count = missing[category]
+        words = f"{count} {'line' if count == 1 else 'lines'}" if count else ""
+        yield _money(category, cost if count < lines[category] else None, prices.currency, words)
+    every = total(items)
+    yield _money("total", every, prices.currency, "")
+    if cluster.gpu_count:
+        yield _money("for each GPU", every / cluster.gpu_count, prices.currency, "")
+    if prices.budget is not None:
+        yield _money("budget", prices.budget, prices.currency, "")
+
+
+def _money(what: str, amount: float | None, currency: str, missing: str) -> dict[str, str]:
+    return {"What": what, f"Cost ({currency})": "" if amount is None else f"{amount:,.2f}", "Without a price": missing}
+
+
+def seconds(value: float) -> str:
+    """In the unit that leaves one to three digits before the point."""
+    if value < 1e-3:
+        return f"{value * 1e6:.1f} µs"
+    if value < 1:
+        return f"{value * 1e3:.1f} ms"
+    return f"{value:.1f} s" if value < 120 else f"{value / 60:.1f} min"

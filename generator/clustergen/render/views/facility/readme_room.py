@@ -1,0 +1,122 @@
+"""Tables of facility/README.md: power, feeds, cooling, UPS and weight. Units are in the column names or cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.facility import heat_btu_h
+from clustergen.cluster.model import Cluster
+from clustergen.facility.power import RackLoad, feed_loads, rack_loads, room_load, run_time_minutes
+from clustergen.hostlist import compress
+from clustergen.render.views.tables import Table, table_of
+
+_NOTE = (
+    "Maximum power at the wall. The maximum of a system includes its adapters, and the maximum of a switch a module in"
+    " each cage."
+)
+
+
+def room_tables(cluster: Cluster) -> tuple[Table, ...]:
+    factor = cluster.manifest.facility.power_factor
+    feeds_intro = (
+        f"Used: VA of the load (power factor {factor:g}) by what the feed may carry continuously; 100 % is the limit."
+        " Equal feeds carry equal parts."
+    )
+    return (
+        table_of("Room", _NOTE, _room(cluster)),
+        table_of("Racks", "", _folded(map(_rack, rack_loads(cluster)), "Racks")),
+        table_of("Feeds", feeds_intro, _folded(_folded(_feeds(cluster), "Feed"), "Racks")),
+    )
+
+
+def _folded(rows: Iterator[dict[str, str]], name: str) -> Iterator[dict[str, str]]:
+    """Rows that differ in one column only as one row with all names of that column."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    first: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        key = tuple(value for column, value in row.items() if column != name)
+        names.setdefault(key, []).append(row[name])
+        first.setdefault(key, row)
+    for key, row in first.items():
+        yield row | {name: compress(names[key])}
+
+
+def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
+    load = room_load(cluster)
+    facility = cluster.manifest.facility
+    va = load.watts / facility.power_factor
+    yield _fact("Power", f"{kw(load.watts)}, {va / 1000:,.1f} kVA")
+    limit = f", the room removes {facility.cooling}" if facility.cooling else ""
+    yield _fact("Heat", f"{kw(load.watts)}, {heat_btu_h(load.watts):,.0f} BTU/h{limit}")
+    if load.liquid_w:
+        yield _fact("Heat that leaves by liquid", kw(load.liquid_w))
+    yield _fact("Cooling air", f"{load.air_cfm:,.0f} CFM")
+    if load.weight_kg:
+        yield _fact("Weight of devices", f"{load.weight_kg:,.0f} kg")
+    ups = facility.ups
+    if ups:
+        rating = str(ups.power) + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
+        yield _fact("UPS", f"{rating}; load {load.watts / ups.power.value:.0%} of its power")
+        minutes = run_time_minutes(ups, load.watts)
+        if minutes is not None:
+            need = f", required {ups.required_minutes:g} min" if ups.required_minutes else ""
+            yield _fact("UPS run time", f"{minutes:.1f} min{need}")
+    for what, names in (
+        ("Power unknown", load.without_power),
+        ("Power of the GPUs only", load.gpus_only),
+        ("Weight unknown", load.without_weight),
+    ):
+        if names:
+            yield _fact(what, f"{len(names)} {'device' if len(names) == 1 else 'devices'}: {compress(names)}")
+
+
+def _fact(what: str, value: str) -> dict[str, str]:
+    return {"What": what, "Value": value}
+
+
+def kw(watts: float) -> str:
+    return f"{watts / 1000:,.1f} kW"
+
+
+def _rack(one: RackLoad) -> dict[str, str]:
+    rack, load = one.rack, one.load
+    spec = rack.spec
+    return {
+        "Racks": rack.name,
+        "Height used": f"{load.units} of {spec.units} U",
+        "Power": kw(load.watts),
+        "Power limit": str(spec.power or ""),
+        "Heat": f"{heat_btu_h(load.watts):,.0f} BTU/h",
+        "Cooling": str(spec.cooling or ""),
+        "Air": f"{load.air_cfm:,.0f} CFM",
+        "Weight": f"{load.weight_kg:,.0f} kg" if load.weight_kg else "",
+        "Weight limit": f"{spec.weight:,.0f} kg" if spec.weight else "",
+        "Not known": _unknown(one),
+    }
+
+
+def _unknown(one: RackLoad) -> str:
+    load = one.load
+    parts = [
+        f"{what} of {len(names)} {'device' if len(names) == 1 else 'devices'}"
+        for what, names in (("power", load.without_power), ("weight", load.without_weight))
+        if names
+    ]
+    return ", ".join(parts)
+
+
+def _feeds(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for one in rack_loads(cluster):
+        for feed in feed_loads(one.rack, one.load.watts, cluster.manifest.facility.power_factor):
+            circuit = feed.feed.circuit
+            phases = "3 phases" if circuit.phases == 3 else "1 phase"
+            yield {
+                "Racks": one.rack.name,
+                "Feed": feed.feed.name,
+                "Rating": f"{circuit.volts} V, {circuit.amps} A, {phases}, {feed.feed.breaker_va / 1000:.1f} kVA",
+                "Continuous": f"{feed.feed.continuous_va / 1000:.1f} kVA ({circuit.derate:.0%})",
+                "Load": kw(feed.normal_w),
+                "Current": f"{feed.amps:.1f} A",
+                "Used": f"{feed.normal:.0%}",
+                "Used if the other side fails": f"{feed.failed:.0%}" if feed.failed is not None else "",
+            }

@@ -1,0 +1,61 @@
+"""facility/README.md, the page for buyers and technicians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from facility.test_bom import spread_superpod
+from facility.test_cables import superpod
+from strategies.trees import manifest, tree_of
+
+
+def page_of(data: dict[str, Any], folder: Any) -> str:
+    return tree_of(data, folder).files["facility/README.md"].content.decode()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    data = spread_superpod()
+    data["racks"]["a[01-16]"] |= {"circuits": [{"volts": 415, "amps": 63, "count": 4}], "redundant_feeds": True}
+    data["facility"] |= {
+        "ups": {"power": "2MW", "apparent": 2_200_000, "minutes": 10, "required_minutes": 12},
+        "cooling": "2MW",
+        "estimates": {"all_reduce": ["16GiB"], "checkpoint": "10TB"},
+        "prices": {"currency": "USD", "items": {"dgx-h100": 300_000}, "budget": 40_000_000},
+    }
+    data["storage"] = {
+        "work": {"type": "nfs", "server": "10.0.0.9", "path": "/work", "mount": "/work", "bandwidth": "40GB/s"}
+    }
+    return page_of(data, tmp_path_factory.mktemp("page"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| Power | 1,378.0 kW, 1,450.5 kVA |",
+        "| Heat | 1,378.0 kW, 4,701,600 BTU/h, the room removes 2MW |",
+        "| UPS run time | 14.5 min, required 12 min |",
+        # Four DGX H100: 40.8 kW, 522 kg, 4 x 1105 CFM as printed by the maker.
+        "| 32 of 48 U | 40.8 kW | 139,210 BTU/h | 4,420 CFM | 522 kg |  |",
+        # 415 V 63 A: 45.28 kVA, 36.23 at 80 %; 10.2 kW are 10.7 kVA.
+        "| A1,B1,A2,B2 | 415 V, 63 A, 3 phases, 45.3 kVA | 36.2 kVA (80%) | 10.2 kW | 14.9 A | 30% | 59% |",
+        "| fabric | `leaf01-r[0-7]` | `qm9700` | 64 | 31 | 32 | 1 | 8 |",
+        "| 203.2 Tb/s, 25,400 GB/s | 1:1, non-blocking |",
+        "| work | 40GB/s | 10TB | 4.2 min |",
+        "| for each GPU | 37,500.00 |",
+    ],
+)
+def test_rows(page, row):
+    assert row.replace("`", "") in page.replace("`", "")
+
+
+def test_open_questions_are_a_checklist(tmp_path):
+    text = page_of(superpod(), tmp_path)
+    assert "- [ ] **1 machine of type service**: Which model? Weight, depth, maximum power and power inlets?" in text
+    assert "- [ ] **All racks**: The feeds are not stated." in text
+
+
+def test_a_manifest_without_racks_and_switches_has_no_page(tmp_path):
+    assert not [path for path in tree_of(manifest(), tmp_path).files if path.startswith("facility/")]
