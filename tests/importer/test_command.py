@@ -51,7 +51,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     output.write_text("mine\n")
     refused = run("import", FOLDERS / "university", "-o", output)
     assert isinstance(refused.exception, ClustergenError)
-    assert (refused.exception.exit_code, refused.exception.hint) == (3, "another -o, or --force")
+    assert (refused.exception.exit_code, refused.exception.hint) == (3, "choose another -o, or use --force")
     assert output.read_text() == "mine\n"
     assert run("import", FOLDERS / "university", "-o", output, "--force").exit_code == 0
     assert "name: physik" in output.read_text()
@@ -64,7 +64,7 @@ def test_a_schema_that_is_there_stays(tmp_path: Path) -> None:
     schema.write_text("mine\n")
     refused = run("import", FOLDERS / "university", "-o", tmp_path / "manifest.yaml")
     assert isinstance(refused.exception, ClustergenError)
-    assert refused.exception.message == f"{schema}: there already"
+    assert refused.exception.message == f"{schema}: already exists"
     assert [path.name for path in tmp_path.iterdir()] == [schema.name]
     assert schema.read_text() == "mine\n"
 
@@ -88,7 +88,7 @@ def test_nothing_is_written_through_links(name: str, to: str, force: list[str], 
     done = run("import", place, "-o", place / "manifest.yaml", *force)
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
-    assert done.exception.message == f"{link}: a symbolic link, and nothing is written through it"
+    assert done.exception.message == f"{link}: refusing to write through a symbolic link"
     assert sorted(place.rglob("*")) == before
     assert not (tmp_path / "nowhere").exists()
     assert (list(outside.iterdir()) == []) if outside.is_dir() else (outside.read_text() == "keep\n")
