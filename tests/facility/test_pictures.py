@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -11,11 +12,15 @@ from xml.etree import ElementTree
 import pytest
 
 from clustergen import compile as compiler
+from clustergen.facility.cabling import cables
 from clustergen.hostlist import expand
+from clustergen.render.build import Builder
 from clustergen.render.formats import SVG, RenderError
+from clustergen.render.registry import files
 from clustergen.render.views.facility.drawing import BOLD, fitted, width
-from clustergen.render.views.facility.elevations import MOST_RACKS
+from clustergen.render.views.facility.elevations import MOST_RACKS, elevations
 from facility.test_cables import superpod
+from hostile.test_growth import calls
 from strategies.trees import manifest, tree_of
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +36,12 @@ def pictures_of(data: dict[str, Any], folder: Path) -> dict[str, ElementTree.Ele
         for path, file in files.items()
         if path.endswith(".svg")
     }
+
+
+def manifest_file(data: dict[str, Any], folder: Path) -> Path:
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path
 
 
 def in_one_rack(count: int, **rack: Any) -> dict[str, Any]:
@@ -73,7 +84,7 @@ def racks_in(picture: ElementTree.Element) -> dict[str, tuple[Box, dict[str, Box
             name = box.findtext(f"{SVG_NAME}title", "").partition(":")[0]
             assert name not in boxes, "a device is drawn twice"
             boxes[name] = place(box)
-        racks[group.get("id", "")] = (frames[use.get("href", "").removeprefix("#")], boxes)
+        racks[group.get("id", "").removeprefix("rack-")] = (frames[use.get("href", "").removeprefix("#")], boxes)
     return racks
 
 
@@ -135,7 +146,7 @@ def test_names_stay_in_their_boxes(name, tmp_path):
     data = in_one_rack(2)
     data["nodes"][1].update(name=name, address="10.0.0.11")
     data["racks"]["r1"]["nodes"] = name
-    group = next(pictures_of(data, tmp_path)["racks.svg"].iterfind(f"{SVG_NAME}g[@id='r1']"))
+    group = next(pictures_of(data, tmp_path)["racks.svg"].iterfind(f"{SVG_NAME}g[@id='rack-r1']"))
     box = group.find(f"{SVG_NAME}svg")
     assert box is not None
     assert box.findtext(f"{SVG_NAME}title", "").startswith(f"{name}: ")
@@ -187,14 +198,48 @@ def test_listed_switches_are_drawn_as_planned_ones(tmp_path):
 def test_what_has_no_room_is_listed_below(tmp_path):
     """A rule refuses such a manifest; the picture would show it all the same."""
     data = in_one_rack(9, units=8)
-    path = tmp_path / "manifest.yaml"
-    path.write_text(str(data).replace("'", '"'), encoding="utf-8")
-    compiled = compiler.validate(path)
+    compiled = compiler.validate(manifest_file(data, tmp_path))
     assert compiled.cluster is not None
-    from clustergen.render.views.facility.elevations import elevations
-
     drawing = elevations(compiled.cluster)["racks"].racks[0]
     assert [text.text for text in drawing.foot] == ["full", "no room for: n9 (1 U)"]
+
+
+def test_cost_grows_with_the_nodes(tmp_path):
+    """Three tiers at both sizes, so that only the nodes, racks and cables are twice as many."""
+    counts = []
+    for nodes in (64, 320, 640):  # the first fills caches
+        data = superpod(reserved=0, racks="s1")
+        data["networks"]["management"]["cidr"] = "10.0.0.0/16"
+        names, addresses = f"c[0001-{nodes:04}]", f"10.0.[1-{nodes // 64}].[1-64]"
+        data["nodes"] = [data["nodes"][0], {"name": names, "type": "dgx", "address": addresses}]
+        data["racks"] = {f"a[001-{nodes // 4:03}]": {"nodes": names}, "s1": {}}
+        compiled = compiler.validate(manifest_file(data, tmp_path))
+        assert compiled.cluster is not None
+        cables(compiled.cluster)
+        builder = Builder(compiled.cluster, "manifest.yaml")
+        rows = [file for file in files() if file.path.endswith(".svg")]
+        counts.append(calls(lambda _, builder=builder, rows=rows: [builder.build(row) for row in rows], tmp_path))
+        assert any(path.endswith("fabric.svg") for path in builder.files)
+    assert counts[2] / counts[1] < 2.2
+
+
+def test_a_manifest_of_any_name_gives_xml(tmp_path):
+    """The comment at the top names the manifest, and two hyphens end a comment."""
+    path = manifest_file(in_one_rack(1), tmp_path)
+    named = path.rename(tmp_path / "a--b-.yaml")
+    tree, _ = compiler.render(compiler.validate(named), named)
+    assert tree is not None
+    ElementTree.fromstring(tree.files["facility/racks.svg"].content)
+
+
+@pytest.mark.parametrize("name", ["title", "desc", "units42", "rack42"])
+def test_a_rack_of_any_name_has_an_id_of_its_own(name, tmp_path):
+    data = in_one_rack(1)
+    data["racks"] = {name: {"nodes": "n1"}}
+    picture = pictures_of(data, tmp_path)["racks.svg"]
+    ids = Counter(element.get("id") for element in picture.iter() if element.get("id"))
+    assert max(ids.values()) == 1
+    assert list(racks_in(picture)) == [name]
 
 
 def test_a_tree_without_racks_and_switches_has_no_pictures(tmp_path):

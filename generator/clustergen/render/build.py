@@ -25,10 +25,12 @@ def header(form: Format, cluster: Cluster, manifest_name: str, source: str) -> s
     if form.comment is None:
         return ""
     start, end = form.comment
-    lines = (
+    lines = [
         f"Made by clustergen from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
         f"edit the manifest and render again. Template: {source}",
-    )
+    ]
+    if end == " -->":  # two hyphens would end the comment
+        lines = [line.replace("--", "- -") for line in lines]
     return "".join(f"{start}{line}{end}\n" for line in lines)
 
 

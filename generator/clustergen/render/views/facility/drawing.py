@@ -28,6 +28,7 @@ ROLES = {
 BOLD = 1.12
 """Width of bold text to that of plain text."""
 
+_NARROWEST = 0.42  # of these, in em
 _NARROW = frozenset("fijlrtI.,:;'|!()[]- ")
 _WIDE = {"w": 0.82, "M": 0.87, "m": 0.98, "W": 1.0, "@": 1.0, "%": 0.95, "×": 0.84, "…": 1.0}
 _SWATCH = 16  # a square of the legend and the space to its text
@@ -60,7 +61,7 @@ def width(text: str, size: float) -> float:
 
 def _em(sign: str) -> float:
     if sign in _NARROW:
-        return 0.42
+        return _NARROWEST
     if sign in _WIDE:
         return _WIDE[sign]
     if sign > "\u02ff":
@@ -72,7 +73,7 @@ def fitted(text: str, room: float, size: float) -> str:
     """The text, with an ellipsis in its middle where it is wider than `room`: host names differ at their ends."""
     if width(text, size) <= room:
         return text
-    kept = len(text) - 1
+    kept = min(len(text) - 1, int(room / (_NARROWEST * size)))
     while kept and width(text[: kept // 2] + "…" + text[len(text) - (kept - kept // 2) :], size) > room:
         kept -= 1
     return text[: kept // 2] + "…" + text[len(text) - (kept - kept // 2) :]

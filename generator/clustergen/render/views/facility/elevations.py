@@ -171,7 +171,10 @@ def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
 def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
     units = rack.spec.units
     load, kind = _load(rack, contents)
-    head = lines([(rack.name, "rack"), (load, kind), (_feeds(rack), "note")], 0, -_HEAD + 11, 15, RACK, 11)
+    head = [
+        Text(0, -_HEAD + 11, fitted(rack.name, RACK, 13 * BOLD), "rack"),
+        *lines([(load, kind), (_feeds(rack), "note")], 0, -_HEAD + 26, 15, RACK, 11),
+    ]
     boxes = [
         _device(rack, device, device.place, role_of[device.name])
         for device in sorted(contents, key=lambda device: -(device.place.unit if device.place else 0))
