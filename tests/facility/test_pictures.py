@@ -195,6 +195,28 @@ def test_listed_switches_are_drawn_as_planned_ones(tmp_path):
     assert (texts["2 × 3 cables"], texts["4 cables"], texts["not connected: spare"]) == (2, 2, 1)
 
 
+def test_a_node_on_several_leaves_is_counted_once(tmp_path):
+    """A head on both leaves does not make one unit of them: only compute nodes do."""
+    data = manifest()
+    data["node_types"]["head"] = {"cpu": {"sockets": 1, "cores_per_socket": 8}, "memory": "64GiB"}
+    data["node_types"]["head"]["nics"] = [{"device": f"mlx5_{number}", "model": "cx7"} for number in range(2)]
+    data["nodes"][0]["type"] = "head"
+    data["networks"]["fabric"]["switches"] = [
+        {"name": f"leaf{number}", "model": "qm9700", "nodes": f"{nodes},head", "uplinks": [{"to": "top"}]}
+        for number, nodes in enumerate(("c[1-2]", "c[3-4]"))
+    ]
+    data["networks"]["fabric"]["switches"].append({"name": "top", "model": "qm9700"})
+    texts = Counter(text.text for text in pictures_of(data, tmp_path)["fabric.svg"].iter(f"{SVG_NAME}text"))
+    assert (texts["c[1-2],head"], texts["c[3-4]"], texts["2 × gpu"], texts["5 cables"]) == (1, 1, 2, 2)
+
+
+def test_every_kind_of_feed_has_a_line(tmp_path):
+    feeds = [{"volts": 400, "amps": 63, "count": 3}, {"volts": 230, "amps": 16, "phases": 1, "count": 2}]
+    data = in_one_rack(1, circuits=feeds, redundant_feeds=True)
+    texts = {text.text for text in pictures_of(data, tmp_path)["racks.svg"].iter(f"{SVG_NAME}text")}
+    assert {"3 × 400 V 63 A", "2 × 230 V 16 A, A and B"} <= texts
+
+
 def test_what_has_no_room_is_listed_below(tmp_path):
     """A rule refuses such a manifest; the picture would show it all the same."""
     data = in_one_rack(9, units=8)

@@ -32,7 +32,8 @@ RAIL, DEVICE = 20, 164
 RACK = 2 * RAIL + DEVICE
 _GAP = 28
 _AISLE = 48  # where positions are missing between two racks
-_HEAD = 52  # name, load and feeds above a rack
+_NAME_LINE, _HEAD_LINE = 22, 15  # name of a rack, and each line below it
+_MOST_FEEDS = 3  # lines
 _LISTED = 6  # lines below a rack
 _LEAST_WIDTH = 420
 _NAME, _WORDS = 10 * BOLD, 9  # sizes of texts in a device, as in the style sheet
@@ -124,7 +125,8 @@ def _picture(
     standing = [device for rack in racks for device in of_rack.get(rack.name, ()) if device.place]
     swatches, legend_height = legend((role_of[device.name] for device in standing), 40, right - MARGIN)
     tallest = max(rack.spec.units for rack in racks)
-    floor = 46 + legend_height + _HEAD + tallest * UNIT
+    head = max(map(_head_height, racks))
+    floor = 46 + legend_height + head + tallest * UNIT
     drawings = tuple(
         _rack(rack, x, floor, of_rack.get(rack.name, ()), role_of) for rack, x in zip(racks, xs, strict=True)
     )
@@ -171,9 +173,11 @@ def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
 def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
     units = rack.spec.units
     load, kind = _load(rack, contents)
-    head = [
-        Text(0, -_HEAD + 11, fitted(rack.name, RACK, 13 * BOLD), "rack"),
-        *lines([(load, kind), (_feeds(rack), "note")], 0, -_HEAD + 26, 15, RACK, 11),
+    texts = [(load, kind), *((feed, "note") for feed in _feeds(rack))]
+    head = _head_height(rack)
+    heading = [
+        Text(0, 11 - head, fitted(rack.name, RACK, 13 * BOLD), "rack"),
+        *lines(texts, 0, 26 - head, _HEAD_LINE, RACK, 11),
     ]
     boxes = [
         _device(rack, device, device.place, role_of[device.name])
@@ -181,7 +185,11 @@ def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: M
         if device.place
     ]
     foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
-    return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(head), tuple(boxes), tuple(foot))
+    return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(heading), tuple(boxes), tuple(foot))
+
+
+def _head_height(rack: Rack) -> int:
+    return _NAME_LINE + _HEAD_LINE * (1 + len(_feeds(rack)))
 
 
 def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
@@ -195,9 +203,12 @@ def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
     return text, "over" if limit and watts > limit else "note"
 
 
-def _feeds(rack: Rack) -> str:
-    feeds = ", ".join(f"{feed.count} × {feed.volts} V {feed.amps} A" for feed in rack.spec.circuits)
-    return f"{feeds}, A and B" if feeds and rack.spec.redundant_feeds else feeds
+def _feeds(rack: Rack) -> list[str]:
+    """A line per kind of feed."""
+    feeds = [f"{feed.count} × {feed.volts} V {feed.amps} A" for feed in rack.spec.circuits]
+    if len(feeds) > _MOST_FEEDS:
+        feeds = [*feeds[: _MOST_FEEDS - 1], f"{len(feeds) - _MOST_FEEDS + 1} more kinds of feeds"]
+    return [*feeds[:-1], f"{feeds[-1]}, A and B"] if feeds and rack.spec.redundant_feeds else feeds
 
 
 def _below(units: int, contents: Sequence[Device]) -> Iterator[tuple[str, str]]:

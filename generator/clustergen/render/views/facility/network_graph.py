@@ -69,8 +69,8 @@ def network_graph(cluster: Cluster, network: str, switches: tuple[Switch, ...]) 
     leaves = [switch for switch in switches if level[switch.name] == 0 and switch.name in joined]
     units = _units(leaves, frozenset(cluster.hosts("slurm-compute")))
     shown = _shown(units)
-    drawn = tuple(_unit(number, unit) for number, unit in enumerate(units[:shown]))
-    box_of = {host: unit.id for unit in reversed(drawn) for host in unit.nodes}
+    drawn = tuple(_drawn(units[:shown]))
+    box_of = {host: unit.id for unit in drawn for host in unit.nodes}
     box_of |= {switch.name: box.id for unit in drawn for box in unit.leaves for switch in box.switches}
     others = tuple(switch for unit in units[shown:] for switch in unit)
     rest_hosts = dict.fromkeys(host for switch in others for host in switch.nodes if host not in box_of)
@@ -125,12 +125,17 @@ def _shown(units: Sequence[Sequence[Switch]]) -> int:
     return len(units)
 
 
-def _unit(number: int, leaves: Sequence[Switch]) -> Unit:
-    single = len(leaves) if len(leaves) <= MOST_IN_UNIT else MOST_IN_UNIT - 1
-    boxes = [Box(leaf.name, (leaf,)) for leaf in leaves[:single]]
-    if leaves[single:]:
-        boxes.append(Box(leaves[single].name, tuple(leaves[single:])))
-    return Unit(f"nodes {number}", tuple(boxes), tuple(dict.fromkeys(host for leaf in leaves for host in leaf.nodes)))
+def _drawn(units: Sequence[Sequence[Switch]]) -> Iterator[Unit]:
+    """A node on leaves of several units belongs to the first."""
+    placed: set[str] = set()
+    for number, leaves in enumerate(units):
+        single = len(leaves) if len(leaves) <= MOST_IN_UNIT else MOST_IN_UNIT - 1
+        boxes = [Box(leaf.name, (leaf,)) for leaf in leaves[:single]]
+        if leaves[single:]:
+            boxes.append(Box(leaves[single].name, tuple(leaves[single:])))
+        nodes = tuple(dict.fromkeys(host for leaf in leaves for host in leaf.nodes if host not in placed))
+        placed.update(nodes)
+        yield Unit(f"nodes {number}", tuple(boxes), nodes)
 
 
 def _boxes(

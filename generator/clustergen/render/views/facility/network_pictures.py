@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster, once_per_cluster
@@ -108,13 +109,16 @@ def _wires(layout: Layout, graph: NetworkGraph) -> Iterator[Wire]:
 def _labels(layout: Layout, graph: NetworkGraph) -> Iterator[Text]:
     """Cables to nodes beside their wire, and the bundles that go up above the box that they leave."""
     up: dict[str, dict[str, int]] = {}
+    to_nodes: Counter[str] = Counter()
     for (low, top), count in graph.cables.items():
         if low in layout.switches:
             up.setdefault(low, {})[top] = count
         elif low in layout.boxes:
-            box = layout.boxes[top]
-            y = box.y + box.height + NODE_GAP // 2 + 3
-            yield Text(box.middle + 6, y, counted(count, "cable"), "count")
+            to_nodes[top] += count
+    for top, count in to_nodes.items():
+        box = layout.boxes[top]
+        y = box.y + box.height + NODE_GAP // 2 + 3
+        yield Text(box.middle + 6, y, counted(count, "cable"), "count")
     for low, bundles in up.items():
         box = layout.boxes[low]
         y = box.y - (16 if box.is_stack else 10)
