@@ -8,6 +8,7 @@ from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.facility.device_types import DeviceType, device_types
 from clustergen.facility.placement import devices, switches_of
+from clustergen.facility.power import feeds
 from clustergen.records import record
 from clustergen.render.views.facility.csv_table import CsvTable, csv_table
 
@@ -71,23 +72,20 @@ def _standing(rack: Rack) -> str:
 
 
 def _feed_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
-    """Feeds alternate between panels A and B where half of them have to carry the whole load."""
+    """Feeds of side B come from a panel of their own."""
     for rack in cluster.racks:
-        number = 0
-        for circuit in rack.spec.circuits:
-            for _ in range(circuit.count):
-                panel = "B" if rack.spec.redundant_feeds and number % 2 else "A"
-                number += 1
-                yield (
-                    cluster.name,
-                    f"{cluster.name}-{panel}",
-                    rack.name,
-                    f"{rack.name}-{panel}{(number + 1) // 2 if rack.spec.redundant_feeds else number}",
-                    "planned",
-                    "redundant" if panel == "B" else "primary",
-                    "ac",
-                    "three-phase" if circuit.phases == 3 else "single-phase",
-                    circuit.volts,
-                    circuit.amps,
-                    round(circuit.derate * 100),
-                )
+        for feed in feeds(rack):
+            circuit = feed.circuit
+            yield (
+                cluster.name,
+                f"{cluster.name}-{feed.side or 'A'}",
+                rack.name,
+                f"{rack.name}-{feed.name}",
+                "planned",
+                "redundant" if feed.side == "B" else "primary",
+                "ac",
+                "three-phase" if circuit.phases == 3 else "single-phase",
+                circuit.volts,
+                circuit.amps,
+                round(circuit.derate * 100),
+            )
