@@ -61,7 +61,7 @@ _STEPS = st.lists(
 @given(_STEPS, st.booleans())
 def test_any_cabling(steps: list[tuple[str, int, int]], are_switches_renamed: bool) -> None:
     net = right().copy()
-    for kind, one, two in steps:
+    for number, (kind, one, two) in enumerate(steps):
         ends = sorted(net.links)
         if not ends:
             break
@@ -76,7 +76,7 @@ def test_any_cabling(steps: list[tuple[str, int, int]], are_switches_renamed: bo
                 net.remove(devices[one % len(devices)])
             case "rename":
                 device = devices[one % len(devices)]
-                net.rename({device: UNNAMED + " " * one if device not in net.switches else f"other{one}"})
+                net.rename({device: UNNAMED + " " * number if device not in net.switches else f"other{number}"})
     names = {name: f"MF0;SW{number}:MQM8700/U1" for number, name in enumerate(net.switches)}
     is_planned = net.links == right().links
     if are_switches_renamed:

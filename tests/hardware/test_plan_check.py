@@ -207,6 +207,7 @@ def test_every_code_of_a_cabling_has_a_fault_that_shows_it() -> None:
     assert planted | others == {code for code, entry in CODES.items() if entry.topic in topics} | {"fabric-mismatch"}
 
 
+@pytest.mark.slow
 def test_a_fabric_that_is_compared_with_the_wrong_plan_ends_soon() -> None:
     """512 nodes against their plan, all cables permuted: linear, not a search."""
     cluster = cluster_of(superpod(512))

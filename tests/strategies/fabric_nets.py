@@ -54,7 +54,8 @@ class Net:
 
     def remove(self, device: str) -> None:
         for end in [end for end in self.links if end[0] == device]:
-            self.cut(end)
+            if end in self.links:  # a cable may join two ports of one device
+                self.cut(end)
         self.switches.pop(device, None)
 
     def rename(self, names: dict[str, str]) -> None:
