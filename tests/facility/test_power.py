@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -54,8 +55,6 @@ def cluster_of(folder: Any, **changes: Any) -> Cluster:
 
 
 def _written(changes: dict[str, Any], folder: Any) -> Any:
-    import json
-
     path = folder / "manifest.yaml"
     path.write_text(json.dumps(_room(**changes)), encoding="utf-8")
     return path
@@ -79,6 +78,29 @@ def test_a_rack_of_four(system, kw, kg, cfm, tmp_path):
     if cfm:
         assert one.load.air_cfm == pytest.approx(cfm, rel=0.01)
     assert one.load.units == (40 if system == "dgx-b200" else 24 if system == "dell-xe9680" else 32)
+
+
+@pytest.mark.parametrize(
+    ("system", "racks", "kw", "kg", "liquid"),
+    [
+        ("gb200-nvl72-tray", 1, 132, 1360, 0.85),
+        ("gb200-nvl72-tray", 2, 264, 2720, 0.85),
+        ("gb300-nvl72-tray", 1, 142, 1580, 0.9),
+    ],
+)
+def test_trays_count_as_the_rack_that_they_are_sold_in(system, racks, kw, kg, liquid, tmp_path):
+    """HPE plans a GB200 NVL72 with 132 kW, NVIDIA a GB300 NVL72 with 142 kW; both with switch trays and shelves."""
+    data = _room(system=system, rack={"nodes": f"c[1-{18 * racks}]"})
+    data["racks"] = {f"r[1-{racks}]" if racks > 1 else "r1": data["racks"]["r1"]}
+    data["nodes"][1] |= {"name": f"c[1-{18 * racks}]", "address": f"10.0.0.[11-{10 + 18 * racks}]"}
+    (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+    cluster = compiler.validate(tmp_path / "manifest.yaml").cluster
+    assert cluster is not None
+    load = room_load(cluster)
+    assert (load.watts, load.weight_kg) == (kw * 1000, kg)
+    assert load.liquid_w == pytest.approx(liquid * load.watts)
+    assert load.air_cfm == pytest.approx(150 * (1 - liquid) * kw)
+    assert sum(one.load.watts for one in rack_loads(cluster)) == load.watts
 
 
 def test_heat_and_air():

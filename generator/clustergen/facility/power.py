@@ -1,15 +1,17 @@
 """What racks and the room draw, what their feeds and the UPS carry, and what cooling removes; in W, and VA by name.
 
 Loads are what devices draw at the wall at most. The maximum of a system includes its adapters and their modules, that
-of a switch a module in every cage; so modules are counted once, with the device that feeds them.
+of a switch a module in every cage; so modules are counted once, with the device that feeds them. Compute trays count as
+the whole rack that they are sold in.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue.facility import airflow_cfm
+from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device
@@ -157,24 +159,31 @@ def _partial(cluster: Cluster) -> frozenset[str]:
 
 def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
     several = tuple(several)
-    air = liquid = 0.0
-    shares: dict[tuple[str, int | None], tuple[float, float]] = {}
-    for device in several:
-        key = (device.model, device.power_w)
-        if key not in shares:
-            shares[key] = _heat(device)
-        air, liquid = air + shares[key][0], liquid + shares[key][1]
+    alone = [device for device in several if _whole(device) is None]
+    whole = Counter(rack for device in several if (rack := _whole(device)))
+    sold = {rack: -(-trays // rack.trays) for rack, trays in whole.items()}
+    heat = {(device.kind, device.model, device.power_w): _heat(device) for device in alone}
+    of_each = [heat[device.kind, device.model, device.power_w] for device in alone]
+    liquid = {rack: count * rack.power_max_w * rack.liquid_share_pct / 100 for rack, count in sold.items()}
     return Load(
-        several,
-        sum(device.power_w or 0 for device in several),
-        sum(device.height for device in several),
-        sum(device.weight_kg or 0 for device in several),
-        air,
-        liquid,
-        tuple(device.name for device in several if device.power_w is None),
-        tuple(device.name for device in several if device.name in partial and device.power_w is not None),
-        tuple(device.name for device in several if device.weight_kg is None),
+        devices=several,
+        watts=sum(device.power_w or 0 for device in alone)
+        + sum(count * rack.power_max_w for rack, count in sold.items()),
+        units=sum(device.height for device in several),
+        weight_kg=sum(device.weight_kg or 0 for device in alone)
+        + sum(count * rack.weight_kg for rack, count in sold.items()),
+        air_cfm=sum(air for air, _ in of_each)
+        + sum(airflow_cfm(count * rack.power_max_w - liquid[rack]) for rack, count in sold.items()),
+        liquid_w=sum(watts for _, watts in of_each) + sum(liquid.values()),
+        without_power=tuple(device.name for device in alone if device.power_w is None),
+        gpus_only=tuple(device.name for device in alone if device.name in partial and device.power_w is not None),
+        without_weight=tuple(device.name for device in alone if device.weight_kg is None),
     )
+
+
+def _whole(device: Device) -> RackSystem | None:
+    """The rack that a tray is sold with: its figures include switch trays, power shelves and the cabinet."""
+    return rack_system_of(device.model) if device.kind == "node" and device.model else None
 
 
 def _heat(device: Device) -> tuple[float, float]:

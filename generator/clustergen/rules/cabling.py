@@ -61,8 +61,9 @@ def planned_switches(cluster: Cluster) -> Iterator[Finding]:
 
 def nic_and_switch(cluster: Cluster) -> Iterator[Finding]:
     """NICs that are faster than their switch ports, where the network states no rate."""
-    kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    for name, switches in switches_of(cluster).items():
+    several = switches_of(cluster)
+    kinds = {host: group.type for group in cluster.groups for host in group.hosts} if several else {}
+    for name, switches in several.items():
         if getattr(cluster.manifest.networks, name).rate is not None:
             continue
         reported: set[str] = set()

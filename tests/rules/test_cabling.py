@@ -1,0 +1,73 @@
+"""Checks of ports, cables and rails, at their limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strategies.trees import codes_of, manifest
+
+PORT = {"device": "mlx5_0", "interface": "ib0", "model": "cx7"}
+
+
+def fabric_of(fabric: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Four HGX H100 nodes with eight ports of 400 Gb/s."""
+    ports = [PORT | {"device": f"mlx5_{number}", "interface": f"ib{number}"} for number in range(8)]
+    data = manifest(node_types={"gpu": {"system": "hgx-h100-8", "nics": ports}}, **changes)
+    data["networks"]["fabric"] = {"type": "infiniband", "rate": "NDR", **fabric}
+    return data
+
+
+@pytest.mark.parametrize(
+    ("fabric", "codes"),
+    [
+        ({"plan": {"leaf": "qm9700"}}, set()),
+        ({"plan": {"leaf": "qm8700"}}, {"switch-too-slow"}),
+        ({"plan": {"leaf": "sn5600"}}, {"switch-fabric"}),
+        ({"plan": {"leaf": "qm9700", "spine": "sn5600"}}, {"switch-fabric"}),
+        ({"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "qm9700"}}, {"switch-fabric"}),
+        ({"rate": None, "plan": {"leaf": "qm8700"}}, {"nic-faster-than-switch"}),
+        ({"rate": "HDR", "plan": {"leaf": "qm8700"}}, set()),
+    ],
+)
+def test_switches_of_a_plan(fabric, codes, tmp_path):
+    data = fabric_of({key: value for key, value in fabric.items() if value is not None})
+    if "rate" in fabric and fabric["rate"] is None:
+        del data["networks"]["fabric"]["rate"]
+    assert set(codes_of(data, tmp_path)) - {"subnet-manager-missing"} == codes
+
+
+@pytest.mark.parametrize(("ports", "nodes", "is_reported"), [(1, 4, True), (2, 4, True), (3, 4, False), (1, 1, False)])
+def test_four_gpus_for_each_port_are_many(ports, nodes, is_reported, tmp_path):
+    data = fabric_of({})
+    data["node_types"]["gpu"]["nics"] = data["node_types"]["gpu"]["nics"][:ports]
+    data["nodes"][1] |= {"name": f"c[1-{nodes}]", "address": f"10.0.0.[11-{10 + nodes}]"}
+    assert ("gpus-share-ports" in codes_of(data, tmp_path)) == is_reported
+
+
+@pytest.mark.parametrize(
+    ("second", "is_reported"),
+    [
+        (("c[1-2]", "c[3-4]"), False),
+        (("c[3-4]", "c[1-2]"), False),
+        (("c[1,3]", "c[2,4]"), True),
+        (("c[1-4]", ""), True),
+    ],
+)
+def test_nodes_share_the_leaves_of_all_rails(second, is_reported, tmp_path):
+    data = manifest()
+    leaves = [("a1", "c[1-2]", 0), ("a2", "c[3-4]", 0), ("b1", second[0], 1), ("b2", second[1], 1)]
+    data["networks"]["fabric"]["switches"] = [
+        {"name": name, "model": "qm9700", "nodes": nodes, "rail": rail, "uplinks": [{"to": "top"}]}
+        for name, nodes, rail in leaves
+        if nodes
+    ] + [{"name": "top", "model": "qm9700"}]
+    assert ("rails-apart" in codes_of(data, tmp_path)) == is_reported
+
+
+@pytest.mark.parametrize(("position", "is_reported"), [(40, False), (1000, True)])
+def test_cables_reach(position, is_reported, tmp_path):
+    racks = {"r1": {"nodes": "c[1-4]", "row": "a", "position": 1}, "r2": {"row": "a", "position": position}}
+    data = fabric_of({"plan": {"leaf": "qm9700", "racks": "r2"}}, racks=racks)
+    assert ("link-without-cable" in codes_of(data, tmp_path)) == is_reported
