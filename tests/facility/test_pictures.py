@@ -277,6 +277,16 @@ def test_the_page_shows_each_picture(tmp_path):
     assert set(re.findall(r"!\[[^]]+\]\((facility/[^)]+)\)", text)) == pictures
 
 
+def test_the_page_links_the_pictures_of_a_large_room(tmp_path):
+    tree = tree_of(manifest(racks={"r[001-200]": {"nodes": "c[1-4]"}}), tmp_path)
+    pictures = {path for path in tree.files if path.endswith(".svg")}
+    text = tree.files["README.md"].content.decode()
+    links = re.findall(r"(!?)\[[^]]+\]\((facility/[^)]+\.svg)\)", text)
+    assert {path for _, path in links} == pictures
+    assert len(pictures) == 25
+    assert sum(mark == "!" for mark, _ in links) == 12
+
+
 @pytest.mark.parametrize("text", ["<b>", "a&b", 'a"b', "a'b", "a\nb", "a\u2028b", "]]>"])
 def test_markup_does_not_leave_its_place(text):
     with pytest.raises(RenderError):

@@ -47,7 +47,8 @@ class AllReduce:
 
 @once_per_cluster
 def bisection(cluster: Cluster) -> Bisection | None:
-    """The least of all tiers: each switch passes on what its lower or its upper ports carry. None without switches.
+    """The least of all tiers: each switch passes on what its lower or its upper ports carry. None without switches, or
+    with a cable of unknown rate.
 
     A fat tree of n nodes with r rails of rate b has n x r x b / 2, and an r:1 leaf divides that by r.
     """
@@ -58,7 +59,9 @@ def bisection(cluster: Cluster) -> Bisection | None:
     for cable in cables(cluster):
         if cable.network != "fabric":
             continue
-        rate = cable.gbit or 0
+        rate = cable.gbit
+        if rate is None:
+            return None
         below[cable.b.device] = below.get(cable.b.device, 0) + rate
         if cable.a.device in switches:
             above[cable.a.device] = above.get(cable.a.device, 0) + rate

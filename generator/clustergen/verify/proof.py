@@ -53,7 +53,7 @@ def _tree_kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns of the files at the top of the tree, those of one path first."""
     top = [file for file in files() if file.scope == "tree"]
     top.sort(key=lambda file: "{" in file.path)
-    return tuple((re.compile(_ITEM.sub("[^/]+", re.escape(f.path))), f.source or f.template) for f in top)
+    return tuple((re.compile(_ITEM.sub(".+", re.escape(f.path))), f.source or f.template) for f in top)
 
 
 def kind_of(path: str, source: str) -> str | None:

@@ -20,7 +20,7 @@ from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
 
 _SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
-_MOST_PICTURES = 8
+_MOST_PICTURES = 12
 """Pictures that the page shows; it links the others."""
 
 

@@ -119,7 +119,7 @@ def _picture(
     cluster: str, row: str, racks: Sequence[Rack], of_rack: Mapping[str, list[Device]], role_of: Mapping[str, str]
 ) -> Elevation:
     names = racks[0].name if len(racks) == 1 else f"{racks[0].name} to {racks[-1].name}"
-    where = f"Row {row}, " if row else ""
+    where = f"row {row}, " if row else ""
     xs = list(_positions(racks))
     right = max(xs[-1] + RACK + MARGIN, _LEAST_WIDTH)
     standing = [device for rack in racks for device in of_rack.get(rack.name, ()) if device.place]
