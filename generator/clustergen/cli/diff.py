@@ -26,7 +26,7 @@ FORMATS = ("text", "json", "markdown")
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def command(old: str | None, new: str | None, form: str) -> None:
-    """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost.
+    """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost, cables to change.
 
     OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
     as REV:PATH. NEW defaults to ./manifest.yaml, and OLD to the same file in HEAD; a REV alone stands for it in that

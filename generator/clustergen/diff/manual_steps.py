@@ -25,6 +25,7 @@ def before(work: Work) -> Iterable[Step]:
     yield from _numbers(work)
     yield from _addresses(work)
     yield from _file_systems(work)
+    yield from _recabling(work)
     for change in work.changes:
         if change.file in work.reformatted:
             text = f"drain with clustergen.cluster.drain, unmount and {work.reformatted[change.file]}"
@@ -96,6 +97,25 @@ def _addresses(work: Work) -> Iterable[Step]:
         yield Step("drain all nodes, wait for their jobs, and change the address of the machine", folded(others), "")
     if rest := set(work.moved).difference(hosts):
         yield Step("change the address of the machine", folded(rest), "")
+
+
+def _recabling(work: Work) -> Iterable[Step]:
+    """Cables and devices of machines in service. New machines are cabled while the others run."""
+    if work.room is None:
+        return
+    compute = set(work.compute)
+    nodes = [host for host in work.room.recabled if host in compute]
+    others = [host for host in work.room.recabled if host not in compute]
+    if nodes:
+        text = "recable: drain with clustergen.cluster.drain, wait for their jobs, power off, and move the cables"
+        yield Step(text, folded(nodes), "")
+    if others:
+        yield Step("recable: their services stop; drain the nodes that need them, and power off", folded(others), "")
+    if work.room.narrowed:
+        text = "recable uplinks, one cable at a time: less bandwidth meanwhile, jobs continue"
+        yield Step(text, folded(work.room.narrowed), "")
+    if work.room.recabled_bmc:
+        yield Step("recable the BMC; jobs continue", folded(work.room.recabled_bmc), "")
 
 
 def _file_systems(work: Work) -> Iterable[Step]:

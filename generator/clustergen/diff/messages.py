@@ -148,6 +148,8 @@ def verdict(plan: Plan) -> str:
         return "; ".join([*phrases, _by_hand(plan) or "no job is lost"])
     if plan.changes:
         return f"files only; {_by_hand(plan) or 'no restart required'}"
+    if plan.room:
+        return f"only the machine room changes; {_by_hand(plan) or 'jobs are not affected'}"
     if plan.groups:
         return "only groups of the inventory change"
     return "nothing changes on the nodes" if plan.manifest_changes else "no change"
@@ -169,6 +171,8 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
     ]
     if emptied:
         phrases += _emptied(emptied, plan, "drains and reboots" if "reboot" in by_kind else "drains")
+    if recabled := [host for host in (plan.room.recabled if plan.room else ()) if host not in plan.others]:
+        phrases.append(f"recable: drain {_counted(recabled)}")
     daemons = daemons_restarted(by_kind)
     if daemons:
         phrases.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))

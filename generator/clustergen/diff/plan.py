@@ -14,6 +14,7 @@ from clustergen.diff.disks import reformatted
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.membership import of_membership
 from clustergen.diff.release import release_change
+from clustergen.diff.room import RoomChanges, room_changes
 from clustergen.diff.scratch import abandoned
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.step import Step, Work
@@ -57,14 +58,16 @@ class Plan:
     steps: tuple[Step, ...]
     texts: tuple[TextChange, ...]
     """The files that a reviewer reads line by line."""
+    room: RoomChanges | None = None
+    """What changes in the machine room; None where nothing does."""
     old_commit: str = ""
     """The commit that the old side was read from; empty for files of the work tree."""
     new_commit: str = ""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing changes on any node, whatever the manifests say."""
-        return not (self.changes or self.added or self.removed or self.groups)
+        """Whether nothing changes on any node or in the machine room, whatever the manifests say."""
+        return not (self.changes or self.added or self.removed or self.groups or self.room)
 
     @property
     def waiting(self) -> tuple[AffectedJobs, ...]:
@@ -110,6 +113,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     values_behind = causes(old, new, changes, edits, membership)
     if release is not None:
         values_behind[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
+    room = room_changes(old.tables, new.tables)
     work = Work(
         changes=[change for change in changes if change.kind != "system"],
         systems=[change for change in changes if change.kind == "system"],
@@ -124,6 +128,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         abandoned=abandoned(old, new),
         reformatted=reformatted(old, new),
         moved=[host for host, address in new.addresses.items() if old.addresses.get(host, address) != address],
+        room=room,
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(
@@ -143,6 +148,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         others=frozenset(new.hosts).difference(work.compute),
         steps=steps(work),
         texts=comparison.texts(),
+        room=room,
         old_commit=old.commit,
         new_commit=new.commit,
     )

@@ -10,6 +10,8 @@ from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import reason, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.room import RoomChanges
+from clustergen.diff.room_tables import Cable
 from clustergen.diff.totals import totals
 
 VERSION = 1
@@ -41,6 +43,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "manifest": [_manifest_change(value) for value in plan.manifest_changes],
         "hosts": {"added": list(plan.added), "removed": list(plan.removed)},
         "groups": [{"group": g.name, "joined": list(g.joined), "left": list(g.left)} for g in plan.groups],
+        "machine_room": _room(plan.room) if plan.room else None,
         "running": [{"text": jobs.text, "state": jobs.state} for jobs in plan.running],
         "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in plan.waiting],
         "steps": [
@@ -67,6 +70,40 @@ def _change(change: Change, causes: Sequence[ManifestChange]) -> dict[str, Any]:
         "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in change.waiting],
         "manifest": [_manifest_change(value) for value in causes],
     }
+
+
+def _room(room: RoomChanges) -> dict[str, Any]:
+    """Every device, cable and feed that changes; `uncompared` is the side without tables, else null."""
+    return {
+        "uncompared": room.uncompared or None,
+        "devices": [
+            {"change": kind, "name": name, "old": old and old._asdict(), "new": new and new._asdict()}
+            for kind, name, old, new in room.devices
+        ],
+        "cables": [
+            {
+                "change": change.kind,
+                "network": change.cable.network,
+                "old": _cable(change.old),
+                "new": _cable(change.new),
+            }
+            for change in room.cables
+        ],
+        "parts": [{**part._asdict(), "count": count} for part, count in room.parts.items()],
+        "feeds": [
+            {"name": name, "old": old and old._asdict(), "new": new and new._asdict()} for name, old, new in room.feeds
+        ],
+        "ports_left": [row._asdict() for row in room.ports_left],
+        "cables_specified": room.specified,
+        "cables_longer": room.longer,
+        "recabled": list(room.recabled),
+        "recabled_bmc": list(room.recabled_bmc),
+        "fewer_uplinks": list(room.narrowed),
+    }
+
+
+def _cable(cable: Cable | None) -> dict[str, Any] | None:
+    return cable and {"a": list(cable.a), "b": list(cable.b), "medium": cable.medium, "length_m": cable.metres or None}
 
 
 def _manifest_change(value: ManifestChange) -> dict[str, Any]:

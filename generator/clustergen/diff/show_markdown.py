@@ -13,6 +13,7 @@ from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.markdown import block, code, plain
 from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
 from clustergen.diff.values import hosts_of
 from clustergen.records import record
@@ -24,6 +25,7 @@ MARK = "<!-- clustergen diff -->"
 _ROOM = 500  # for what is said of clusters left out
 _LONGEST_COMMAND = 500
 _PLACES = 3
+_ROOM_LINES = 40  # lines of a kind about the machine room
 _FILES = 10  # whose changed lines are shown
 _WIDTH = 240  # of a line in it
 
@@ -120,6 +122,11 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
     if silent:
         yield from _harmless(plan, silent, room)
     yield from _inventory(plan, room)
+    if plan.room:
+        yield from ("", "**Machine room**", "")
+        verbs = {"+": "add ", "-": "remove ", "~": ""}
+        for line in room_lines(plan.room, max(_PLACES, min(room.rows, _ROOM_LINES)), room.value):
+            yield f"- {verbs.get(line.sign, '')}{plain(line.text)}"
     yield from _silent(plan, room)
     yield from _jobs(plan, room)
     if plan.steps:

@@ -10,12 +10,14 @@ from clustergen.diff.families import Family, families
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
 from clustergen.records import record
 
 _LONGEST = 100
 _LONGEST_COMMAND = 2000
 _CAUSES, _SILENT = 3, 10  # values of the manifest that are named
+_ROOM = 12  # lines of a kind about the machine room
 _JOBS, _LONGEST_JOBS = 10, 240  # kinds of running and pending jobs that are named, and how much of each
 _BOLD, _PLAIN = "\033[1m", "\033[0m"
 _COLOURS = {"+": "\033[32m", "-": "\033[31m", "~": "\033[33m"}
@@ -71,6 +73,7 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
             plan.only_behind([change for family in harmless for change in family.changes]), "      ", _CAUSES
         )
     yield from _hosts(plan, screen)
+    yield from _machine_room(plan, screen)
     if silent := plan.silent:
         yield ""
         yield screen.bold(f"{'other ' if plan.causes else ''}manifest changes (no separate effect)")
@@ -169,3 +172,12 @@ def _hosts(plan: Plan, screen: Screen) -> Iterator[str]:
     for (joined, left), names in alike.items():
         sides = [f"{sign} {cut(folded(hosts), 60)}" for sign, hosts in (("+", joined), ("-", left)) if hosts]
         yield f"  {', '.join(sides)} in {', '.join(names)}"
+
+
+def _machine_room(plan: Plan, screen: Screen) -> Iterator[str]:
+    if plan.room is None:
+        return
+    yield ""
+    yield screen.bold("machine room")
+    for line in room_lines(plan.room, _ROOM, _LONGEST):
+        yield f"  {screen.signed(line.sign, line.text) if line.sign else line.text}"

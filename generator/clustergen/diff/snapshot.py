@@ -15,6 +15,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
+from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.manifest.source import MAX_BYTES, Source, load
 from clustergen.records import record
 from clustergen.render.access import reading
@@ -58,6 +59,7 @@ class Snapshot:
         source: Source | None,
         systems: Mapping[str, str],
         addresses: Mapping[str, str],
+        tables: Tables | None = None,
     ) -> None:
         self.name = name
         self.commit = ""
@@ -68,6 +70,8 @@ class Snapshot:
         self.cluster = cluster
         self.source = source
         self.systems = systems  # host → operating system
+        self.tables = tables or Tables(name, {})
+        """Of the machine room."""
         self.addresses = addresses  # host → where the inventory looks for it; none where DNS alone knows
 
     @cached_property
@@ -110,7 +114,23 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
     addresses = {
         host: where for group in cluster.groups for host, where in zip(group.hosts, group.addresses, strict=False)
     }
-    return Snapshot(name, files, tree.groups, cluster.release, cluster.name, source, systems, addresses)
+    tables = {file.path.removeprefix(FACILITY): file.content.decode() for file in tree if _is_table(file.path)}
+    return Snapshot(
+        name,
+        files,
+        tree.groups,
+        cluster.release,
+        cluster.name,
+        source,
+        systems,
+        addresses,
+        Tables(name, tables),
+    )
+
+
+def _is_table(path: str) -> bool:
+    """Whether a file is data of the machine room, and no picture or page made from it."""
+    return path.startswith(FACILITY) and path.endswith((".csv", ".yaml"))
 
 
 def of_folder(name: str, folder: Path) -> Snapshot:
@@ -125,6 +145,7 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         raise ClustergenError(f"{name}: {LOCK} is missing", "render the tree again")
     try:
         files = {path: _node_file(folder / path, entry) for path, entry in lock["files"].items() if "group" in entry}
+        tables = {path.removeprefix(FACILITY): _text(folder / path) for path in lock["files"] if _is_table(path)}
         inventory = _text(folder / _HOSTS)
         groups, systems = _groups(inventory)
         facts = _facts(_text(folder / "inventory/group_vars/all.yml"))
@@ -139,7 +160,8 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
     source = _manifest(name, folder, lock)
-    return Snapshot(name, files, groups, release, cluster, source, systems, dict(_ADDRESS.findall(inventory)))
+    addresses = dict(_ADDRESS.findall(inventory))
+    return Snapshot(name, files, groups, release, cluster, source, systems, addresses, Tables(name, tables))
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:

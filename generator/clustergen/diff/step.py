@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diff.change import Change, folded
+from clustergen.diff.room import RoomChanges
 from clustergen.diff.values import hosts_of
 from clustergen.records import record
 
@@ -56,6 +57,8 @@ class Work:
     """Path of a mount unit → what has to be done to its disk."""
     moved: Sequence[str] = ()
     """Hosts that both inventories have, under different addresses."""
+    room: RoomChanges | None = None
+    """What changes in the machine room."""
 
     def with_kind(self, *kinds: str) -> list[Change]:
         return [change for change in self.changes if any(effect.kind in kinds for effect in change.effects)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from clustergen.diff.change import Change
 from clustergen.diff.plan import Plan
+from clustergen.diff.room import KINDS, NO_CHANGES, RoomChanges
 from clustergen.diff.values import hosts_of
 from clustergen.records import fields, record
 
@@ -26,6 +27,17 @@ class Totals:
     nodes_to_reboot: int
     services_to_restart: int
     manual_steps: int
+    switches_to_add: int
+    switches_to_remove: int
+    devices_to_move: int
+    devices_to_replace: int
+    cables_to_add: int
+    cables_to_move: int
+    cables_to_replace: int
+    cables_to_remove: int
+    transceivers_to_add: int
+    transceivers_to_remove: int
+    nodes_to_recable: int
 
     def as_dict(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in fields(self)}
@@ -82,7 +94,24 @@ def totals(plan: Plan) -> Totals:
         nodes_to_reboot=len(hosts_with(reboots, plan)),
         services_to_restart=len(_restarted(plan)),
         manual_steps=sum(not step.play for step in plan.steps),
+        **_of_room(plan.room),
     )
+
+
+def _of_room(room: RoomChanges | None) -> dict[str, int]:
+    """Counts of the machine room, and how many nodes in service it takes."""
+    room = room or NO_CHANGES
+    added, removed = room.transceivers
+    return {
+        "switches_to_add": room.count_devices("add", only_switches=True),
+        "switches_to_remove": room.count_devices("remove", only_switches=True),
+        "devices_to_move": room.count_devices("move"),
+        "devices_to_replace": room.count_devices("replace"),
+        **{f"cables_to_{kind}": room.count_cables(kind) for kind in KINDS},
+        "transceivers_to_add": added,
+        "transceivers_to_remove": removed,
+        "nodes_to_recable": len(room.recabled),
+    }
 
 
 def hosts_with(changes: Iterable[Change], plan: Plan) -> list[str]:

@@ -8,7 +8,7 @@ from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.facility.device_types import DeviceType, device_types
 from clustergen.facility.placement import devices, switches_of
-from clustergen.facility.power import feeds
+from clustergen.facility.power import FeedLoad, feed_loads, rack_loads
 from clustergen.records import record
 from clustergen.render.views.facility.csv_table import CsvTable, csv_table
 
@@ -16,7 +16,7 @@ _DEVICES = ("name", "role", "manufacturer", "device_type", "status", "site", "ra
 _RACKS = ("site", "name", "status", "width", "u_height", "description")
 _FEEDS = (
     *("site", "power_panel", "rack", "name", "status", "type", "supply", "phase"),
-    *("voltage", "amperage", "max_utilization"),
+    *("voltage", "amperage", "max_utilization", "description"),
 )
 
 
@@ -73,8 +73,10 @@ def _standing(rack: Rack) -> str:
 
 def _feed_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
     """Feeds of side B come from a panel of their own."""
-    for rack in cluster.racks:
-        for feed in feeds(rack):
+    factor = cluster.manifest.facility.power_factor
+    for rack, load in ((each.rack, each.load) for each in rack_loads(cluster)):
+        for feed_load in feed_loads(rack, load.watts, factor):
+            feed = feed_load.feed
             circuit = feed.circuit
             yield (
                 cluster.name,
@@ -88,4 +90,15 @@ def _feed_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
                 circuit.volts,
                 circuit.amps,
                 round(circuit.derate * 100),
+                _load(feed_load, factor, is_known=not load.without_power),
             )
+
+
+def _load(feed: FeedLoad, factor: float, *, is_known: bool) -> str:
+    """Percentages are of what the feed carries for hours; NetBox counts only what its own cables connect."""
+    if not feed.normal_w:
+        return ""
+    limit = feed.feed.continuous_va * factor
+    alone = f"; {feed.failed * 100:.0f} % if the other side fails" if feed.failed is not None else ""
+    bound = "" if is_known else "at least "
+    return f"{bound}{feed.normal_w:.0f} W of {limit:.0f} W ({feed.normal * 100:.0f} %){alone}"
