@@ -88,6 +88,14 @@ def test_one_switch_blocks_nothing(tmp_path):
     assert (half.rate, half.ratio) == (BitRate.parse("1.6Tb/s"), 1)
 
 
+def test_rates_that_nobody_knows_give_no_bisection(tmp_path):
+    data = manifest()
+    del data["networks"]["fabric"]["rate"]
+    leaves = [{"name": f"leaf{n}", "nodes": f"c[{n},{n + 2}]", "uplinks": [{"to": "top"}]} for n in (1, 2)]
+    data["networks"]["fabric"]["switches"] = [*leaves, {"name": "top"}]
+    assert bisection(cluster_of(data, tmp_path)) is None
+
+
 def test_three_tiers_pass_all_of_the_nodes(tmp_path):
     data = superpod()
     data["nodes"][1] |= {"name": "c[001-512]", "address": "10.0.2.[1-254],10.0.3.[1-254],10.0.4.[1-4]"}

@@ -30,11 +30,14 @@ def changed(text: str, *edits: tuple[str, str]) -> str:
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    """(code, what the caret stands under) of every diagnostic, in file order."""
+    """(code, what the caret stands under) of every diagnostic, in file order.
+
+    Without gpus-share-ports, which has tests of its own: many small manifests have one port for eight GPUs.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "manifest.yaml"
         path.write_text(text, encoding="utf-8")
-        diagnostics = validate(path).diagnostics
+        diagnostics = [item for item in validate(path).diagnostics if item.code != "gpus-share-ports"]
     lines = text.splitlines()
     places = [item.place for item in diagnostics]
     assert all(place and place.line for place in places)

@@ -83,14 +83,14 @@ def nic_and_switch(cluster: Cluster) -> Iterator[Finding]:
 
 
 def few_ports(cluster: Cluster) -> Iterator[Finding]:
-    """Four GPUs or more behind one fabric port, where NVSwitch joins the GPUs of a node."""
+    """More than four GPUs behind one fabric port, where NVSwitch joins the GPUs of a node."""
     fabric = cluster.manifest.networks.fabric
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     for kind in {group.type.name: group.type for group in cluster.compute}.values():
         count = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
         ports = kind.fabric_ports()
         gpus = kind.gpus
-        if gpus is None or gpus.nvlink != "nvswitch" or not ports or count < 2 or gpus.count < 4 * len(ports):
+        if gpus is None or gpus.nvlink != "nvswitch" or not ports or count < 2 or gpus.count <= 4 * len(ports):
             continue
         speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in ports]
         bits = BitRate(int(sum(speeds) * 10**9))
