@@ -30,10 +30,10 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
         ("clustergen.lock.json", b"\xff\x00\x80", "cannot be read"),
         ("inventory/hosts.ini", b"\xff\xfe", "a value is not text"),
         ("inventory/hosts.ini", b"head\n", "for a group that inventory/hosts.ini lacks"),
-        ("inventory/hosts.ini", b"head\n[a:children]\na\n", "has another form"),
+        ("inventory/hosts.ini", b"head\n[a:children]\na\n", "has an unexpected type"),
         ("inventory/group_vars/all.yml", b'slurm_release: "24.11\n', "group_vars/all.yml is not valid YAML"),
         ("inventory/group_vars/all.yml", b"cluster_name: c\n", "there is no 'slurm_release'"),
-        ("inventory/group_vars/all.yml", b"- a\n", "has another form"),
+        ("inventory/group_vars/all.yml", b"- a\n", "has an unexpected type"),
     ],
 )
 def test_a_tree_with_a_broken_file(tmp_path: Path, path: str, content: bytes, words: str) -> None:
