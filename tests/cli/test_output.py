@@ -83,6 +83,7 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "schema": (("schema",), r"\A\{", ""),
     "completion": (("completion", "bash"), "clustergen", ""),
     "lab": (("lab", "list"), "", ""),
+    "discover": (("discover", "--script"), r"\A#!/bin/sh", ""),
     "fabric": (("fabric", "check", "git", "conf"), "", "no HOST.json in this directory"),
 }
 

@@ -169,6 +169,7 @@ BROKEN = [
         "port p9",
     ),
     ("netbox", "ml-training", "facility/cables.csv", put(r"(\n[^\n]+)\n", r"\1\1\n"), "has two cables"),
+    ("bill", "ml-training", "facility/bom.csv", put(",,,,8,0,8,", ",,,,8,0,9,"), "8 and 0 spares are not 9"),
     ("netbox", "ml-training", "facility/racks.csv", put("rack1", "rack9"), "no rack rack1"),
     ("netbox", "ml-training", "facility/devices.csv", put("MQM8700", "MQM8701"), "no device type MQM8701"),
     ("fabric plan", "ml-training", "facility/cables.csv", put("side_b_name", "side_b_port"), "'side_b_name'"),
@@ -247,6 +248,7 @@ WITHOUT_PROGRAMS = {
     "dcgm counters",
     "xml",
     "netbox",
+    "bill",
 }
 
 

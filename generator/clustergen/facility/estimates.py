@@ -71,7 +71,7 @@ def bisection(cluster: Cluster) -> Bisection | None:
         return None
     least, ratio = nodes, 1.0
     for tier in _tiers(cluster.switches):
-        joined = [name for name in tier if name in above]
+        joined = [name for name in tier if above.get(name)]  # rates may be unknown
         carried = sum(min(below.get(name, 0), above[name]) for name in joined)
         if joined:
             least = min(least, carried)

@@ -1,0 +1,177 @@
+"""The `node_types` and `nodes` of a manifest for groups of machines; what is assumed has a comment with CHECK."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clustergen.hardware.discovery.facts import NodeFacts
+from clustergen.hardware.discovery.grouping import Group
+from clustergen.hardware.discovery.recognise import gpu_id
+from clustergen.hostlist import HostlistError, compress
+
+_MANAGEMENT = re.compile(r"(eno|enp|ens|eth|bond|br)")  # what ssh uses, rather than a port of the fabric
+
+
+def data(machines: Sequence[Group]) -> dict[str, Any]:
+    """`node_types` and `nodes`, as a manifest has them."""
+    names = _names(machines)
+    types = {name: _node_type(group) for name, group in zip(names, machines, strict=True)}
+    nodes = [_nodes(name, group) for name, group in zip(names, machines, strict=True)]
+    return {"node_types": types, "nodes": nodes}
+
+
+def text(machines: Sequence[Group]) -> str:
+    """The same as YAML with comments."""
+    document = data(machines)
+    lines = ["node_types:"]
+    for (name, fields), group in zip(document["node_types"].items(), machines, strict=True):
+        lines += [f"  # {remark}" for remark in _remarks(group)]
+        lines.append(f"  {name}:")
+        lines += [f"    {key}: {_flow(value)}{_comment(key, group)}" for key, value in fields.items()]
+    lines.append("nodes:")
+    for entry, group in zip(document["nodes"], machines, strict=True):
+        interface = next((interface for interface, _ in _address(group.first)), "")
+        check = f" # CHECK: addresses of {interface}" if "address" in entry else " # CHECK: no address was found"
+        lines.append(f"  - {_flow(entry)}{check}")
+    return "\n".join(lines) + "\n"
+
+
+def _names(machines: Sequence[Group]) -> list[str]:
+    names: list[str] = []
+    for group in machines:
+        base = group.system.id if group.system else "-".join(filter(None, (_gpu_word(group.first), "node")))
+        name, number = base, 2
+        while name in names:
+            name, number = f"{base}-{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _gpu_word(node: NodeFacts) -> str:
+    return f"{gpu_id(node.gpus[0].name) or 'gpu'}x{len(node.gpus)}" if node.gpus else ""
+
+
+def _node_type(group: Group) -> dict[str, Any]:
+    node, system = group.first, group.system
+    fields: dict[str, Any] = {"system": system.id} if system else {}
+    if node.cpus:
+        counts = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket")
+        seen = {key: getattr(node.cpus, key) for key in counts if getattr(node.cpus, key)}
+        if system is None or any(getattr(system.cpu, key) != value for key, value in seen.items()):
+            fields["cpu"] = seen
+    if group.real_memory_mib:
+        fields["real_memory"] = group.real_memory_mib
+    if node.gpus and (system is None or (system.gpu or "") != gpu_id(node.gpus[0].name)):
+        fields["gpus"] = {"model": gpu_id(node.gpus[0].name) or "unknown"}
+        if system is None:
+            fields["gpus"]["count"] = len(node.gpus)
+            if all(gpu.numa is not None for gpu in node.gpus):
+                fields["gpus"]["numa"] = [gpu.numa for gpu in node.gpus]
+    ports = list(_ports(group))
+    if ports:
+        fields["nics"] = ports
+    if node.disks:
+        fields["disks"] = [
+            {"device": disk.device, "size": _decimal(disk.size), "use": "system" if disk.mounted else "spare"}
+            for disk in node.disks
+        ]
+    return fields
+
+
+def _ports(group: Group) -> Iterator[dict[str, Any]]:
+    """Nothing where the catalogue's system has the same ones."""
+    node = group.first
+    expected = {nic.rdma for nic in group.system.nics if nic.rdma} if group.system else set()
+    if {port.device for port in node.ports} <= expected:
+        return
+    nearest = [gpu.nearest for gpu in node.gpus if gpu.nearest]
+    for port in node.ports:
+        numa = next((gpu.numa for gpu in node.gpus if gpu.nearest == port.device), None)
+        fabric = port.device in nearest or (not nearest and port.link == "infiniband")
+        network = "fabric" if fabric else "storage" if port.link == "infiniband" else "management"
+        yield {"device": port.device, "network": network, **({} if numa is None else {"numa": numa})}
+
+
+def _nodes(name: str, group: Group) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": compress([node.name for node in group.nodes]), "type": name}
+    addresses = [address for node in group.nodes for _, address in _address(node)]
+    if len(addresses) == len(group.nodes):
+        entry["address"] = _folded(addresses)
+    return entry
+
+
+def _address(node: NodeFacts) -> list[tuple[str, str]]:
+    """The first one of an interface that looks like management; else the first."""
+    likely = [pair for pair in node.addresses if _MANAGEMENT.match(pair[0])]
+    return [*likely, *node.addresses][:1]
+
+
+def _folded(addresses: list[str]) -> str:
+    """10.0.0.[11-18] where only the last number differs."""
+    heads = {address.rpartition(".")[0] for address in addresses}
+    if len(heads) != 1 or len(addresses) == 1:
+        return ",".join(addresses)
+    numbers = [int(address.rpartition(".")[2]) for address in addresses]
+    steps = list(range(numbers[0], numbers[0] + len(numbers)))
+    body = f"{numbers[0]}-{numbers[-1]}" if numbers == steps else ",".join(map(str, numbers))
+    return f"{heads.pop()}.[{body}]"
+
+
+def _remarks(group: Group) -> Iterator[str]:
+    node = group.first
+    what = node.product or "unknown product"
+    yield f"{_count(len(group.nodes))}: {what}"
+    if group.system is None and node.gpus:
+        yield "CHECK: no system of the catalogue fits; clustergen catalogue systems lists them"
+    elif group.system and group.system.id.startswith("hgx-"):
+        yield "CHECK: recognised by its GPUs alone"
+    if unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
+        yield f"CHECK: GPUs that the catalogue lacks: {', '.join(unknown)[:200]}"
+    if not node.cpus:
+        yield "CHECK: neither slurmd-C nor lscpu.json says its CPUs"
+    if node.ports and list(_ports(group)) and not any(gpu.nearest for gpu in node.gpus):
+        yield "CHECK: the network of each port; nvidia-smi-topo-m says which are close to GPUs"
+    drivers = sorted({gpu.driver for member in group.nodes for gpu in member.gpus if gpu.driver})
+    if len(drivers) > 1:
+        yield f"CHECK: NVIDIA drivers differ: {', '.join(drivers)[:200]}"
+    for reason in dict.fromkeys(reason for member in group.nodes for reason in member.unread):
+        hosts = [member.name for member in group.nodes if reason in member.unread]
+        yield f"not read on {_hosts(hosts)}: {reason}"
+
+
+def _comment(key: str, group: Group) -> str:
+    if key == "real_memory" and group.most_memory_mib != group.real_memory_mib:
+        return f" # the smallest; the largest has {group.most_memory_mib}"
+    if key == "disks" and any(not disk.mounted for disk in group.first.disks):
+        return " # CHECK: spare means that nothing was mounted"
+    return ""
+
+
+def _decimal(size: int) -> str:
+    """As makers print it: 1.92TB."""
+    return f"{size / 1e12:.3g}TB" if size >= 1e12 else f"{size / 1e9:.3g}GB"
+
+
+def _hosts(names: list[str]) -> str:
+    try:
+        return compress(names)
+    except HostlistError:
+        return ", ".join(names)
+
+
+def _count(count: int) -> str:
+    return f"{count} node" if count == 1 else f"{count} nodes"
+
+
+def _flow(value: Any) -> str:
+    """YAML in one line: JSON, with keys and plain words unquoted."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_-]*", value) and value not in ("yes", "no", "on", "off"):
+        return value
+    return json.dumps(value)

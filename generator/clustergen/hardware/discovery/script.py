@@ -1,0 +1,42 @@
+"""The shell script that collects a machine's facts: it reads only, and writes a tar archive to its standard output."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "slurmd-C": "slurmd -C",
+    "lscpu.json": "lscpu -J",
+    "meminfo": "cat /proc/meminfo",
+    "nvidia-smi.csv": "nvidia-smi --query-gpu=index,name,uuid,pci.bus_id,memory.total,power.limit,clocks.max.sm,"
+    "mig.mode.current,vbios_version,driver_version --format=csv",
+    "nvidia-smi-q.xml": "nvidia-smi -q -x",
+    "nvidia-smi-topo-m": "nvidia-smi topo -m",
+    "ibstat": "ibstat",
+    "dmidecode": "dmidecode -t system",
+    "lspci": "lspci -Dnn",
+    "lsblk.json": "lsblk -J -b -o NAME,SIZE,TYPE,ROTA,MODEL,MOUNTPOINTS,FSTYPE",
+    "ip.json": "ip -j addr",
+}
+"""File → command. No serial number is asked for."""
+
+SECONDS = 30
+"""Limit of each command: nvidia-smi waits for ever on a GPU that fell off the bus."""
+
+
+def collector() -> str:
+    """The script, for `sh`."""
+    lines = [
+        "#!/bin/sh",
+        "# Collects what `clustergen discover --facts` reads. Changes nothing; leaves out commands that are missing.",
+        "set -u",
+        "LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; export LC_ALL PATH",
+        "place=$(mktemp -d) || exit 1",
+        "trap 'rm -rf \"$place\"' EXIT",
+        "collect() {",
+        "  file=$1; shift",
+        '  command -v "$1" >/dev/null 2>&1 || return 0',
+        f'  timeout -k 5 {SECONDS} "$@" >"$place/$file" 2>/dev/null || [ -s "$place/$file" ] || rm -f "$place/$file"',
+        "}",
+        *(f"collect {name} {command}" for name, command in COMMANDS.items()),
+        'tar -C "$place" -cf - .',
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,233 @@
+"""Machines' own words become node types and nodes that mean what slurmd sees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from clustergen.cli import group
+from clustergen.compile import tree_of
+from clustergen.diagnostics import ClustergenError
+from clustergen.hardware.discovery.script import collector
+from clustergen.hostlist import expand
+
+H100 = "NVIDIA H100 80GB HBM3"
+COMPUTE = (0, 3, 4, 5, 6, 9, 10, 11)  # mlx5_N of a DGX H100's rails
+PORTS = (*COMPUTE, 1, 7, 2, 8)
+
+
+def slurmd(name: str, memory: int) -> str:
+    return (
+        f"NodeName={name} CPUs=224 Boards=1 SocketsPerBoard=2 CoresPerSocket=56 ThreadsPerCore=2 RealMemory={memory}\n"
+        "UpTime=3-04:05:06\n"
+    )
+
+
+def lscpu(*, nested: bool = False) -> str:
+    rows = [("Architecture:", "x86_64"), ("Model name:", "Intel(R) Xeon(R) Platinum 8480C")]
+    rows += [("Thread(s) per core:", "2"), ("Core(s) per socket:", "56"), ("Socket(s):", "2"), ("NUMA node(s):", "2")]
+    fields = [{"field": name, "data": value} for name, value in rows]
+    return json.dumps(
+        {"lscpu": [{"field": "Vendor ID:", "data": "GenuineIntel", "children": fields}] if nested else fields}
+    )
+
+
+def smi(name: str = H100, count: int = 8, driver: str = "550.90.07") -> str:
+    head = "index, name, uuid, pci.bus_id, memory.total [MiB], driver_version\n"
+    return head + "".join(f"{i}, {name}, GPU-{i}, 00000000:{i:02X}:00.0, 81559 MiB, {driver}\n" for i in range(count))
+
+
+def topo() -> str:
+    """With the header underlined, as nvidia-smi prints it even into a pipe."""
+    nics = [f"NIC{i}" for i in range(len(PORTS))]
+    names = [*(f"GPU{i}" for i in range(8)), *nics, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
+    lines = ["\t" + "\t".join(f"\x1b[4m{name}\x1b[0m" for name in names)]
+    for gpu in range(8):
+        row = ["X" if other == gpu else "NV18" for other in range(8)]
+        row += ["PIX" if nic == gpu else "NODE" for nic in range(len(PORTS))]
+        lines.append(
+            "\t".join([f"GPU{gpu}", *row, "0-55,112-167" if gpu < 4 else "56-111", "0" if gpu < 4 else "1", "N/A"])
+        )
+    legend = [f"  NIC{i}: mlx5_{number}" for i, number in enumerate(PORTS)]
+    return "\n".join([*lines, "", "NIC Legend:", "", *legend]) + "\n"
+
+
+def ibstat() -> str:
+    text = ""
+    for number in PORTS:
+        link, rate = ("Ethernet", 200) if number in (2, 8) else ("InfiniBand", 400)
+        text += f"CA 'mlx5_{number}'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Active\n\t\tRate: {rate}\n"
+        text += f"\t\tLink layer: {link}\n"
+    return text
+
+
+DMI = (
+    "# dmidecode 3.4\nHandle 0x0001, DMI type 1\nSystem Information\n\tManufacturer: NVIDIA\n\tProduct Name: DGXH100\n"
+)
+
+
+def addresses(number: int) -> str:
+    entry = {"family": "inet", "local": f"10.0.0.{number}", "prefixlen": 24, "scope": "global"}
+    other = {"family": "inet", "local": f"10.1.0.{number}", "prefixlen": 24, "scope": "global"}
+    return json.dumps([{"ifname": "ibp24s0", "addr_info": [other]}, {"ifname": "eno3", "addr_info": [entry]}])
+
+
+DISKS = {"blockdevices": [{"name": "nvme0n1", "size": 1920383410176, "type": "disk", "mountpoints": ["/"]}]}
+
+
+def dgx(folder: Path, name: str, number: int, memory: int = 2063426, **files: str | None) -> None:
+    (folder / name).mkdir(parents=True)
+    outputs = {
+        "slurmd-C": slurmd(name, memory),
+        "lscpu.json": lscpu(),
+        "nvidia-smi.csv": smi(),
+        "nvidia-smi-topo-m": topo(),
+        "ibstat": ibstat(),
+        "dmidecode": DMI,
+        "ip.json": addresses(number),
+        "lsblk.json": json.dumps(DISKS),
+        **files,
+    }
+    for file, text in outputs.items():
+        if text is not None:
+            (folder / name / file.replace("__", "-")).write_text(text, encoding="utf-8")
+
+
+def discovered(folder: Path) -> tuple[dict, str]:
+    result = CliRunner().invoke(group, ["discover", "--facts", str(folder)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return yaml.safe_load(result.stdout), result.stdout
+
+
+def node_lines(document: dict) -> list[str]:
+    head = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]}
+    data = {
+        "name": "found",
+        "os": "debian-13",
+        "networks": {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "infiniband", "rate": "NDR"}},
+        "slurm": {"version": "24.11"},
+        "node_types": document["node_types"],
+        "nodes": [head, *document["nodes"]],
+    }
+    made = tree_of(data, "manifest.yaml")
+    assert made is not None, "what was discovered is a valid manifest"
+    path = next(path for path in made[1].files if path.endswith("etc/slurm/slurm.conf"))
+    return [line for line in made[1].files[path].content.decode().splitlines() if line.startswith("NodeName=")]
+
+
+def test_equal_machines_become_one_type_of_the_catalogue(tmp_path):
+    for number in (11, 12, 13, 14):
+        dgx(tmp_path, f"gpu{number - 10:02}", number, 2063426 - number)
+    document, text = discovered(tmp_path)
+    assert list(document["node_types"]) == ["dgx-h100"]
+    kind = document["node_types"]["dgx-h100"]
+    assert kind["system"] == "dgx-h100"
+    assert "nics" not in kind, "those of the catalogue's system"
+    assert "cpu" not in kind
+    assert kind["real_memory"] == 2063412, "the smallest: a node that reports less is drained"
+    assert "largest has 2063415" in text
+    assert document["nodes"] == [{"name": "gpu[01-04]", "type": "dgx-h100", "address": "10.0.0.[11-14]"}]
+
+
+def test_the_manifest_means_what_slurmd_counted(tmp_path):
+    dgx(tmp_path, "gpu1", 11)
+    (line,) = node_lines(discovered(tmp_path)[0])
+    counted = dict(field.split("=") for field in slurmd("gpu1", 2063426).splitlines()[0].split())
+    meant = dict(field.split("=", 1) for field in line.split() if "=" in field)
+    for key in ("CPUs", "CoresPerSocket", "ThreadsPerCore", "RealMemory"):
+        assert meant.get(key, counted[key]) == counted[key]
+    assert "gpu:h100:8" in line or "gpu:nvidia_h100_80gb_hbm3:8" in line or ":8" in meant["Gres"]
+
+
+def test_a_swapped_gpu_or_less_memory_is_another_type(tmp_path):
+    dgx(tmp_path, "gpu1", 11)
+    dgx(tmp_path, "gpu2", 12, **{"nvidia-smi.csv": smi(count=7)})
+    dgx(tmp_path, "gpu3", 13, memory=1934400)
+    document, text = discovered(tmp_path)
+    assert [entry["name"] for entry in document["nodes"]] == ["gpu1", "gpu2", "gpu3"]
+    assert document["node_types"][document["nodes"][1]["type"]]["gpus"]["count"] == 7
+    assert "CHECK: no system of the catalogue fits" in text
+
+
+def test_a_machine_that_nobody_knows(tmp_path):
+    """Ports close to a GPU are the fabric's; the NUMA nodes come from the topology."""
+    gpus = smi("NVIDIA L40S", 8)
+    dgx(
+        tmp_path,
+        "n1",
+        11,
+        **{"nvidia-smi.csv": gpus, "dmidecode": None, "slurmd-C": None, "meminfo": "MemTotal: 1055776000 kB\n"},
+    )
+    document, _ = discovered(tmp_path)
+    (kind,) = document["node_types"].values()
+    assert kind["gpus"] == {"model": "l40s", "count": 8, "numa": [0, 0, 0, 0, 1, 1, 1, 1]}
+    assert kind["cpu"] == {"sockets": 2, "cores_per_socket": 56, "threads_per_core": 2, "numa_per_socket": 1}
+    assert kind["real_memory"] == 1055776000 // 1024
+    networks = {nic["device"]: nic["network"] for nic in kind["nics"]}
+    assert {device for device, network in networks.items() if network == "fabric"} == {f"mlx5_{i}" for i in COMPUTE}
+    assert (networks["mlx5_1"], networks["mlx5_2"]) == ("storage", "management")
+    assert node_lines(document)
+
+
+def test_drivers_that_differ_are_said(tmp_path):
+    dgx(tmp_path, "gpu1", 11)
+    dgx(tmp_path, "gpu2", 12, **{"nvidia-smi.csv": smi(driver="535.1")})
+    assert "CHECK: NVIDIA drivers differ: 535.1, 550.90.07" in discovered(tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    "file", ["slurmd-C", "lscpu.json", "nvidia-smi.csv", "nvidia-smi-topo-m", "ibstat", "lsblk.json", "ip.json"]
+)
+@pytest.mark.parametrize(
+    "text", ["", "\0\x1b[2J\xff", "[" * 100_000, '{"lscpu": 5}', "GPU0\tx\nGPU0\t", "NodeName=x CPUs=z"]
+)
+def test_a_broken_output_costs_its_own_fields_alone(tmp_path, file, text):
+    dgx(tmp_path, "gpu1", 11)
+    dgx(tmp_path, "gpu2", 12, **{file: text})
+    document, printed = discovered(tmp_path)
+    assert "\x1b" not in printed
+    hosts = [host for entry in document["nodes"] for host in expand(entry["name"])]
+    assert sorted(hosts) == ["gpu1", "gpu2"]
+    assert document["node_types"][document["nodes"][0]["type"]]["system"] == "dgx-h100", "gpu1 is as it was"
+
+
+def test_a_link_or_a_pipe_is_not_read(tmp_path):
+    dgx(tmp_path, "gpu1", 11, ibstat=None)
+    (tmp_path / "gpu1/ibstat").symlink_to("/etc/passwd")
+    (tmp_path / "gpu1/slurmd-C").unlink()
+    subprocess.run(["mkfifo", str(tmp_path / "gpu1/slurmd-C")], check=True, timeout=10)
+    assert "not read on gpu1: ibstat" in discovered(tmp_path)[1]
+
+
+def test_lscpu_of_newer_releases_nests_its_fields(tmp_path):
+    dgx(tmp_path, "gpu1", 11, **{"slurmd-C": None, "lscpu.json": lscpu(nested=True)})
+    assert discovered(tmp_path)[0]["node_types"]["dgx-h100"]["system"] == "dgx-h100"
+
+
+def test_the_script_collects_this_machine(tmp_path):
+    script = tmp_path / "collect.sh"
+    script.write_text(collector(), encoding="utf-8")
+    done = subprocess.run(["sh", str(script)], capture_output=True, check=True, timeout=300)
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(tmp_path / "facts/here", filter="data")
+    document, _ = discovered(tmp_path / "facts")
+    (kind,) = document["node_types"].values()
+    cpu = kind["cpu"]
+    threads = cpu["sockets"] * cpu["cores_per_socket"] * cpu["threads_per_core"]
+    online = int(subprocess.run(["nproc", "--all"], capture_output=True, check=True, timeout=10).stdout)
+    assert threads == online
+
+
+@pytest.mark.parametrize("arguments", [[], ["--script", "--facts", "x"], ["--facts", "/nonexistent"], ["--facts", "."]])
+def test_wrong_use(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(group, ["discover", *arguments])
+    assert isinstance(result.exception, ClustergenError | SystemExit)
+    assert result.stdout == ""
