@@ -113,6 +113,7 @@ def test_switches_that_the_manifest_lists(tmp_path):
     [
         ({"leaf": "qm9999"}, {}, "switch-model-unknown"),
         ({"unit": 33}, {}, "plan-does-not-fit"),
+        ({"leaf": "sn2201", "unit": 1, "capacity": 60000}, {}, "plan-does-not-fit"),
         ({"nodes": "c[001-128]"}, {}, "plan-node"),
         ({"nodes": "head"}, {}, "plan-node"),
         ({"racks": "n[1-4]"}, {}, "rack-unknown"),
@@ -165,3 +166,20 @@ def test_ports_of_management_controllers_have_their_printed_names(tmp_path):
     assert {"name": "iDRAC", "type": "1000base-t", "mgmt_only": True} in kind["interfaces"]
     configured = [file.content for path, file in tree.files.items() if not path.startswith("facility/")]
     assert not any(b"iDRAC" in content for content in configured)
+
+
+def test_a_plan_with_capacity_moves_nothing_when_the_cluster_grows(tmp_path):
+    """Spines, ports and racks are those of the final size; a new unit adds leaves and cables."""
+    small = superpod(capacity=256, racks="n[1-6]")
+    small["racks"] = {**RACKS, "n[1-6]": RACKS["n[1-3]"]}
+    del small["racks"]["n[1-3]"]
+    large = deepcopy(small)
+    small["nodes"][1] = {"name": "c[001-063]", "type": "dgx", "address": "10.0.0.[11-73]"}
+    small["racks"] = {**small["racks"], "a[01-16]": {**RACKS["a[01-16]"], "nodes": "c[001-063]"}}
+    small["racks"]["b[01-16]"] = {**RACKS["b[01-16]"], "nodes": None}
+    for folder in ("small", "large"):
+        (tmp_path / folder).mkdir()
+    before = {tuple(row.values()) for row in rows_of(small, tmp_path / "small")}
+    after = {tuple(row.values()) for row in rows_of(large, tmp_path / "large")}
+    assert before < after, "nothing is replugged, and no switch has another place"
+    assert {row[3] for row in before if row[0].startswith("leaf")} == {f"spine{number:02}" for number in range(1, 33)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,16 @@ def test_every_cable_ends_in_a_port_of_its_device(folder, types):
         if row[f"side_{side}_name"] not in ports[row[f"side_{side}_device"]]
     }
     assert not lost
+
+
+def test_a_cage_holds_one_module_or_one_plug(folder):
+    media = defaultdict(set)
+    for row in table(folder, "cables.csv"):
+        for side in "ab":
+            device, port = row[f"side_{side}_device"], row[f"side_{side}_name"]
+            if "/" in port:
+                media[device, port.partition("/")[0]].add(row["description"].rpartition("; ")[2])
+    assert {cage: kinds for cage, kinds in media.items() if len(kinds) > 1} == {}
 
 
 def test_devices_stand_alone_in_their_units(folder, types):

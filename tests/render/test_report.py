@@ -84,7 +84,7 @@ def test_power_that_is_not_known_is_named(tmp_path: Path) -> None:
     assert "Not included because their power is unknown: 10 × cpu, 1 × service." in text
     power = {row["Type"]: row["Total"] for row in tables(text)["Power"]}
     assert power == {"service": "unknown", "gpu": "40.8 kW", "cpu": "unknown"}
-    assert [(row["Rack"], row["Maximum node power"]) for row in tables(text)["Racks"]] == [
+    assert [(row["Rack"], row["Maximum power of a rack"]) for row in tables(text)["Racks"]] == [
         ("r1", "20.4 kW, unknown for 1"),
         ("r2", "20.4 kW"),
     ]

@@ -6,16 +6,26 @@ from collections.abc import Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
-from clustergen.cluster.fat_tree import DoesNotFitError, Ports, members, shape
+from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, members, shape
 from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.hostlist import expand
+from clustergen.hostlist import count, expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import FabricPlan, Network
-from clustergen.records import replace
 
 NETWORKS = ("fabric", "storage", "management", "bmc")
 _PREFIXES = {"fabric": "", "storage": "storage-", "management": "mgmt-", "bmc": "bmc-"}  # of the names of switches
+
+
+MOST_CABLES = 1 << 18
+"""Of one network: five times a SuperPOD of 2,048 nodes."""
+
+
+def _too_many(path: ManifestPath, cables: int) -> Finding:
+    message = f"the network would have {cables:,} cables; clustergen plans {MOST_CABLES:,} at most"
+    return Finding(
+        "plan-does-not-fit", path, message, "check the numbers of nodes, units, uplinks and spines", key=True
+    )
 
 
 def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Report) -> tuple[Switch, ...]:
@@ -25,6 +35,14 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
         return ()
     if fabric.plan is not None:
         return _planned(manifest, "fabric", fabric, groups, report)
+    cables = sum(
+        count(spec.name)
+        * (sum(uplink.links * count(uplink.to) for uplink in spec.uplinks) + (count(spec.nodes) if spec.nodes else 0))
+        for spec in fabric.switches
+    )
+    if cables > MOST_CABLES:
+        report(_too_many(("networks", "fabric", "switches"), cables))
+        return ()
     catalogue_view = CatalogueView(manifest)
     switches = []
     rate = gbit(fabric.rate) if fabric.rate else None
@@ -100,7 +118,7 @@ def _planned(
         return ()
     try:
         tree = shape(
-            len(hosts) + plan.reserved,
+            max(len(hosts) + plan.reserved, plan.capacity or 0),
             rails,
             _leaf_ports(leaf, plan, rate),
             spine.ports,
@@ -109,32 +127,41 @@ def _planned(
             plan.spines or 1,
         )
     except DoesNotFitError as err:
-        count = f"{len(hosts)} {'node' if len(hosts) == 1 else 'nodes'}"
+        nodes_words = f"{len(hosts)} {'node' if len(hosts) == 1 else 'nodes'}"
         hint = (
             f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
         )
-        report(Finding("plan-does-not-fit", path, f"{count} do not fit: {err}", hint, key=True))
+        report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
+        return ()
+    cables = tree.leaves * (tree.unit_nodes + tree.up) + tree.all_spines * tree.spine_up
+    if cables > MOST_CABLES:
+        report(_too_many(path, cables))
         return ()
     first = tree.unit_nodes - plan.reserved
     starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
     units = [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
+    planned = list(members(tree, _PREFIXES[name]))
+    rack_of = _racks(planned, plan)
     switches = []
-    for member in members(tree, _PREFIXES[name]):
+    for member in planned:
         nodes: tuple[str, ...] = ()
-        if member.tier == "leaf" and member.unit < len(units):
+        if member.tier == "leaf":
+            if member.unit >= len(units):
+                continue  # of a unit that is to come
             nodes = tuple(host for host in units[member.unit] if (member.rail or 0) in rails_of[host])
-        model = of_tier[member.tier]
-        switches.append(_switch(member.name, None, None, model, rate, nodes, member.rail, dict(member.uplinks)))
-    return _in_racks(switches, plan)
+        rack, model = rack_of.get(member.name), of_tier[member.tier]
+        switches.append(_switch(member.name, None, rack, model, rate, nodes, member.rail, dict(member.uplinks)))
+    return tuple(switches)
 
 
-def _in_racks(switches: list[Switch], plan: FabricPlan) -> tuple[Switch, ...]:
-    """The same, spread evenly over the plan's racks in order."""
+def _racks(planned: Sequence[Member], plan: FabricPlan) -> dict[str, str]:
+    """Switch → rack, spread evenly: what serves all units first, so that a new unit moves none."""
     if not plan.racks:
-        return tuple(switches)
+        return {}
     names = expand(plan.racks)
-    each = -(-len(switches) // len(names))
-    return tuple(replace(switch, rack=names[number // each]) for number, switch in enumerate(switches))
+    each = -(-len(planned) // len(names))
+    ordered = sorted(planned, key=lambda member: member.tier == "leaf")
+    return {member.name: names[number // each] for number, member in enumerate(ordered)}
 
 
 def _model(view: CatalogueView, name: str, path: ManifestPath, report: Report) -> parts.Switch | None:

@@ -13,7 +13,7 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
-from clustergen.records import record
+from clustergen.records import record, replace
 
 _MAKERS = ("NVIDIA", "Dell", "Supermicro")  # the first words of systems in the catalogue that name their maker
 _GENERIC = "Generic"
@@ -65,7 +65,20 @@ def device_types(cluster: Cluster) -> Mapping[str, DeviceType]:
                 is_own = name in cluster.manifest.catalogue.switches
                 of_model[name] = _of_switches(model, ports.get(f"switch {name}", {}), is_own=is_own)
             types[switch.name] = of_model[name]
-    return types
+    return _with_own_slugs(types)
+
+
+def _with_own_slugs(types: Mapping[str, DeviceType]) -> dict[str, DeviceType]:
+    """The same, with a number where two models would have one slug: a--b and a-b."""
+    taken: dict[str, DeviceType] = {}
+    renamed: dict[int, DeviceType] = {}
+    for kind in types.values():
+        if id(kind) not in renamed:
+            slug, number = kind.slug, 2
+            while slug in taken:
+                slug, number = f"{kind.slug}-{number}", number + 1
+            renamed[id(kind)] = taken[slug] = kind if slug == kind.slug else replace(kind, slug=slug)
+    return {name: renamed[id(kind)] for name, kind in types.items()}
 
 
 _Used = dict[str, str]  # port → NetBox's type

@@ -65,6 +65,8 @@ def _places(cluster: Cluster) -> dict[str, Place]:
             heights[switch.name] = switch.rack_units
             if switch.rack:
                 switches.setdefault(switch.rack, []).append(switch)
+    for in_rack in switches.values():
+        in_rack.sort(key=lambda switch: bool(switch.nodes))  # leaves last: those of a new unit move no other switch
     places: dict[str, Place] = {}
     for rack in cluster.racks:
         places.update(_in_rack(rack, heights, [switch.name for switch in switches.get(rack.name, ())]))

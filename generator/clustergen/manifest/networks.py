@@ -37,6 +37,11 @@ class FabricPlan(Section):
     unit: Annotated[int, Field(ge=1, le=1024)] | None = field(
         None, "Nodes of a scalable unit, which has one leaf per rail; default: as many as a leaf has ports for."
     )
+    capacity: Annotated[int, Field(ge=1, le=65536)] | None = field(
+        None,
+        "Nodes that spines, cores and racks are planned for, so that no cable moves until the cluster has that many;"
+        " default: those that there are.",
+    )
     spines: Annotated[int, Field(ge=1, le=512)] | None = field(None, "Least number of spines, for redundancy.")
     ports: Annotated[int, Field(ge=1, le=64)] | None = field(
         None, "Ports of a node to connect, the first ones; default: all that it has in this network."
@@ -45,7 +50,9 @@ class FabricPlan(Section):
         0, "Node ports to leave free on each leaf of the first unit, for UFM or gateways."
     )
     nodes: HostList | None = field(None, "Nodes to connect, in this order; default: all with a port in this network.")
-    racks: HostList | None = field(None, "Racks for the switches: leaves first, spread evenly.")
+    racks: HostList | None = field(
+        None, "Racks for the switches, spread evenly: cores and spines first, then the leaves of each unit."
+    )
 
 
 class Network(Section):

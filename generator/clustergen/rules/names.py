@@ -10,6 +10,7 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.switches import NETWORKS
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
@@ -183,6 +184,10 @@ def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
     gpus = {spec.gpus.model for spec in manifest.node_types.values()} | {row.gpu for row in catalogue.systems.values()}
     fabric = manifest.networks.fabric
     switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
+    for name in NETWORKS:
+        network = getattr(manifest.networks, name)
+        if network is not None and network.plan is not None:
+            switches |= {network.plan.leaf, network.plan.spine, network.plan.core}
     catalogue_view = CatalogueView(manifest)
     for kind, rows, used, where, find in (
         ("systems", catalogue.systems, systems, "a node type's system", catalogue_view.system),

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
+from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.facility.placement import switches_of
+from clustergen.facility.power import Load, rack_loads
 from clustergen.filesystems import file_system
+from clustergen.manifest.networks import Network
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
@@ -189,31 +193,39 @@ def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
         if network is not None:
             yield {
                 "Network": name,
-                "Kind": getattr(network, "type", "ethernet"),
+                "Kind": _technology(cluster, network),
                 "Addresses": ", ".join(filter(None, (network.cidr, *getattr(network, "rails", ())))),
                 "Domain": network.domain or "",
                 "Rate": network.rate or "",
                 "MTU": str(network.mtu or ""),
                 "VLAN": str(network.vlan or ""),
-                "Switches": str(len(cluster.switches) or "") if name == "fabric" else "",
+                "Switches": str(len(switches_of(cluster).get(name, ())) or ""),
             }
 
 
+def _technology(cluster: Cluster, network: Network) -> str:
+    """As the fabric says; else that of the planned leaves."""
+    model = CatalogueView(cluster.manifest).switch(network.plan.leaf) if network.plan else None
+    return getattr(network, "type", model.fabric if model else "ethernet")
+
+
 def _racks(cluster: Cluster) -> Iterator[dict[str, str]]:
-    types = {host: group.type for group in cluster.groups for host in group.hosts}
+    """A row per entry; where it stands for several racks, the power is that of the fullest one."""
+    loads: dict[str, list[Load]] = {}
+    for one in rack_loads(cluster):
+        loads.setdefault(one.rack.entry, []).append(one.load)
     for name, rack in cluster.manifest.racks.items():
-        hosts = [host for one in cluster.racks if one.entry == name for host in one.hosts]
-        kinds = [types[host] for host in hosts if host in types]
-        unknown = sum(not kind.power_max_w for kind in kinds)
-        drawn = kilowatts(sum(kind.power_max_w or 0 for kind in kinds))
+        load = max(loads[name], key=lambda load: load.watts)
+        unknown = len(load.without_power)
+        drawn = kilowatts(load.watts)
         yield {
             "Rack": name,
             "Nodes": rack.nodes or "",
             "Height": f"{rack.units} U",
-            "Maximum node power": f"{drawn}, unknown for {unknown}" if unknown else drawn,
+            "Maximum power of a rack": f"{drawn}, unknown for {unknown}" if unknown else drawn,
             "Rack power limit": str(rack.power or ""),
             "Cooling": str(rack.cooling or ""),
-            "Feeds": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
+            "Feeds of a rack": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
         }
 
 

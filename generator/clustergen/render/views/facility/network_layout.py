@@ -129,7 +129,7 @@ class Layout:
         name = shortened([switch.name for switch in box.switches])
         where = f"rail {rails[0]}" if len(rails) == 1 else f"rails {rails[0]} to {rails[-1]}" if rails else ""
         count = f"{len(box.switches)} switches" if len(box.switches) > 1 else ""
-        words = [(name.removeprefix(f"{self._network}-"), "name"), (", ".join(filter(None, (count, where))), "")]
+        words = [(name, "name"), (", ".join(filter(None, (count, where))), "")]
         self.switches[box.id] = box.switches
         rail = f"r{rails[0] % _RAILS}" if len(rails) == 1 else ""
         self._box(box.id, f"{self._network} {rail}".strip(), rail or "plain", area, len(box.switches) > 1, name, words)
