@@ -136,3 +136,12 @@ def test_a_manifest_without_a_plan_compares_the_fabric_with_itself(net: Net) -> 
     done = run("fabric.txt")
     assert done.exit_code == 1
     assert "error[bundle-uneven]" in done.stdout
+
+
+def test_markdown_has_no_control_characters_and_cuts_long_names(net: Net) -> None:
+    net.rename({"leaf02-r0": "\x1b]0;owned\x07" + "x" * 900})
+    save(net)
+    page = run("fabric.txt", "--format", "markdown").stdout
+    assert "owned" in page
+    assert page.replace("\n", "").isprintable()
+    assert "x" * 700 not in page

@@ -201,3 +201,12 @@ def test_other_spellings() -> None:
     assert switch_name("MF0;A09-LEAF-01:MQM9701/U1") == "A09-LEAF-01"
     assert switch_name("leaf1") == "leaf1"
     assert switch_name("Quantum Mellanox Technologies") == ""
+
+
+@pytest.mark.parametrize("limit", ["MOST_LINKS", "MOST_DEVICES"])
+def test_devices_and_links_have_limits(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ibnetdiscover, limit, 3)
+    facts, (finding,) = ibnetdiscover.read(MESS.encode(), "fabric.txt")
+    assert facts is None
+    assert finding.code == "discovery-unreadable"
+    assert "more than 3 " in finding.message

@@ -6,6 +6,7 @@ The forms are those of lldpd 1.0.16 with `-f json` and `-f json0`.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from functools import cache
@@ -218,3 +219,35 @@ def test_a_directory_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     done = CliRunner().invoke(group, ["fabric", "check", "manifest.yaml", "lldp"])
     assert done.exit_code == 1
     assert "error[cable-missing]: gpu0004 mlx5_0" in done.stdout
+
+
+def test_odd_entries_of_a_directory_are_findings_of_their_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    Path("lldp").mkdir()
+    for host, ends in heard(right()).items():
+        Path(f"lldp/{host}.json").write_text(json.dumps(as_json(ends)), encoding="utf-8")
+    Path("lldp/dir.json").mkdir()
+    os.mkfifo("lldp/fifo.json")
+    Path("lldp/link.json").symlink_to("/etc/passwd")
+    Path("lldp/..json").write_text("{}", encoding="utf-8")
+    done = CliRunner().invoke(group, ["fabric", "check", "manifest.yaml", "lldp"])
+    assert done.exit_code == 1
+    for name, words in (("dir", "directory"), ("fifo", "pipe"), ("link", "symbolic link"), (".", "names no host")):
+        assert re.search(rf"lldp/{re.escape(name)}\.json: error\[discovery-unreadable\]: .*{words}", done.stdout)
+
+
+def test_a_neighbour_without_a_name_is_a_finding() -> None:
+    raw = json.dumps(as_json([("eth0", ".", "swp1")])).encode()
+    facts, (finding,) = lldp.read({"gpu0001": raw}, "lldp", frozenset({"gpu0001"}))
+    assert facts is None
+    assert "no name" in finding.message
+
+
+@pytest.mark.parametrize("limit", ["MOST_BYTES_OF_ALL", "MOST_LINKS"])
+def test_all_files_have_one_limit(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lldp, limit, 1)
+    files = {f"gpu{one}": json.dumps(as_json([("eth0", "leaf", f"swp{one}")])).encode() for one in (1, 2)}
+    facts, findings = lldp.read(files, "lldp", frozenset(files))
+    assert facts is None
+    assert "not one fabric" in findings[-1].message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,19 +98,35 @@ def _report(cluster: Cluster, path: Path, network: str) -> Report:
             raise ClustergenError(f"{path}: no HOST.json in this directory", "save the output of lldpcli there", 3)
         if len(outputs) > _MOST_FILES:
             raise ClustergenError(f"{path}: more than {_MOST_FILES:,} files")
-        contents = {one.stem: _content(one, lldp.MOST_BYTES) for one in outputs}
-        return check_lldp(cluster, contents, str(path), network)
+        return check_lldp(cluster, _Files(outputs, lldp.MOST_BYTES), str(path), network)
     if path.suffix == ".json":
         return check_lldp(cluster, {path.stem: _content(path, lldp.MOST_BYTES)}, str(path), network)
     return check_infiniband(cluster, _content(path, ibnetdiscover.MOST_BYTES), str(path), network)
 
 
-def _content(path: Path, most: int) -> bytes:
+class _Files(Mapping[str, bytes]):
+    """The files of a directory by host; each is read when it is asked for, and links are not followed."""
+
+    def __init__(self, paths: list[Path], most: int) -> None:
+        self._paths = {path.stem: path for path in paths}
+        self._most = most
+
+    def __getitem__(self, host: str) -> bytes:
+        return _content(self._paths[host], self._most, follow_links=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def _content(path: Path, most: int, *, follow_links: bool = True) -> bytes:
     """The file, or one byte more than `most` of it: its reader reports that it is too large."""
     from clustergen import regular_file
 
     parts, room = [], most + 1
-    with regular_file.opened(path, follow_links=True) as (descriptor, _status):
+    with regular_file.opened(path, follow_links) as (descriptor, _status):
         while room and (part := os.read(descriptor, min(room, 1 << 20))):
             parts.append(part)
             room -= len(part)

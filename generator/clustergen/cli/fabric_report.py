@@ -98,7 +98,12 @@ def _commands(report: Report) -> Iterator[str]:
 
 
 def _markdown(report: Report) -> str:
-    from clustergen.diff.markdown import code, plain
+    from clustergen.diagnostics.words import shortened
+    from clustergen.diff.markdown import code
+    from clustergen.diff.markdown import plain as escaped
+
+    def plain(text: str) -> str:
+        return escaped(shortened(printable(text)))
 
     parts = [f"**Fabric: {plain(_verdict(report))}**", *(f"- {plain(remark)}" for remark in report.remarks)]
     parts += [f"\n- {code(one.code)} {plain(one.message)}. Next: {plain(one.hint or '')}." for one in report.reading]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Diagnostic, Place
+from clustergen.diagnostics import Diagnostic, Place, quote
 from clustergen.hardware import ibnetdiscover, lldp
 from clustergen.hardware.against_plan import differences
 from clustergen.hardware.expected import Expected, expected
@@ -84,7 +84,7 @@ def _method(facts: Facts, plan: Expected, matches: Matches) -> str:
     by_name = len(matches.switches) - len(matches.by_structure)
     how = [f"{by_name:,} by name"] if by_name else []
     if matches.by_structure:
-        names = [f"{facts.devices[one].name} is {matches.switches[one]}" for one in matches.by_structure]
+        names = [f"{quote(facts.devices[one].name)} is {matches.switches[one]}" for one in matches.by_structure]
         names.sort()
         shown = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
         how.append(f"{len(names):,} by what they are linked with ({shown})")

@@ -15,9 +15,11 @@ from clustergen.catalogue.hardware import link_rates
 from clustergen.diagnostics import Diagnostic, Place, quote
 from clustergen.hardware.model import ADAPTER, ROUTER, SWITCH, Device, End, Facts, Link
 
-MOST_BYTES = 64 << 20
-"""A fabric of 10,000 nodes with eight adapters prints about 50 MB."""
-MOST_LINES = 2_000_000
+MOST_BYTES = 32 << 20
+"""The largest plan has 49,152 links, which ibnetdiscover prints in 8 MB."""
+MOST_LINES = 600_000
+MOST_LINKS = 200_000
+MOST_DEVICES = 100_000
 _LONGEST_LINE = 1000
 _KINDS = {"Switch": SWITCH, "Ca": ADAPTER, "Rt": ROUTER}
 _ID = r'"([SHR]-[0-9A-Za-z]{1,32})"'
@@ -43,12 +45,16 @@ def read(raw: bytes, file: str) -> tuple[Facts | None, list[Diagnostic]]:
         return None, [Diagnostic.of("discovery-unreadable", Place(file), *refusal)]
     reader = _Reader(file)
     text = raw.decode("utf-8-sig", "replace")
-    reader.read(_TERMINAL.sub("", text) if "\x1b" in text else text)
-    if not reader.devices:
+    try:
+        reader.read(_TERMINAL.sub("", text) if "\x1b" in text else text)
+        facts = reader.facts() if reader.devices else None
+    except _TooLargeError as err:
+        return None, [Diagnostic.of("discovery-unreadable", Place(file), str(err), _AGAIN)]
+    if facts is None:
         head = text[:100_000]
         kind = next((what for pattern, what in _OTHERS if pattern.search(head)), "not output of ibnetdiscover")
         return None, [Diagnostic.of("discovery-unreadable", Place(file), f"this is {kind}", _AGAIN)]
-    return reader.facts(), reader.diagnostics
+    return facts, reader.diagnostics
 
 
 def _refusal(raw: bytes) -> tuple[str, str] | None:
@@ -61,6 +67,15 @@ def _refusal(raw: bytes) -> tuple[str, str] | None:
     if raw.count(b"\n") > MOST_LINES:
         return f"more than {MOST_LINES:,} lines are not the output of one fabric", _AGAIN
     return None
+
+
+class _TooLargeError(Exception):
+    """More devices or links than one fabric has."""
+
+
+def _bound(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise _TooLargeError(f"more than {most:,} {what} are not one fabric")
 
 
 class _Reader:
@@ -97,6 +112,7 @@ class _Reader:
         self._current = match[2]
         if match[2] not in self.devices:
             self.devices[match[2]] = Device(match[2], _KINDS[match[1]], match[3] or "", number)
+            _bound(len(self.devices), MOST_DEVICES, "devices")
         return True
 
     def _port(self, line: str, number: int) -> None:
@@ -108,10 +124,12 @@ class _Reader:
         comment = match[4] or ""
         rate = _RATE.search(comment.rpartition('"')[2])
         first = self.ports.setdefault(end, (peer, rate[0] if rate else "", number))
+        _bound((len(self.ports) + 1) // 2, MOST_LINKS, "links")
         if first[0] != peer:
             self.contradictions.append((number, f"{self._words(end)} is listed twice"))
         if peer.device not in self.names:
             self.names[peer.device] = comment.partition('"')[2].partition('"')[0]
+            _bound(len(self.names), MOST_DEVICES, "devices")
 
     def _name(self, device: str) -> str:
         described = self.devices.get(device)
@@ -123,12 +141,16 @@ class _Reader:
     def facts(self) -> Facts:
         """Links with both ends, and what is wrong with the file as diagnostics."""
         undescribed = {peer.device for peer, _, _ in self.ports.values()} - self.devices.keys()
-        links = tuple(self._links(undescribed))
+        _bound(len(undescribed) + len(self.devices), MOST_DEVICES, "devices")
+        links: list[Link] = []
+        for link in self._links(undescribed):
+            links.append(link)
+            _bound(len(links), MOST_LINKS, "links")
         self._diagnose(undescribed)
         for device in sorted(undescribed):
             kind = {"S": SWITCH, "R": ROUTER}.get(device[0], ADAPTER)
             self.devices[device] = Device(device, kind, self.names.get(device, ""), 0)
-        return Facts(self.file, self.devices, links, is_complete=not undescribed)
+        return Facts(self.file, self.devices, tuple(links), is_complete=not undescribed)
 
     def _links(self, undescribed: set[str]) -> Iterator[Link]:
         gbit = _GbitByRate()

@@ -15,6 +15,8 @@ from clustergen.diagnostics import Diagnostic, Place
 from clustergen.hardware.model import ADAPTER, SWITCH, Device, End, Facts, Link
 
 MOST_BYTES = 4 << 20
+MOST_BYTES_OF_ALL = 128 << 20
+MOST_LINKS = 200_000
 _MANAGEMENT = re.compile(r"(?:eth|ma|mgmt|Management)\d(?:/\d)*")  # of a switch, beside its front ports
 _FRONT_PORT = re.compile(r"swp(\d{1,4})(?:s(\d))?")
 _HINT = "run lldpcli show neighbors -f json on each host, and save its output as HOST.json"
@@ -26,13 +28,27 @@ def read(files: Mapping[str, bytes], name: str, hosts: frozenset[str]) -> tuple[
     links: dict[frozenset[End], Link] = {}
     diagnostics: list[Diagnostic] = []
     sources = set()
-    for host, raw in sorted(files.items()):
+    size = 0
+    for host in sorted(files):
         file = f"{name}/{host}.json" if len(files) > 1 or not name.endswith(".json") else name
         try:
-            pairs = list(_neighbours(raw))
+            if not host.partition(".")[0]:
+                raise ValueError("the name of the file names no host")
+            raw = files[host]  # a directory reads the file now, so that one is held at a time
+            size += len(raw)
+            pairs = list(_neighbours(raw)) if size <= MOST_BYTES_OF_ALL else []
+            if any(not system.partition(".")[0] for _, (system, _) in pairs):
+                raise ValueError("a neighbour has no name before its first dot")
+        except OSError as err:
+            message = f"the file cannot be read: {err.strerror}"
+            diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), message, _HINT))
+            continue
         except ValueError as err:
             diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), str(err), _HINT))
             continue
+        if size > MOST_BYTES_OF_ALL or len(links) + len(pairs) > MOST_LINKS:
+            message = f"more than {MOST_BYTES_OF_ALL:,} bytes or {MOST_LINKS:,} links are not one fabric"
+            return None, [*diagnostics, Diagnostic.of("discovery-unreadable", Place(name), message, _HINT)]
         sources.add(host)
         for interface, (system, port) in pairs:
             if _MANAGEMENT.fullmatch(port) or (host not in hosts and _MANAGEMENT.fullmatch(interface)):

@@ -27,8 +27,7 @@ class End(NamedTuple):
     port: str
 
 
-@record
-class Link:
+class Link(NamedTuple):
     """A link that is up. `rate` is as printed, as `4xNDR`; `gbit` is None where it is unknown."""
 
     a: End
