@@ -401,3 +401,20 @@ def test_nobody_is_asked_without_a_terminal(repository: Path) -> None:
     assert isinstance(done.exception, ClustergenError)
     assert (done.exception.exit_code, done.exception.hint) == (2, "--yes applies without asking")
     assert not (repository / "rendered").exists()
+
+
+def test_another_target_of_a_link_and_another_mode_are_changes(tmp_path):
+    for name in ("vars_a", "vars_b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.yml").write_text(f"is: {name}\n", encoding="utf-8")
+    (tmp_path / "host_vars").mkdir()
+    link = tmp_path / "host_vars/gpu2"
+    link.symlink_to("../vars_a")
+    digests = [kept_files.digest(tmp_path, ())]
+    link.unlink()
+    digests.append(kept_files.digest(tmp_path, ()))
+    link.symlink_to("../vars_b")
+    digests.append(kept_files.digest(tmp_path, ()))
+    (tmp_path / "vars_a/m.yml").chmod(0o755)
+    digests.append(kept_files.digest(tmp_path, ()))
+    assert len(set(digests)) == 4

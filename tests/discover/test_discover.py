@@ -198,6 +198,28 @@ def test_a_broken_output_costs_its_own_fields_alone(tmp_path, file, text):
     assert document["node_types"][document["nodes"][0]["type"]]["system"] == "dgx-h100", "gpu1 is as it was"
 
 
+@pytest.mark.parametrize("name", ["=cmd", "gpu1: {x", "a b", "gpu[1-3]", "gpü", "\x1b[31m", "-x", "n" * 64])
+def test_a_directory_that_no_node_is_called_by(tmp_path, name):
+    dgx(tmp_path, name, 11)
+    result = CliRunner().invoke(group, ["discover", "--facts", str(tmp_path)])
+    assert isinstance(result.exception, ClustergenError)
+    assert "\x1b" not in str(result.exception)
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0b", "\x85", "\x1b", "\u0301"])
+def test_a_product_adds_no_line(tmp_path, sign):
+    dmi = f"System Information\n\tManufacturer: A{sign}  evil: {{system: hgx-h100-8}} #\n\tProduct Name: B{sign}\n"
+    dgx(tmp_path, "gpu1", 11, dmidecode=dmi)
+    document, text = discovered(tmp_path)
+    assert len(document["node_types"]) == 1
+    assert text.isascii()
+
+
+def test_words_of_yaml_are_quoted(tmp_path):
+    dgx(tmp_path, "null", 11)
+    assert discovered(tmp_path)[0]["nodes"][0]["name"] == "null"
+
+
 def test_a_link_or_a_pipe_is_not_read(tmp_path):
     dgx(tmp_path, "gpu1", 11, ibstat=None)
     (tmp_path / "gpu1/ibstat").symlink_to("/etc/passwd")

@@ -153,7 +153,7 @@ def test_slips_on_the_command_line_are_told_before_any_node_is_asked(lab: Lab) -
     done = playbook(lab, "-e", "cluster_drian_timeout=5", "-e", "cluster_drain_batch=lots", "--tags", "slurm")
     assert done.returncode != 0
     assert "have no tags" in done.stdout
-    assert "cluster_drain_batch is 'lots', and has to be a number of nodes" in done.stdout
+    assert "cluster_drain_batch is 'lots', but must be a number of nodes" in done.stdout
     assert "did you mean cluster_drain_timeout?" in done.stdout
     assert "Compare hosts with the tree" not in done.stdout
 

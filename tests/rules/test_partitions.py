@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clustergen.compile import validate
 from strategies.findings import TINY, changed, found
 
 
@@ -132,3 +133,15 @@ def test_right_manifests_have_no_finding(name: str) -> None:
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
     assert sorted(found(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(("nodes", "listed", "hint"), [("gpu[01-12]", "gpu[1-12]", "gpu[01-09]"), ("n1", "n01", "n1")])
+def test_names_that_differ_in_leading_zeros(nodes, listed, hint, tmp_path):
+    edits = ('"gpu[1-4]", type: h100, address: "10.0.0.[11-14]"', f'"{nodes}", type: h100, address: "10.0.0.[11-22]"')
+    if nodes == "n1":
+        edits = ('"gpu[1-4]", type: h100, address: "10.0.0.[11-14]"', "n1, type: h100, address: 10.0.0.11")
+    slurm = ('slurm: {version: "24.11"}', f'slurm: {{version: "24.11", partitions: {{a: {{nodes: "{listed}"}}}}}}')
+    path = tmp_path / "manifest.yaml"
+    path.write_text(changed(TINY, edits, slurm), encoding="utf-8")
+    (finding,) = [item for item in validate(path).diagnostics if item.code == "node-unknown"]
+    assert finding.hint == f"write {hint}: leading zeros count"

@@ -9,6 +9,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ _NOT_READ = (".log", ".retry", ".pyc")
 
 
 def digest(directory: Path, rendered: Collection[str]) -> str:
-    """SHA-256 of names and contents of all files but the `rendered` ones, hidden ones and logs.
+    """SHA-256 of names, modes and contents of all files but the `rendered` ones, hidden ones and logs.
 
     Links are followed, wherever they lead. Raises ClustergenError for a file that cannot be read, and for more than
     MOST_FILES or MOST_BYTES.
@@ -44,7 +45,7 @@ def digest(directory: Path, rendered: Collection[str]) -> str:
 
 
 def _kept(directory: Path, rendered: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The name below the directory, and the path, of each file; links to directories are entered once."""
+    """The name below the directory, and the path, of each file and link; links to directories are entered once."""
     entered = set()
     stack = [("", str(directory))]
     while stack:
@@ -59,20 +60,22 @@ def _kept(directory: Path, rendered: Collection[str]) -> Iterator[tuple[str, str
                 continue
             path = f"{place}/{name}"
             if os.path.isdir(path):  # noqa: PTH112
+                if os.path.islink(path):  # noqa: PTH114
+                    yield f"{below} -> {os.readlink(path)}", path  # noqa: PTH115
                 stack.append((f"{below}/", path))
             else:
                 yield below, path
 
 
 def _content(path: str) -> tuple[str, int]:
-    """Digest and size of a file; of what is none, such as a pipe or a link that leads nowhere, a word."""
+    """Mode and digest, and size of a file; of what is none, such as a pipe or a link that leads nowhere, a word."""
     try:
-        with regular_file.opened(path, follow_links=True) as (descriptor, _):
+        with regular_file.opened(path, follow_links=True) as (descriptor, status):
             sha256, size = hashlib.sha256(), 0
             while (chunk := os.read(descriptor, 1 << 20)) and size <= MOST_BYTES:
                 sha256.update(chunk)
                 size += len(chunk)
-            return sha256.hexdigest(), size
+            return f"{stat.S_IMODE(status.st_mode):o} {sha256.hexdigest()}", size
     except (FileNotFoundError, BlockingIOError, regular_file.NotRegularError):
         return "no file", 0
     except OSError as err:

@@ -56,7 +56,7 @@ def _existing(
         report(Finding(code, path, message, hint, at=span_of(text, names[0])))
 
     if strange:
-        guess = did_you_mean(strange[0], [*sets, *where])
+        guess = _padded(strange, where) or did_you_mean(strange[0], [*sets, *where])
         choice = f"use nodes of {quote(compress(list(where)))}" if where else None
         whys = "is not a node of this cluster", "are not nodes of this cluster"
         refuse("node-unknown", strange, whys, guess or choice)
@@ -64,6 +64,19 @@ def _existing(
         hint = "add the role slurm-compute to it, or remove it here"
         refuse("node-not-compute", idle, ("does not run jobs", "do not run jobs"), hint)
     return existing
+
+
+def _padded(strange: list[str], where: Iterable[str]) -> str | None:
+    """The hint where the names differ from nodes in leading zeros alone: gpu1 and gpu01."""
+    nodes = {_number(name): name for name in where}
+    meant = [nodes.get(_number(name), "") for name in strange]
+    return f"write {compress(meant)}: leading zeros count" if all(meant) else None
+
+
+def _number(name: str) -> tuple[str, str]:
+    """gpu01 as gpu and 1."""
+    prefix = name.rstrip("0123456789")
+    return prefix, name[len(prefix) :].lstrip("0")
 
 
 def _partition(

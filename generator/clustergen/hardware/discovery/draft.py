@@ -10,8 +10,9 @@ from typing import Any
 from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.discovery.grouping import Group
 from clustergen.hardware.discovery.recognise import gpu_id
-from clustergen.hostlist import HostlistError, compress
+from clustergen.hostlist import compress
 
+_NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 _MANAGEMENT = re.compile(r"(eno|enp|ens|eth|bond|br)")  # what ssh uses, rather than a port of the fabric
 
 
@@ -28,7 +29,7 @@ def text(machines: Sequence[Group]) -> str:
     document = data(machines)
     lines = ["node_types:"]
     for (name, fields), group in zip(document["node_types"].items(), machines, strict=True):
-        lines += [f"  # {remark}" for remark in _remarks(group)]
+        lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
         lines.append(f"  {name}:")
         lines += [f"    {key}: {_flow(value)}{_comment(key, group)}" for key, value in fields.items()]
     lines.append("nodes:")
@@ -139,7 +140,7 @@ def _remarks(group: Group) -> Iterator[str]:
         yield f"CHECK: NVIDIA drivers differ: {', '.join(drivers)[:200]}"
     for reason in dict.fromkeys(reason for member in group.nodes for reason in member.unread):
         hosts = [member.name for member in group.nodes if reason in member.unread]
-        yield f"not read on {_hosts(hosts)}: {reason}"
+        yield f"not read on {compress(hosts)}: {reason}"
 
 
 def _comment(key: str, group: Group) -> str:
@@ -150,16 +151,14 @@ def _comment(key: str, group: Group) -> str:
     return ""
 
 
+def one_line(remark: str) -> str:
+    """Text of a machine inside a comment: printable ASCII, since YAML ends a line at more than one character."""
+    return "".join(sign if " " <= sign <= "~" else "?" for sign in remark)
+
+
 def _decimal(size: int) -> str:
     """As makers print it: 1.92TB."""
     return f"{size / 1e12:.3g}TB" if size >= 1e12 else f"{size / 1e9:.3g}GB"
-
-
-def _hosts(names: list[str]) -> str:
-    try:
-        return compress(names)
-    except HostlistError:
-        return ", ".join(names)
 
 
 def _count(count: int) -> str:
@@ -172,6 +171,6 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {_flow(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_-]*", value) and value not in ("yes", "no", "on", "off"):
+    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_-]*", value) and value not in _NOT_TEXT:
         return value
     return json.dumps(value)

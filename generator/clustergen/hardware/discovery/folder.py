@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from clustergen import regular_file
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, quote
 from clustergen.hardware.discovery import commands
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
 from clustergen.records import replace
 
 T = TypeVar("T")
 MOST_NODES = 65536
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 MOST_BYTES = 4 << 20
 FILES = (
     *("slurmd-C", "lscpu.json", "meminfo", "nvidia-smi.csv", "nvidia-smi-topo-m", "ibstat", "dmidecode"),
@@ -35,6 +37,9 @@ def read(directory: Path) -> Iterator[NodeFacts]:
     if len(folders) > MOST_NODES:
         raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
     for entry in folders:
+        if not _HOST.fullmatch(entry.name):
+            hint = "call each directory as its node: letters, digits and -, at most 63"
+            raise ClustergenError(f"{quote(entry.name)} is not the name of a node", hint, exit_code=2)
         yield node(entry.name, Path(entry.path))
 
 
