@@ -113,6 +113,7 @@ def test_reports_are_on_stdout_and_deeds_on_stderr(verb: str, place: Path, monke
     words, stdout, stderr = STREAMS[verb]
     monkeypatch.chdir(place)
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))  # no labs of other tests
     done = run(*words)
     shown = done.stderr + (f"clustergen: {done.exception}" if isinstance(done.exception, ClustergenError) else "")
     assert re.search(stdout, done.stdout, re.MULTILINE | re.DOTALL) if stdout else done.stdout == ""

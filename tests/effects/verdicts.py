@@ -132,7 +132,7 @@ def _action(step: Step) -> str:
         case play if play == REMOVE:
             return "drain"
         case plays.PUT:
-            return "put" if words[0] == "put" else ""
+            return "put" if step.text.startswith("install the changed files") else ""
         case plays.ACCOUNTING:
             return "slurmdbd"
         case plays.CONTROLLERS:

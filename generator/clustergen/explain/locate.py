@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,8 @@ def _relative(path: str, folder: Path) -> str:
 
 def rule_of(view: Callable[..., Any]) -> tuple[str, str]:
     """The name of a view, of the one inside where a helper only wraps it, and what it says of itself."""
+    if isinstance(view, partial):
+        view = view.func
     inner = [cell.cell_contents for cell in view.__closure__ or ()]
     view = next((part for part in inner if inspect.isfunction(part)), view)
     summary = " ".join((inspect.getdoc(view) or "").partition("\n\n")[0].split())

@@ -131,7 +131,7 @@ class Study:
         self, fields: list[Field], tells: Callable[[_Batch], bool | None], most: int | None = None
     ) -> None:
         """Tries the fields that tell by one of their edits, or of the first `most`, that one first."""
-        choices = {field.ident: self.fields.edits(field)[:most] for field in fields}
+        choices = {field.ident: self.fields.edits(field)[:most] for field in _scattered(fields)}
         telling_edits = in_rounds({ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._apart, tells)
         seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in telling_edits}
         telling_edits |= in_rounds(seldom, lambda _: None, tells)
@@ -219,3 +219,14 @@ class Study:
 def _only_breaks(field: Field, others: Sequence[Made]) -> bool:
     """Whether a value that shows itself in no valid manifest has nothing to say, as `others` are without a change."""
     return field.kind == "value" and any(new.valid for new in others)
+
+
+def _scattered(fields: list[Field]) -> list[Field]:
+    """Fields of one name, as the devices of two node types, far apart: the same edit of both may undo each of them."""
+    seen: Counter[tuple[object, object]] = Counter()
+    turns = []
+    for field in fields:
+        name = (field.path[0], field.path[-1]) if field.path else (None, None)
+        turns.append(seen[name])
+        seen[name] += 1
+    return [field for _, field in sorted(zip(turns, fields, strict=True), key=lambda pair: pair[0])]

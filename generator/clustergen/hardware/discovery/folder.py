@@ -47,7 +47,7 @@ def node(name: str, folder: Path) -> NodeFacts:
     """One machine; what cannot be read is in `unread`, and costs nothing else."""
     unread: list[str] = []
 
-    def of(file: str, reader: Callable[[str], T], otherwise: Any = None) -> T | Any:
+    def output(file: str, reader: Callable[[str], T], otherwise: Any = None) -> T | Any:
         try:
             text = regular_file.read(folder / file, MOST_BYTES).decode("utf-8", errors="replace")
         except FileNotFoundError:
@@ -61,21 +61,21 @@ def node(name: str, folder: Path) -> NodeFacts:
             unread.append(f"{file}: {' '.join(str(err).split())[:120]}")
             return otherwise
 
-    line, cpus, memory = of("slurmd-C", commands.slurmd, ("", None, None))
-    seen = of("lscpu.json", commands.lscpu)
+    line, cpus, memory = output("slurmd-C", commands.slurmd, ("", None, None))
+    seen = output("lscpu.json", commands.lscpu)
     if cpus and seen:
         cpus = replace(cpus, model=seen.model, arch=seen.arch, numa_per_socket=_numa(seen.numa_per_socket, seen, cpus))
-    gpus = of("nvidia-smi.csv", commands.gpus, ())
-    affinity = of("nvidia-smi-topo-m", commands.topology, {})
+    gpus = output("nvidia-smi.csv", commands.gpus, ())
+    affinity = output("nvidia-smi-topo-m", commands.topology, {})
     return NodeFacts(
         name=name,
-        product=of("dmidecode", commands.product, ""),
+        product=output("dmidecode", commands.product, ""),
         cpus=cpus or seen,
-        real_memory_mib=memory or of("meminfo", commands.meminfo_mib),
+        real_memory_mib=memory or output("meminfo", commands.meminfo_mib),
         gpus=tuple(_placed(gpu, affinity.get(index)) for index, gpu in enumerate(gpus)),
-        ports=of("ibstat", lambda text: tuple(commands.ibstat(text)), ()),
-        disks=of("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
-        addresses=of("ip.json", lambda text: tuple(commands.addresses(text)), ()),
+        ports=output("ibstat", lambda text: tuple(commands.ibstat(text)), ()),
+        disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
+        addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),
         node_name_line=line,
         unread=tuple(unread),
     )
