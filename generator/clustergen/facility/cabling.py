@@ -113,9 +113,7 @@ class _Network:
     def _end(self, switch: Switch, number: int, part: int = 0) -> End:
         """`part` counts the plugs of a splitter from 0."""
         model = self._models.get(switch.model or "")
-        per_cage = (model and model.ports_per_cage) or 1
-        cage = str(-(-number // per_cage))
-        port = f"{cage}/{(number - 1) % per_cage + 1}" if per_cage > 1 else cage
+        cage, port = port_name(model, number)
         if switch.nics_per_port > 1 and number <= self._node_ports(switch):
             port = f"{port}/{part + 1}"
         connector = "" if model is None else model.uplink_cage if number > model.ports else model.cage
@@ -127,6 +125,13 @@ class _Network:
 
     def _node_ports(self, switch: Switch) -> int:
         return (switch.ports or 0) - sum(switch.uplinks.values()) if switch.nodes else 0
+
+
+def port_name(model: SwitchModel | None, number: int) -> tuple[str, str]:
+    """Cage and port as they are printed: port 3 is `3`, and `2/1` where a cage has two ports."""
+    per_cage = (model and model.ports_per_cage) or 1
+    cage = str(-(-number // per_cage))
+    return cage, f"{cage}/{(number - 1) % per_cage + 1}" if per_cage > 1 else cage
 
 
 def _shared_leaves(switches: Sequence[Switch]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from clustergen.catalogue.systems import system
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.power import draw_w
-from clustergen.facility.cabling import cables
+from clustergen.facility.cabling import cables, port_name
 from clustergen.facility.placement import switches_of
 from clustergen.records import record, replace
 
@@ -151,13 +151,12 @@ def _of_switches(model: SwitchModel | None, used: _Used, *, is_own: bool) -> Dev
 
 
 def _all_ports(model: SwitchModel) -> Iterator[tuple[str, str]]:
-    each = model.ports_per_cage or 1
-    for number in range(model.ports):
-        cage = number // each + 1
-        name = f"{cage}/{number % each + 1}" if each > 1 else str(cage)
+    for number in range(1, model.ports + 1):
+        _, name = port_name(model, number)
         yield name, interface_type(model.cage, model.fabric, model.port_gbit or 0)
-    for number in range(model.uplink_ports or 0):
-        yield str(model.ports + number + 1), interface_type(model.uplink_cage, model.fabric, model.uplink_gbit or 0)
+    for number in range(model.ports + 1, model.ports + (model.uplink_ports or 0) + 1):
+        _, name = port_name(model, number)
+        yield name, interface_type(model.uplink_cage, model.fabric, model.uplink_gbit or 0)
 
 
 def _by_number(name: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Which rack unit a device stands in: as the manifest says, else systems from the bottom and switches from the top."""
+"""The rack unit of each device: from the manifest, else systems from the bottom and switches from the top."""
 
 from __future__ import annotations
 

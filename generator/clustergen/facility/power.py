@@ -38,7 +38,7 @@ class Load:
 
 @record
 class RackLoad:
-    """A rack, and the sums over what stands in it."""
+    """A rack, and the sums over its devices."""
 
     rack: Rack
     load: Load
@@ -134,7 +134,7 @@ def feed_loads(rack: Rack, watts: float, power_factor: float) -> Iterator[FeedLo
 
 @once_per_cluster
 def rack_loads(cluster: Cluster) -> tuple[RackLoad, ...]:
-    """Each rack with what stands in it."""
+    """Each rack with the sums over its devices."""
     if not cluster.racks:
         return ()
     inside: dict[str, list[Device]] = {rack.name: [] for rack in cluster.racks}
