@@ -98,15 +98,9 @@ def _planned(
     assert plan is not None
     path: ManifestPath = ("networks", name, "plan")
     view = CatalogueView(manifest)
-    chosen = {"leaf": plan.leaf, "spine": plan.spine or plan.leaf, "core": plan.core or plan.spine or plan.leaf}
-    models = {
-        tier: _model(view, model, (*path, tier), report)
-        for tier, model in chosen.items()
-        if tier == "leaf" or getattr(plan, tier) is not None
-    }
-    leaf = models["leaf"]
-    spine = models.get("spine", leaf)
-    core = models.get("core", spine)
+    leaf = _model(view, plan.leaf, (*path, "leaf"), report)
+    spine = _model(view, plan.spine, (*path, "spine"), report) if plan.spine else leaf
+    core = _model(view, plan.core, (*path, "core"), report) if plan.core else spine
     if leaf is None or spine is None or core is None:
         return ()
     of_tier = {"leaf": leaf, "spine": spine, "core": core}
