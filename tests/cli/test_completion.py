@@ -29,6 +29,7 @@ def completed(*words: str) -> dict[str, str | None]:
         ("explain", "./inv"),
         ("lab", "up", "inv"),
         ("fabric", "check", "inv"),
+        ("facility", "compare", "inv"),
     ],
 )
 def test_files(words: tuple[str, ...]) -> None:

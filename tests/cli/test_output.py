@@ -85,6 +85,7 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "lab": (("lab", "list"), "", ""),
     "discover": (("discover", "--script"), r"\A#!/bin/sh", ""),
     "fabric": (("fabric", "check", "git", "conf"), "", "no HOST.json in this directory"),
+    "facility": (("facility", "compare", "git", "git/longer.yaml"), "^GPUs +", ""),
 }
 
 

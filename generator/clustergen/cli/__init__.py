@@ -40,6 +40,7 @@ _VERBS = {
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",
     "fabric": "Compare the real fabric with its plan.",
+    "facility": "Compare the machine rooms of several manifests: power, cables, bandwidth, cost.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 _MAINTAINERS_VERBS = ("proof",)

@@ -103,8 +103,8 @@ def tree_seconds(size: Bytes, bus: ByteRate) -> float:
     return 2 * size.value / bus.value
 
 
-def all_reduces(cluster: Cluster) -> tuple[AllReduce, ...]:
-    """For each node type with GPUs, one inside a node and one over all nodes.
+def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduce, ...]:
+    """For each node type with GPUs, one inside a node and one over all nodes, of the manifest's sizes by default.
 
     Rings over several nodes take all fabric ports of a node in parallel, and NVLink inside the nodes.
     """
@@ -114,7 +114,7 @@ def all_reduces(cluster: Cluster) -> tuple[AllReduce, ...]:
     for kind in cluster.gpu_types:
         count = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
         for nodes in dict.fromkeys((1, count)):
-            one = _all_reduce(kind, nodes, rate, cluster.manifest.facility.estimates.all_reduce)
+            one = _all_reduce(kind, nodes, rate, sizes or cluster.manifest.facility.estimates.all_reduce)
             several += [one] if one else []
     return tuple(several)
 

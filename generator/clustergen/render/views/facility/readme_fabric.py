@@ -83,9 +83,8 @@ def _bandwidth(cluster: Cluster) -> Iterator[dict[str, str]]:
     half = bisection(cluster)
     if half is not None:
         ratio = f"{half.ratio:.2f}".rstrip("0").rstrip(".")
-        bits = f"{half.rate.gbit / 1000:,.1f} Tb/s" if half.rate.gbit >= 1000 else f"{half.rate.gbit:g} Gb/s"
         yield {
-            "Bisection, one direction": f"{bits}, {half.rate.to_bytes().gb:,.0f} GB/s",
+            "Bisection, one direction": f"{bits(half.rate)}, {half.rate.to_bytes().gb:,.0f} GB/s",
             "Oversubscription": "1:1, non-blocking" if half.ratio == 1 else f"{ratio}:1",
         }
 
@@ -147,6 +146,10 @@ def _cost(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def _money(what: str, amount: float | None, currency: str, missing: str) -> dict[str, str]:
     return {"What": what, f"Cost ({currency})": "" if amount is None else f"{amount:,.2f}", "Without a price": missing}
+
+
+def bits(rate: BitRate) -> str:
+    return f"{rate.gbit / 1000:,.1f} Tb/s" if rate.gbit >= 1000 else f"{rate.gbit:g} Gb/s"
 
 
 def seconds(value: float) -> str:

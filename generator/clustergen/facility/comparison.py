@@ -1,0 +1,73 @@
+"""The figures by which designs are compared: what a cluster has, draws, carries and costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from clustergen.cluster.model import Cluster
+from clustergen.facility.bom import bill, total
+from clustergen.facility.cabling import cables
+from clustergen.facility.estimates import AllReduce, all_reduces, bisection
+from clustergen.facility.placement import switches_of
+from clustergen.facility.power import room_load
+from clustergen.records import record
+from clustergen.units import BitRate, Bytes
+
+
+@record
+class Design:
+    """One cluster in numbers. None: not known, or there is no such thing."""
+
+    nodes: int
+    gpus: int
+    switches: int
+    links: int
+    cables: int  # fibres and assemblies to order, without spares
+    transceivers: int
+    without_cable: int  # links for which no cable was chosen
+    racks: int
+    watts: int
+    without_power: tuple[str, ...]  # devices of whose power nothing, or only that of the GPUs, is known
+    bisection: BitRate | None
+    oversubscription: float | None
+    all_reduce: AllReduce | None  # over all GPUs of the type that has most
+    currency: str | None
+    cost: float | None  # of all lines of the bill that have a price
+    lines: int
+    without_price: int
+
+    @property
+    def cost_per_gpu(self) -> float | None:
+        return self.cost / self.gpus if self.cost is not None and self.gpus else None
+
+
+def design(cluster: Cluster, all_reduce: Bytes) -> Design:
+    """The figures of a cluster, with the time of an all-reduce of that size."""
+    items = bill(cluster)
+    count: Counter[str] = Counter()
+    for item in items:
+        count[item.category] += item.count
+    load = room_load(cluster)
+    half = bisection(cluster)
+    prices = cluster.manifest.facility.prices
+    unpriced = sum(item.price is None for item in items)
+    reduces = all_reduces(cluster, (all_reduce,))
+    return Design(
+        nodes=cluster.host_count,
+        gpus=cluster.gpu_count,
+        switches=sum(map(len, switches_of(cluster).values())),
+        links=len(cables(cluster)),
+        cables=count["fibre"] + count["cable"],
+        transceivers=count["module"],
+        without_cable=count["link"],
+        racks=len(cluster.racks),
+        watts=load.watts,
+        without_power=(*load.without_power, *load.gpus_only),
+        bisection=half.rate if half else None,
+        oversubscription=half.ratio if half else None,
+        all_reduce=max(reduces, key=lambda one: one.gpus, default=None),
+        currency=prices.currency if prices else None,
+        cost=total(items) if unpriced < len(items) else None,
+        lines=len(items),
+        without_price=unpriced,
+    )

@@ -1,0 +1,94 @@
+"""`clustergen facility compare` as a program: its figures, formats and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from strategies.fabric_nets import superpod
+
+PRICES = """
+facility: {prices: {currency: EUR, items: {dgx-h100: 300000, qm9700: 25000}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def designs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = "leaf: qm9700, unit: 2"
+    for name, text in (("small", superpod(4, plan=plan)), ("large", superpod(8, plan=plan) + PRICES)):
+        Path(name).mkdir()
+        (Path(name) / "manifest.yaml").write_text(text.replace("name: pod", f"name: {name}"), encoding="utf-8")
+
+
+def run(*words: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(group, ["facility", "compare", *words], input=text)
+
+
+def test_figures_of_both_side_by_side() -> None:
+    done = run("small", "large", "--format", "json")
+    assert done.exit_code == 0
+    small, large = json.loads(done.stdout)["designs"]
+    assert [small["manifest"], large["manifest"]] == ["small/manifest.yaml", "large/manifest.yaml"]
+    assert [small["gpus"], large["gpus"]] == [32, 64]
+    # Nodes x eight NDR rails / 2, and 2 (n - 1) / n x 16 GiB / 400 GB/s.
+    assert [small["bisection_gbit_s"], large["bisection_gbit_s"]] == [4 * 8 * 400 / 2, 8 * 8 * 400 / 2]
+    assert large["all_reduce_s"] == pytest.approx(2 * 63 / 64 * 2**34 / 400e9)
+    assert small["cost"] is None
+    assert large["cost"] == 8 * 300000 + large["switches"] * 25000
+    assert large["cost_per_gpu"] == large["cost"] / 64
+    assert large["lines_without_price"] == large["lines"] - 2
+
+
+def test_text_has_a_row_for_each_figure() -> None:
+    lines = run("small", "large").stdout.splitlines()
+    cells = {line[:30].strip(): line[30:].split() for line in lines[1:]}
+    assert lines[0].split() == ["small", "large"]
+    assert cells["GPUs"] == ["32", "64"]
+    assert cells["cost"][0] == "-"
+    assert cells["bisection, one direction"] == ["6.4", "Tb/s", "12.8", "Tb/s"]
+    assert "links without a cable" in cells, "no racks, so no lengths"
+
+
+def test_equal_names_are_told_apart_by_their_paths() -> None:
+    assert run("small", "small").stdout.splitlines()[0].split() == ["small/manifest.yaml"] * 2
+
+
+def test_markdown_is_one_table() -> None:
+    lines = run("small", "large", "--format", "markdown").stdout.splitlines()
+    assert lines[:2] == ["|  | small | large |", "|---|---:|---:|"]
+    assert {line.count("|") for line in lines} == {4}
+
+
+def test_one_of_them_from_standard_input() -> None:
+    done = run("small", "-", text=Path("large/manifest.yaml").read_text(encoding="utf-8"))
+    assert done.exit_code == 0
+    assert done.stdout.split()[:2] == ["small", "large"]
+
+
+def test_the_size_of_the_all_reduce() -> None:
+    one, other = (
+        json.loads(run("small", "large", "--format", "json", "--all-reduce", size).stdout) for size in ("1GiB", "2GiB")
+    )
+    assert other["designs"][1]["all_reduce_s"] == pytest.approx(2 * one["designs"][1]["all_reduce_s"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (("small",), 2, "name two manifests or more"),
+        (("-", "-"), 2, "one manifest only"),
+        (("small", "large", "--all-reduce", "much"), 2, "--all-reduce"),
+        (("small", "broken.yaml"), 2, "error["),
+        (("small", "none.yaml"), 3, "none.yaml"),
+    ],
+)
+def test_what_cannot_be_compared(words: tuple[str, ...], code: int, reason: str) -> None:
+    Path("broken.yaml").write_text("name: broken\nnodes: 3\nos: debian-13\n", encoding="utf-8")
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert reason in done.stderr
