@@ -26,26 +26,33 @@ if [ "$root" = / ] && [ $view = overlay ]; then # it shows the root file system 
   findmnt -rno TARGET | grep -E '^/(usr|opt)(/|$)' | while read -r at; do mount --bind "$at" "$new$at"; done
 fi
 
-for at in dev run tmp; do
-  mkdir -p "$new/$at"
-  mount -t tmpfs -o mode=755 "$at" "$new/$at"
-done
-chmod 1777 "$new/tmp"
-mkdir -p "$new/proc" "$new/sys" "$new/run/clustergen"
+# A table of mounts starts one program for all of them: "source<TAB>place in the new root<TAB>type<TAB>options".
+mount_all() {
+  while IFS='	' read -r source at type options; do
+    printf '%s %s %s %s 0 0\n' "$source" "${new// /\\040}${at// /\\040}" "$type" "$options"
+  done >"$work/fs/table"
+  [ ! -s "$work/fs/table" ] || mount -a -T "$work/fs/table"
+}
+
+mkdir -p "$new/dev" "$new/run" "$new/tmp" "$new/proc" "$new/sys"
+printf '%s\t/%s\ttmpfs\tmode=%s\n' dev dev 755 run run 755 tmp tmp 1777 | mount_all
+mkdir "$new/run/clustergen"
 whole=yes
 mount -t proc proc "$new/proc" 2>/dev/null || { mount --rbind /proc "$new/proc" && whole=; }
-mount --rbind /sys "$new/sys"
-mount --bind "$work/out" "$new/run/clustergen"
-for at in null zero full random urandom; do
-  : >"$new/dev/$at"
-  mount --bind "/dev/$at" "$new/dev/$at"
-done
+{
+  printf '/sys\t/sys\tnone\trbind\n'
+  printf '%s\t/run/clustergen\tnone\tbind\n' "${work// /\\040}/out"
+  for at in null zero full random urandom; do
+    : >"$new/dev/$at"
+    printf '/dev/%s\t/dev/%s\tnone\tbind\n' $at $at
+  done
+  while read -r at; do # a device of the node that this machine lacks: any device will do, it is only looked at
+    [ -d "$new${at%/*}" ] || mkdir -p "$new${at%/*}"
+    [ -e "$new$at" ] || : >"$new$at"
+    printf '/dev/null\t%s\tnone\tbind\n' "$at"
+  done <"$work/devices"
+} | mount_all
 ln -s /proc/self/fd "$new/dev/fd"
-while read -r at; do # a device of the node that this machine lacks: any device will do, it is only looked at
-  mkdir -p "$new${at%/*}"
-  [ -e "$new$at" ] || : >"$new$at"
-  mount --bind /dev/null "$new$at"
-done <"$work/devices"
 
 rm -f "$new/etc/resolv.conf" "$new/etc/hosts"
 : >"$new/etc/resolv.conf"
@@ -73,8 +80,10 @@ cp "$work/hosts" "$new/etc/hosts"
 
 PATH=$PATH:/usr/sbin:/sbin
 if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
-$ip link set lo up
-while read -r address; do $ip address add "$address" dev lo; done <"$work/addresses"
+{
+  echo link set lo up
+  sed 's/.*/address add & dev lo/' "$work/addresses"
+} | $ip -batch -
 name=$(sed -n 1p "$work/hostname")
 hostname "$name" 2>/dev/null || chroot "$new" hostname "$name" 2>/dev/null || whole=
 [ $whole ] || grep -qx optional "$work/hostname" || {
