@@ -206,6 +206,7 @@ def kept(repository: Path) -> Path:
     return tree
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "is_stale"),
     [
@@ -296,6 +297,7 @@ def changed(place: Path, **values: object) -> Path:
     return place
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("values", "message"),
     [

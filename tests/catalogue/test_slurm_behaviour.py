@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import clustergen
 from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import slurm_behaviour
@@ -38,6 +40,7 @@ def names_a_release(node: ast.AST) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_releases_are_named_in_the_catalogue_only() -> None:
     named = [
         f"{name}:{node.lineno}"
@@ -48,6 +51,7 @@ def test_releases_are_named_in_the_catalogue_only() -> None:
     assert named == []
 
 
+@pytest.mark.slow
 def test_every_behaviour_is_asked_for() -> None:
     texts = {node.value for _, tree in sources() for node in ast.walk(tree)
              if isinstance(node, ast.Constant) and isinstance(node.value, str)}  # fmt: skip

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = ROOT / "inventories/home-3090/manifest.yaml"
 
@@ -15,6 +17,7 @@ def clustergen(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 def test_steps_are_logged_beside_the_output() -> None:
     silent, logged = (
         clustergen("diff", str(MANIFEST), str(MANIFEST)),
@@ -26,6 +29,7 @@ def test_steps_are_logged_beside_the_output() -> None:
     assert messages == ["load", "resolve", "check", "render"] * 2
 
 
+@pytest.mark.slow
 def test_single_programs_are_logged_with_vv() -> None:
     assert (
         "clustergen.diff.git: git "

@@ -78,7 +78,7 @@ def differing(name: str, path: str) -> list[int]:
     return numbers[:: len(numbers) // _MOST + 1]
 
 
-@pytest.mark.many
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "path"), CASES)
 def test_a_line_that_differs_between_manifests_is_no_constant(name: str, path: str) -> None:
     numbers = differing(name, path)

@@ -46,6 +46,7 @@ def test_the_command_prints_both_forms() -> None:
     assert wrong.exception.exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_file_alone_is_one_of_the_manifest_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lacking = CliRunner().invoke(group, ["explain", "nccl.conf"])
@@ -58,6 +59,7 @@ def test_a_file_alone_is_one_of_the_manifest_beside_it(tmp_path: Path, monkeypat
     assert field.stdout.startswith("slurm.scheduler\n")
 
 
+@pytest.mark.slow
 def test_no_invented_section_is_a_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mount of WEKA would take cores of the nodes from jobs: that is no reason for what the line says without one."""
     monkeypatch.chdir(tmp_path)

@@ -123,6 +123,7 @@ def test_what_makes_no_manifest_is_no_need() -> None:
     assert "node_types.h100x4.memory" not in needs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "inventories").glob("*/manifest.yaml")), ids=lambda path: path.parent.name
 )

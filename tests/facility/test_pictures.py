@@ -226,6 +226,7 @@ def test_what_has_no_room_is_listed_below(tmp_path):
     assert [text.text for text in drawing.foot] == ["full", "no room for: n9 (1 U)"]
 
 
+@pytest.mark.slow
 def test_cost_grows_with_the_nodes(tmp_path):
     """Three tiers at both sizes, so that only the nodes, racks and cables are twice as many."""
     counts = []

@@ -207,7 +207,7 @@ def bounded(command: list[str]) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), output
 
 
-@pytest.mark.many
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["lint", "import"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_hostile_directory(case: str, verb: str, tmp_path: Path) -> None:
@@ -229,6 +229,7 @@ def test_a_hostile_directory(case: str, verb: str, tmp_path: Path) -> None:
 UNREADABLE = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.yaml")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("verb", ["lint", "import"])
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("kind", [special, link], ids=["pipe", "dangling link"])

@@ -92,16 +92,19 @@ def ids(cases: Iterable[str]) -> list[str]:
     return [case.replace(" ", "-") for case in cases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", LINT.values(), ids=ids(LINT))
 def test_lint_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
     assert growth(lint, files, tmp_path) < MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", IMPORT.values(), ids=ids(IMPORT))
 def test_import_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
     assert growth(import_folder, files, tmp_path) < MOST
 
 
+@pytest.mark.slow
 def test_import_ends_where_no_manifest_would_be_read(tmp_path: Path) -> None:
     lines = "".join(f"PartitionName=q{number} Nodes=n1 MaxTime=1\n" for number in range(16_000))
     (tmp_path / "slurm.conf").write_text(HEAD + NODES + lines)

@@ -251,6 +251,7 @@ def test_long_values_are_shortened_and_the_reason_stays(tmp_path: Path, text: st
     assert "characters, the maximum of this field" in as_text(result)
 
 
+@pytest.mark.slow
 def test_unknown_keys_of_default_lines_are_listed(tmp_path: Path) -> None:
     keys = " ".join(f"Colour{number}=1" for number in range(45_000))
     result = imported(tmp_path, f"{GOOD}PartitionName=DEFAULT {keys}\nNodeName=DEFAULT Shape=2\n{PARTITION}")

@@ -38,6 +38,7 @@ def test_manifests_about_slurm(name: str, tmp_path: Path) -> None:
     _comes_back(RIGHT[name], tmp_path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("manifest", _INVENTORIES, ids=lambda path: path.parent.name)
 def test_inventories(manifest: Path, tmp_path: Path) -> None:
     _comes_back(manifest.read_text(encoding="utf-8"), tmp_path)

@@ -91,6 +91,7 @@ def test_mutations_load_or_are_refused_with_a_place(seed: int) -> None:
     assert 100 < refused < 1000, "the mutations have become too wild or too tame"
 
 
+@pytest.mark.slow
 def test_mutated_manifests_pass_the_whole_check_without_a_traceback(tmp_path: Path) -> None:
     generator = random.Random(2024)
     path = tmp_path / "manifest.yaml"

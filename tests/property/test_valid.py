@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from clustergen import compile as compiler
@@ -22,6 +23,7 @@ def compile_data(data: dict[str, Any], folder: Path) -> compiler.Compiled:
     return compiler.validate(path)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(data=manifests())
 def test_valid_renders_twice_to_the_same(data: dict[str, Any], tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ def test_another_model_is_another_box(tmp_path: Path) -> None:
     assert sum("leaf" in box for box in boxes(text)) == 2
 
 
+@pytest.mark.slow
 def test_the_page_stays_small_for_a_large_cluster(tmp_path: Path) -> None:
     text = readme(tmp_path, **fat_tree(320))
     assert len(boxes(text)) == 4  # head, nodes, leaves, spines

@@ -242,6 +242,7 @@ def test_a_page_names_these_as_its_proof() -> None:
         assert f"<!-- fixture: {code} -->" in (pages / f"{code}.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_template_that_runs_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clustergen.render.bounded.SECONDS", 1)
     many = "{% for a in range(99999) %}"

@@ -146,6 +146,7 @@ def refused(data: dict[str, Any], hatch: tuple[str | int, ...], key: str, text: 
     return any(finding.code == "slurm-key-managed" and finding.path == (*hatch, key) for finding in findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bare", [False, True], ids=["recommended", "slurm"])
 def test_no_option_contradicts_a_field_that_the_manifest_sets(bare: bool) -> None:
     """Whatever the option says, and also under the old names of the key."""
