@@ -58,6 +58,8 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         hidden = _hidden_by(err, source)
+        rejected = {item.place for item in hidden or () if item.severity is Severity.ERROR}
+        more = [item for item in more if item.code != "type-wrong" or item.place not in rejected]
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *more, *(hidden or ())])), hidden is None)
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))

@@ -59,7 +59,7 @@ class Partition(Section):
 
 
 class Slurm(Section):
-    version: str
+    version: str = Field(description="Release, as 24.11.")
     partitions: dict[Name, Partition] = {}
     options: dict[str, str | int | float] = {}
 
@@ -134,11 +134,21 @@ CASES = {
             "use one of name, slurm, nodes, storage, either, ratio, odd",
         ),
     ),
-    "missing key": ("name: a\nslurm: {}\n", ("key-missing", "2:1-6", "slurm requires the key 'version'", None)),
-    "missing section": ("name: a\n", ("key-missing", "1:1-1", "the manifest requires the key 'slurm'", None)),
+    "a number that is refused as text, too": (
+        "name: 7\nslurm: {version: '1'}\n",
+        ("type-wrong", "1:7-8", "name must be text, not 7", FORM),
+    ),
+    "missing key": (
+        "name: a\nslurm: {}\n",
+        ("key-missing", "2:1-6", "slurm requires the key 'version'", "add version (Release, as 24.11)"),
+    ),
+    "missing section": (
+        "name: a\n",
+        ("key-missing", "1:1-1", "the manifest requires the key 'slurm'", "add slurm, a section with version"),
+    ),
     "missing key of an item": (
         GOOD + "nodes:\n  - name: a\n",
-        ("key-missing", "4:5-12", "nodes 'a' requires the key 'type'", None),
+        ("key-missing", "4:5-12", "nodes 'a' requires the key 'type'", "add type"),
     ),
     "missing and misspelt is one mistake": (
         GOOD + "nodes: [{name: a, typ: x}]\n",
@@ -223,7 +233,7 @@ CASES = {
     ),
     "no tag": (
         GOOD + "storage: {s: {mount: /x}}\n",
-        ("key-missing", "3:11-12", "storage.s requires the key 'type'", None),
+        ("key-missing", "3:11-12", "storage.s requires the key 'type'", "add type: 'lustre' or 'nfs'"),
     ),
     "no mapping where a tag is": (
         GOOD + "storage: {s: x}\n",

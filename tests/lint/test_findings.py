@@ -8,6 +8,7 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Severity
+from clustergen.importer.originals import read_originals
 from clustergen.lint.run import lint
 from strategies.lint_reports import CGROUP, GPU_NODES, GPUS, HEAD, NODES, PARTITIONS, report, told
 
@@ -344,6 +345,22 @@ def test_the_release_is_guessed(text: str, release: str, tmp_path: Path) -> None
     (tmp_path / "slurm.conf").write_text(HEAD + text)
     found = lint(tmp_path)
     assert (str(found.release), found.guessed) == (release, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "named"),
+    [
+        ("# for Slurm 24.11, identical on all nodes\n", "24.11", True),
+        ("# taken over from slurm 20.02, for slurm 24.05\n", "24.05", True),
+        ("# slurm 24.11\nSelectType=select/cons_res\n", "23.02", False),
+        ("# 24.11\n", "26.05", False),
+    ],
+)
+def test_a_comment_names_the_release(text: str, release: str, named: bool, tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(HEAD + text)
+    found = lint(tmp_path)
+    assert (str(found.release), found.guessed, found.named) == (release, True, named)
+    assert str(read_originals(tmp_path, None, None).release) == release
 
 
 def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:

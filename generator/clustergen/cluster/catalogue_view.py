@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clustergen.catalogue import hardware as parts
-from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus, system, system_names
+from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus, system, system_ids, system_names
 from clustergen.diagnostics import Finding
 from clustergen.manifest.hardware import OwnGpu, OwnSystem
 from clustergen.manifest.model import Manifest
@@ -38,6 +38,9 @@ class CatalogueView:
 
     def system_names(self) -> list[str]:
         return [*self.manifest.catalogue.systems, *system_names()]
+
+    def system_ids(self) -> list[str]:
+        return [*self.manifest.catalogue.systems, *system_ids()]
 
     def switch(self, name: str) -> parts.Switch | None:
         entry = self.manifest.catalogue.switches.get(name)

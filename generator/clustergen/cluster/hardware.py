@@ -56,11 +56,7 @@ class TypeResolver:
                         "system-unknown",
                         (*path, "system"),
                         f"system '{spec.system}' is not in the catalogue",
-                        catalogue_hint(
-                            "systems",
-                            self._near_system(spec.system),
-                            "define it under catalogue.systems, or set cpu, memory and gpus here",
-                        ),
+                        self._hint_for_system(spec.system),
                     )
                 )
                 return self._assemble(name, spec, None, None, (), is_resolved=False)
@@ -97,6 +93,16 @@ class TypeResolver:
         systems = self.catalogue_view.system_names()
         gpus = _models(name).intersection(map(str.lower, self.catalogue_view.gpu_names()))
         return did_you_mean(name, [system for system in systems if not gpus or gpus & _models(system)])
+
+    def _hint_for_system(self, name: str) -> str:
+        """The closest name; else the systems of the same vendor: a 'dell-r760xa' is no 'dell-xe9680'."""
+        otherwise = "define it under catalogue.systems, or set cpu, memory and gpus here"
+        if guess := self._near_system(name):
+            return catalogue_hint("systems", guess, otherwise)
+        vendor = re.split("[-_ ]", name.lower(), maxsplit=1)[0]
+        names = [system for system in self.catalogue_view.system_ids() if system.startswith(f"{vendor}-")]
+        listing = catalogue_hint("systems", None, otherwise)
+        return f"the catalogue's {vendor} systems: {', '.join(names)}; {listing}" if names else listing
 
     def _cpu(self, path: ManifestPath, spec: Spec, base_system: System | None) -> Cpu:
         base = base_system.cpu if base_system else Cpu(1, 1)

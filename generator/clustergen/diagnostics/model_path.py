@@ -15,7 +15,7 @@ from pydantic import BaseModel, RootModel
 from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.model import ManifestPath
-from clustergen.records import record
+from clustergen.records import record, replace
 
 _FAR = 8
 _MOST_PLACES = 3
@@ -35,6 +35,8 @@ class Located:
     owner: type[BaseModel] | None
     is_key: bool = False
     branch: tuple[ManifestPath, str] | None = None
+    declared: Any = None
+    """The annotation with its constraints; that of the whole union where the error is at a plain union."""
 
 
 def follow(model: type[BaseModel], loc: Sequence[str | int]) -> Located:
@@ -44,7 +46,7 @@ def follow(model: type[BaseModel], loc: Sequence[str | int]) -> Located:
     kept, member = _resolve(model, shape)
     path = tuple(loc[index] for index in kept)
     branch = member.branch and (path[: len(member.branch[0])], member.branch[1])
-    return Located(path, member.kind, member.owner, member.is_key, branch)
+    return replace(member, path=path, branch=branch)
 
 
 @lru_cache(maxsize=1024)
@@ -54,20 +56,24 @@ def _resolve(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[tuple[
     kind: Any = model
     owner: type[BaseModel] | None = None
     branch: tuple[ManifestPath, str] | None = None
+    union: Any = None
     for index, part in enumerate(loc):
+        declared = kind
         kind, discriminator = _plain(kind)
         if part == "[key]":
             return tuple(kept), Located((), None, owner, True, branch)
         if discriminator is not None:
             kind = _tagged(kind, discriminator, part)
         elif len(_branches(kind)) > 1:
+            union = union if branch else declared
             branch = branch or (tuple(loc[done] for done in kept), str(part))
             kind = next((inner for inner in _branches(kind) if _has_label(inner, str(part))), None)
         else:
             owner = kind if _is_model(kind) else None
             kind = _inner(kind, part)
             kept.append(index)
-    return tuple(kept), Located((), _plain(kind)[0], owner, False, branch)
+    is_union = branch is not None and len(branch[0]) == len(kept)
+    return tuple(kept), Located((), _plain(kind)[0], owner, False, branch, union if is_union else kind)
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
@@ -122,6 +128,21 @@ def choices_of(kind: Any) -> tuple[Any, ...]:
     """The values that a `Literal` allows; empty for any other annotation."""
     plain = _plain(kind)[0]
     return get_args(plain) if get_origin(plain) is Literal else ()
+
+
+def tags_of(kind: Any, discriminator: str) -> tuple[Any, ...]:
+    """The values that tell the branches of a union of models apart."""
+    models = (_plain(inner)[0] for inner in _branches(_plain(kind)[0]))
+    fields = (model.model_fields.get(discriminator) for model in models if _is_model(model))
+    return tuple(choice for field in fields if field for choice in choices_of(field))
+
+
+def entry_of(kind: Any) -> tuple[type[BaseModel] | None, bool]:
+    """The model of a section, or of each entry of a list; and whether it is a list."""
+    plain = _plain(kind)[0]
+    is_list = get_origin(plain) in _LISTS
+    inner = _plain(get_args(plain)[0])[0] if is_list else plain
+    return (inner if _is_model(inner) else None), is_list
 
 
 def _walk(kind: Any, section: str, above: tuple[Any, ...]) -> Iterator[tuple[str, str]]:

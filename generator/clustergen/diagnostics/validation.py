@@ -14,8 +14,18 @@ from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of
+from clustergen.diagnostics.literals import addition_hint, literal_hint
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import Located, choices_of, follow, has_switch, keys_of, places_for, section_of
+from clustergen.diagnostics.model_path import (
+    Located,
+    choices_of,
+    follow,
+    has_switch,
+    keys_of,
+    places_for,
+    section_of,
+    tags_of,
+)
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]
@@ -108,9 +118,10 @@ class _Translator:
         if kind == "extra_forbidden":
             return self._unknown(at)
         if kind == "missing":
-            return self._missing(at.path)
+            return self._missing(at.path, addition_hint(str(at.path[-1]), at.declared))
         if kind == "union_tag_not_found":
-            return self._missing((*at.path, context["discriminator"].strip("'")))
+            tag = context["discriminator"].strip("'")
+            return self._missing((*at.path, tag), f"add {tag}: {one_of(tags_of(at.declared, tag))}")
         if kind == "union_tag_invalid":
             allowed = re.findall(r"'([^']*)'", context["expected_tags"])
             return self._not_allowed((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
@@ -118,7 +129,7 @@ class _Translator:
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
             return self._not_allowed(at.path, error["input"], allowed)
         if kind in _EXPECTED:
-            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], has_switch(at.kind))
+            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], at.declared, has_switch(at.kind))
         if kind in _BOUNDS:
             return self._out_of_bounds(at, error)
         if kind == "string_pattern_mismatch":
@@ -153,8 +164,8 @@ class _Translator:
         guess = suggest(str(at.path[-1]), keys_of(at.owner))
         return {(*at.path[:-1], guess)} if guess else set()
 
-    def _missing(self, path: ManifestPath) -> Finding:
-        return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}")
+    def _missing(self, path: ManifestPath, hint: str) -> Finding:
+        return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}", hint)
 
     def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
         text = self.text_of(path)
@@ -169,13 +180,18 @@ class _Translator:
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(
-        self, path: ManifestPath, expected: list[str], value: Any, is_section_with_switch: bool = False
+        self,
+        path: ManifestPath,
+        expected: list[str],
+        value: Any,
+        declared: Any = None,
+        is_section_with_switch: bool = False,
     ) -> Finding:
         text = self.text_of(path) or ""
         actual = "but is empty" if value is None else f"not {self._shown(value, text)}"
         message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
         switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
-        return Finding("type-wrong", path, message, switch or _type_hint(expected, value, text))
+        return Finding("type-wrong", path, message, switch or literal_hint(expected, value, text, declared))
 
     def _shown(self, value: Any, text: str) -> str:
         if isinstance(value, Mapping):
@@ -228,7 +244,8 @@ class _Translator:
         expected = list(dict.fromkeys(_EXPECTED[error["type"]] for error in unfit))
         if "a number" in expected and "a whole number" in expected:
             expected.remove("a whole number")
-        yield self._wrong_type(path, expected, unfit[0]["input"])
+        declared = next(at.declared for errors in branches.values() for _, at in errors)
+        yield self._wrong_type(path, expected, unfit[0]["input"], declared)
 
     def _value(self, path: ManifestPath) -> Any:
         value = self.data
@@ -238,24 +255,6 @@ class _Translator:
             except (LookupError, TypeError):
                 return None
         return value
-
-
-def _type_hint(expected: list[str], value: Any, text: str) -> str | None:
-    first = expected[0]
-    if "text" in expected and isinstance(value, (bool, int, float)) and text:
-        return f'put it in quotes: "{text}"'
-    if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
-        return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
-    if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
-        plain = text[1:-1]
-        return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
-    if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
-        return f"write [{text}]"
-    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
-        return f"add a space after the colon of {quote(glued.group(1))}"
-    if first == "a mapping" and value is None:
-        return "write its keys below it, indented, or remove the line"
-    return None
 
 
 def _odd_character(value: str, pattern: str) -> int | None:

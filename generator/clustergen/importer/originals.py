@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from errno import EACCES
 from pathlib import Path
@@ -16,6 +15,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist.addresses import address_of, is_loopback
 from clustergen.importer.comments import Comments, comments_of
 from clustergen.importer.draft import Origin
+from clustergen.lint.release import release_in
 from clustergen.records import record
 from clustergen.rules.slurm_daemons import OLDEST
 from clustergen.slurmconf import Problem, ProblemKind, printing
@@ -25,7 +25,6 @@ from clustergen.slurmconf.reading import MOST_BYTES, is_there
 
 CONFIGS = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.conf", "mpi.conf", "acct_gather.conf")
 """Files whose keys the manifest has places for."""
-_RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
 
 
 @record
@@ -141,10 +140,8 @@ def _release(version: str | None, configs: dict[str, Config], folder: Folder) ->
         refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
     least = min(refused.values())
     fitting = [release for release in refused if refused[release] == least]
-    for text in folder.texts.values():
-        match = _RELEASE.search(text)
-        if match and SlurmRelease(match[1]) in fitting:
-            return SlurmRelease(match[1]), "a comment names it", True
+    if stated := release_in(folder.texts.values(), fitting):
+        return stated, "a comment names it", True
     span = f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else str(fitting[0])
     words = (
         f"the newest release that reads these keys, {span}" if least == 0 else f"{span} reject the fewest of these keys"

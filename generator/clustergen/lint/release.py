@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease, since
@@ -11,6 +12,7 @@ from clustergen.slurmconf.folder import Folder
 
 _OLDEST = since("cgroup-v2")
 _MOST_NAMES = 6  # of one line
+_RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
 
 
 @record
@@ -24,13 +26,24 @@ class Unread:
     """Those that do not read it, the oldest first."""
 
 
-def guess(folder: Folder) -> SlurmRelease:
-    """The newest release that reads the most of their keys, plugins and words."""
+def guess(folder: Folder) -> tuple[SlurmRelease, bool]:
+    """Of the releases that read the most of their keys, plugins and words, the one that a comment names, else the
+    newest; and whether a comment names it.
+    """
     refused = dict.fromkeys(_releases(), 0)
     for one in unread(folder):
         for release in one.releases:
             refused[release] += 1
-    return max(refused, key=lambda release: (-refused[release], release))
+    least = min(refused.values())
+    fitting = [release for release in refused if refused[release] == least]
+    stated = release_in(folder.texts.values(), fitting)
+    return (stated, True) if stated else (max(fitting), False)
+
+
+def release_in(texts: Iterable[str], releases: Collection[SlurmRelease]) -> SlurmRelease | None:
+    """The first of these releases that the texts name, as comments like `# Slurm 24.11` do."""
+    names = (SlurmRelease(match[1]) for text in texts for match in _RELEASE.finditer(text))
+    return next((release for release in names if release in releases), None)
 
 
 def others(folder: Folder, release: SlurmRelease) -> str:

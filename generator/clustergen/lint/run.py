@@ -46,11 +46,12 @@ _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugst
 
 @record
 class Report:
-    """What lint says of a folder. `guessed`: nobody named the release."""
+    """What lint reports of a folder. `guessed`: the release follows from the files, `named`: a comment names it."""
 
     path: Path
     release: SlurmRelease
     guessed: bool
+    named: bool
     findings: tuple[LintFinding, ...]
     read: tuple[str, ...]
     """The files that were looked at."""
@@ -90,14 +91,14 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     place, main = _located(path)
     folder = _open(place, main, release, name)
     findings = list(_unreadable(folder))
-    judged = release or (newest() if findings else guess(folder))
+    judged, named = (release, False) if release else (newest(), False) if findings else guess(folder)
     if not findings:
         if release is None and judged.has("include-beside-includer"):
             folder = _open(place, main, judged, name)
         findings = list(dict.fromkeys(_bounded(_all(folder, judged))))
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if folder.has(name))
-    return Report(path, judged, release is None, tuple(findings), read, tuple(_unread(folder, read)), folder)
+    return Report(path, judged, release is None, named, tuple(findings), read, tuple(_unread(folder, read)), folder)
 
 
 def _located(path: Path) -> tuple[Path, str]:

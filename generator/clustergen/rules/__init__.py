@@ -81,5 +81,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def check(cluster: Cluster) -> list[Finding]:
-    """What all rules say of a cluster."""
-    return [finding for rule in rules() for finding in rule(cluster)]
+    """What all rules report of a cluster."""
+    from clustergen.rules.consequences import causes_only
+
+    return list(causes_only(finding for rule in rules() for finding in rule(cluster)))

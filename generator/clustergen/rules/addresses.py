@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import NamedTuple, TypeAlias
+from ipaddress import ip_network
+from typing import NamedTuple
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
-
-IpNetwork: TypeAlias = IPv4Network | IPv6Network
-
-
-def _network(text: str | None) -> IpNetwork | None:
-    try:
-        return ip_network(text) if text else None
-    except ValueError:
-        return None
+from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
 
 
 def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
@@ -56,7 +48,7 @@ def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
-    parsed = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := _network(cidr))]
+    parsed = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := network_of(cidr))]
     for position, (name, path, network) in enumerate(parsed):
         for other, _, earlier in parsed[:position]:
             if {name[:4], other[:4]} == {"rail", "fabr"}:
@@ -106,12 +98,13 @@ def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
 def address_checks(cluster: Cluster) -> Iterator[Finding]:
     """One pass over all addresses: form, network, reserved ones, repeats. The first of each kind per list is told."""
     owner: dict[Address, tuple[str, str]] = {}
+    unused = Unused(lambda: _every_address(cluster))
     gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := address_of(text))}
     for group in cluster.groups:
         for item in _lists(cluster, group):
             reported: set[str] = set()
-            network = _network(item.cidr)
-            version, low, high = (network.version, *_ends(network)) if network else (0, 0, 0)
+            network = network_of(item.cidr)
+            version, low, high = (network.version, *ends(network)) if network else (0, 0, 0)
             for host, text in zip(group.hosts, item.addresses, strict=False):
                 number = address_of(text)
                 # Nearly all of them, at a tenth of the price.
@@ -122,7 +115,15 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
                 for code, message, hint in _against(host, text, item.network, network, gateways, owner):
                     if code not in reported:
                         reported.add(code)
+                        hint = hint or unused.hint(network, len(item.addresses))
                         yield Finding(code, item.path, message, hint, at=span_of(item.text, text))
+
+
+def _every_address(cluster: Cluster) -> Iterator[str]:
+    for group in cluster.groups:
+        for item in _lists(cluster, group):
+            yield from item.addresses
+    yield from (text for _, _, text, _ in _gateways(cluster))
 
 
 def _against(
@@ -139,15 +140,15 @@ def _against(
         yield "address-malformed", f"'{text}' is not an IP address", _better(text)
         return
     version, value = number
-    if network and not _inside(number, network):
+    if network and not is_inside(number, network):
         yield (
             "address-outside-network",
             f"address {text} of {host} is not in the {name} network {network}",
-            f"use an address from {_range(network)}",
+            f"use an address from {host_range(network)}",
         )
-    elif network and version == 4 and network.prefixlen < 31 and value in _ends(network):
-        what = "the network's own address" if value == _ends(network)[0] else "the network's broadcast address"
-        yield "address-reserved", f"address {text} of {host} is {what}", f"use an address from {_range(network)}"
+    elif network and version == 4 and network.prefixlen < 31 and value in ends(network):
+        what = "the network's own address" if value == ends(network)[0] else "the network's broadcast address"
+        yield "address-reserved", f"address {text} of {host} is {what}", f"use an address from {host_range(network)}"
     elif number in gateways:
         yield "address-reserved", f"address {text} of {host} is the gateway of the {gateways[number]} network", None
     elif version == 4 and (is_loopback(number) or value >> 24 == 0 or value >> 28 >= 14):
@@ -170,21 +171,6 @@ def _better(text: str) -> str | None:
     return f"write {'.'.join(str(int(part)) for part in parts)}: some programs read a leading zero as octal"
 
 
-def _ends(network: IpNetwork) -> tuple[int, int]:
-    return int(network.network_address), int(network.broadcast_address)
-
-
-def _inside(number: Address, network: IpNetwork) -> bool:
-    low, high = _ends(network)
-    return number[0] == network.version and low <= number[1] <= high
-
-
-def _range(network: IpNetwork) -> str:
-    """The first and the last address that a host can have there."""
-    edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
-    return f"{network.network_address + edge} to {network.broadcast_address - edge}"
-
-
 def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:
     """Name of the network, path, address and CIDR of each router."""
     networks = cluster.manifest.networks
@@ -202,15 +188,15 @@ def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | 
 def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
     """A router outside its network cannot be reached, so there is no way out."""
     for name, path, text, cidr in _gateways(cluster):
-        number, network = address_of(text), _network(cidr)
+        number, network = address_of(text), network_of(cidr)
         if number is None:
             yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
-        elif network and not _inside(number, network):
+        elif network and not is_inside(number, network):
             yield Finding(
                 "address-outside-network",
                 path,
                 f"{text} is not in the {name} network {network}, so its nodes cannot reach this router",
-                f"use an address from {_range(network)}",
+                f"use an address from {host_range(network)}",
             )
     for index, text in enumerate(cluster.manifest.networks.management.dns):
         if address_of(text) is None:

@@ -13,6 +13,7 @@ from clustergen.facility.model import Cable
 from clustergen.facility.placement import switches_of
 from clustergen.facility.unfit import alternatives, cause, reach_m
 from clustergen.hostlist import compress, span_of
+from clustergen.rules.fabric import fitting_switches
 from clustergen.units import BitRate
 
 
@@ -53,10 +54,11 @@ def planned_switches(cluster: Cluster) -> Iterator[Finding]:
                 continue
             if kind and (model.fabric == "infiniband") != (kind == "infiniband"):
                 message = f"{model.model} is an {model.fabric} switch, but the fabric is {kind}"
-                yield Finding("switch-fabric", path, message)
+                hint = fitting_switches("infiniband" if kind == "infiniband" else "ethernet", rate)
+                yield Finding("switch-fabric", path, message, hint)
             elif tier == "leaf" and rate and model.port_gbit and model.port_gbit < rate:
                 message = f"{model.model} has {model.port_gbit} Gb/s ports, but the rate of {name} is {network.rate}"
-                yield Finding("switch-too-slow", path, message)
+                yield Finding("switch-too-slow", path, message, fitting_switches(model.fabric, rate))
 
 
 def nic_and_switch(cluster: Cluster) -> Iterator[Finding]:

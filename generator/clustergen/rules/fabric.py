@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clustergen.cluster.catalogue_view import CatalogueView, gbit
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType, Switch
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
 from clustergen.rules.rates import rate_words, technology
 
@@ -148,6 +148,15 @@ def _nics_on(switch: Switch, kind: NodeType, leaves: int) -> int:
     return 1 if switch.rail is not None else max(1, -(-len(kind.fabric_ports()) // leaves))
 
 
+def fitting_switches(technology: str, rate: int | None) -> str:
+    """The hint for a switch that does not fit: models of that fabric for the rate, the slowest first."""
+    from clustergen.catalogue.hardware import switches
+
+    models = [row for row in switches().values() if row.fabric == technology and (row.port_gbit or 0) >= (rate or 0)]
+    ids = [row.id for row in sorted(models, key=lambda row: row.port_gbit or 0)]
+    return f"use {one_of(ids, most=4)}" if ids else "run clustergen catalogue switches for all models"
+
+
 def switch_kind(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     if fabric is None:
@@ -163,12 +172,14 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
                 "switch-fabric",
                 (*_SWITCHES, index, "model"),
                 f"{model.model} is an {model.fabric} switch, but the fabric is {fabric.type}",
+                fitting_switches(technology(fabric), rate),
             )
         elif rate and model.port_gbit and model.port_gbit < rate:
             yield Finding(
                 "switch-too-slow",
                 (*_SWITCHES, index, "model"),
                 f"{model.model} has {model.port_gbit} Gb/s ports, but the fabric's rate is {rate_words(fabric)}",
+                fitting_switches(model.fabric, rate),
             )
 
 

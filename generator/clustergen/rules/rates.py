@@ -29,12 +29,12 @@ def rates(cluster: Cluster) -> Iterator[Finding]:
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
         if network is not None and network.rate is not None:
-            yield from _rate(("networks", name, "rate"), network.rate)
+            yield from _rate(("networks", name, "rate"), network.rate, getattr(network, "type", None) == "infiniband")
     for name, switch in cluster.manifest.catalogue.switches.items():
         yield from _rate(("catalogue", "switches", name, "rate"), switch.rate)
 
 
-def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
+def _rate(path: ManifestPath, text: str, is_infiniband: bool = False) -> Iterator[Finding]:
     from clustergen.catalogue.hardware import link_rate, link_rates
 
     if link_rate(text) is not None:
@@ -45,7 +45,18 @@ def _rate(path: ManifestPath, text: str) -> Iterator[Finding]:
         number = text[:1].isdigit()
         names = did_you_mean(text, link_rates()) or "write a rate name, such as NDR, or a bit rate, such as 200Gb/s"
         message = str(err) if number else f"'{text}' is not a rate"
-        yield Finding("rate-malformed", path, message, (_bits_or_bytes(text) or err.hint) if number else names)
+        hint = (_bits_or_bytes(text) or err.hint) if number else names
+        name = _infiniband_rate(text) if is_infiniband else None
+        yield Finding("rate-malformed", path, message, f"write {name} or {text}Gb/s" if name else hint)
+
+
+def _infiniband_rate(number: str) -> str | None:
+    """The name of InfiniBand's rate of that many Gb/s with four lanes: 200 is HDR."""
+    from clustergen.catalogue.hardware import link_rates
+
+    rows = link_rates().values()
+    four_lanes = (row for row in rows if row.fabric == "infiniband" and row.lanes == 4)
+    return next((row.name for row in four_lanes if f"{row.gbit:g}" == number), None)
 
 
 def _bits_or_bytes(text: str) -> str | None:

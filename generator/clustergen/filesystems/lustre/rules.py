@@ -86,7 +86,8 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             clients = [host for group in groups for host in group.hosts]
             missing = [net for net in unreached_nets(cluster, kind, entry) if net.startswith("o2ib")]
             usable = [net for net in lnet_nets(cluster, kind, [entry]) if net.interfaces or net.name.startswith("tcp")]
-            if not clients or not missing or (usable and not _is_on_fabric(cluster, kind)):
+            is_unknown = not kind.is_resolved and kind.name != SERVICE  # an error of its own
+            if not clients or not missing or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
                 continue
             if usable:
                 result = f"is mounted over {usable[0].name}"

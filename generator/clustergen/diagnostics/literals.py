@@ -1,0 +1,64 @@
+"""What to write instead of a value of a wrong type, tried against the type of its field, and for a missing key."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from clustergen.diagnostics.forms import form_of
+from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.diagnostics.words import one_of, quote
+
+
+def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> str | None:
+    """The hint for a value of a wrong type; `text` is the value in the file, `declared` the field's annotation."""
+    first = expected[0]
+    if "text" in expected and isinstance(value, (bool, int, float)) and text:
+        refused, instead = _refusal(declared, text)
+        return instead if refused else f'put it in quotes: "{text}"'
+    if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
+        return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
+    if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
+        plain = text[1:-1]
+        return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
+    if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
+        return f"write [{text}]"
+    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
+        return f"add a space after the colon of {quote(glued.group(1))}"
+    if first == "a mapping" and value is None:
+        return "write its keys below it, indented, or remove the line"
+    return None
+
+
+def _refusal(declared: Any, text: str) -> tuple[bool, str | None]:
+    """Whether a field refuses this text, and the hint of what to write instead."""
+    if declared is None:
+        return False, None
+    if isinstance(declared, FieldInfo):
+        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
+    try:
+        TypeAdapter(declared).validate_python(text, strict=True)
+    except ValidationError as err:
+        contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
+        hints = (context.get("hint") or form_of(context.get("pattern", "")) for context in contexts)
+        return True, next(filter(None, hints), None)
+    except PydanticUserError:  # a type that pydantic cannot judge alone
+        return False, None
+    return False, None
+
+
+def addition_hint(key: str, declared: Any) -> str:
+    """The hint for a missing key: its choices, the keys that its section requires, or its description."""
+    if choices := choices_of(declared):
+        return f"add {key}: {one_of(choices)}"
+    model, is_list = entry_of(declared)
+    required = (
+        [field.alias or name for name, field in model.model_fields.items() if field.is_required()] if model else []
+    )
+    if required:
+        return f"add {key}, {'a list of entries' if is_list else 'a section'} with {' and '.join(required)}"
+    description = (declared.description or "").rstrip(".") if isinstance(declared, FieldInfo) else ""
+    return f"add {key} ({description})" if description else f"add {key}"

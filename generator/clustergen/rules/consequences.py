@@ -1,0 +1,34 @@
+"""Findings that only follow from another one: the cause alone is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from clustergen.diagnostics import Finding
+
+_CAUSES = {
+    "link-without-cable": ("switch-too-slow", "switch-fabric"),
+    "qos-unused": ("qos-not-allowed",),
+    "program-writable": ("mount-over-system",),
+}
+"""Code → codes of errors that it may follow from."""
+
+
+def causes_only(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings without those that follow from another one of the same network, or of the same name."""
+    listed = list(findings)
+    for finding in listed:
+        causes = _CAUSES.get(finding.code, ())
+        if not any(other.code in causes and _share_topic(finding, other) for other in listed):
+            yield finding
+
+
+def _share_topic(one: Finding, other: Finding) -> bool:
+    if one.path[0] == other.path[0] == "networks":
+        return one.path[1] == other.path[1]
+    return not _quoted(one).isdisjoint(_quoted(other))
+
+
+def _quoted(finding: Finding) -> set[str]:
+    return set(re.findall("'([^']+)'", finding.message))

@@ -1,0 +1,92 @@
+"""What a hint says to write can be written, and is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.compile import validate
+from strategies.findings import TINY, changed
+
+FABRIC = changed(
+    TINY,
+    (
+        "  management: {cidr: 10.0.0.0/24}\n",
+        "  management: {cidr: 10.0.0.0/24}\n  fabric: {type: infiniband, rate: NDR, plan: {leaf: qm9700}}\n",
+    ),
+)
+HINTS = {
+    "a number for a rate": (FABRIC, ("rate: NDR", "rate: 400"), "rate-malformed", "write NDR or 400Gb/s"),
+    "a number that is no InfiniBand rate": (FABRIC, ("rate: NDR", "rate: 300"), "rate-malformed", "write 300Gb/s"),
+    "a number for a RoCE rate": (
+        FABRIC,
+        ("type: infiniband, rate: NDR, plan: {leaf: qm9700}", "type: roce, rate: 400, plan: {leaf: sn5600}"),
+        "rate-malformed",
+        "write 400Gb/s",
+    ),
+    "an Ethernet leaf": (
+        FABRIC,
+        ("leaf: qm9700", "leaf: sn5600"),
+        "switch-fabric",
+        "use 'qm9700', 'qm9790' or 'q3400'",
+    ),
+    "a slow leaf": (FABRIC, ("leaf: qm9700", "leaf: qm8700"), "switch-too-slow", "use 'qm9700', 'qm9790' or 'q3400'"),
+    "a listed Ethernet switch": (
+        FABRIC,
+        ("plan: {leaf: qm9700}", 'switches: [{name: leaf1, model: sn5600, nodes: "gpu[1-4]"}]'),
+        "switch-fabric",
+        "use 'qm9700', 'qm9790' or 'q3400'",
+    ),
+    "an address in use": (
+        TINY,
+        ("address: 10.0.0.1,", "address: 10.0.0.12,"),
+        "address-duplicate",
+        "use unused addresses, such as 10.0.0.1 to 10.0.0.4",
+    ),
+    "an address of one host in use": (
+        TINY,
+        ("nodes:\n", "nodes:\n  - {name: login, type: service, address: 10.0.0.1}\n"),
+        "address-duplicate",
+        "use an unused address, such as 10.0.0.2",
+    ),
+    "the router's address": (
+        TINY,
+        ("/24}", "/24, gateway: 10.0.0.1}"),
+        "address-reserved",
+        "use an unused address, such as 10.0.0.2",
+    ),
+    "no address left": (
+        TINY,
+        ("10.0.0.0/24", "10.0.0.8/29"),
+        "address-outside-network",
+        "use an address from 10.0.0.9 to 10.0.0.14",
+    ),
+    "another system of a vendor": (
+        TINY,
+        ("dgx-h100", "dell-r760xa"),
+        "system-unknown",
+        "the catalogue's dell systems: dell-xe9680; run clustergen catalogue systems for all names, or define it under"
+        " catalogue.systems, or set cpu, memory and gpus here",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HINTS)
+def test_hint(name: str, tmp_path: Path) -> None:
+    text, edit, code, hint = HINTS[name]
+    path = tmp_path / "manifest.yaml"
+    path.write_text(changed(text, edit))
+    hints = [(item.code, item.hint) for item in validate(path).diagnostics if item.code == code]
+    assert hints[:1] == [(code, hint)]
+    assert "type-wrong" not in [item.code for item in validate(path).diagnostics]
+
+
+def test_a_network_without_free_addresses(tmp_path: Path) -> None:
+    text = changed(TINY, ("10.0.0.0/24", "10.0.0.0/30"), ("gpu[1-4]", "gpu1"), ("10.0.0.[11-14]", "10.0.0.1"))
+    text += "host: {hosts_file: false}\n"
+    path = tmp_path / "manifest.yaml"
+    path.write_text(changed(text, ("nodes:\n", "nodes:\n  - {name: login, type: service, address: 10.0.0.2}\n")))
+    assert [item.hint for item in validate(path).diagnostics if item.code == "address-duplicate"] == [
+        "use a larger network: 10.0.0.0/30 has no unused address"
+    ]
