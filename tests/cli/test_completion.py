@@ -30,6 +30,7 @@ def completed(*words: str) -> dict[str, str | None]:
         ("lab", "up", "inv"),
         ("fabric", "check", "inv"),
         ("facility", "compare", "inv"),
+        ("drift", "inv"),
     ],
 )
 def test_files(words: tuple[str, ...]) -> None:
@@ -56,6 +57,7 @@ def test_files(words: tuple[str, ...]) -> None:
         (("setup", "parsers", "book"), "bookworm", ""),
         (("fabric", "c"), "check", "Compare"),
         (("fabric", "check", "--ignore", "cable-u"), "cable-unplanned", "not in the plan"),
+        (("drift", "--ignore", "slurm,gpu-mi"), "slurm,gpu-missing", "fell off"),
         (("completion", "z"), "zsh", ""),
     ],
 )

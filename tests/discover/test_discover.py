@@ -15,8 +15,11 @@ from click.testing import CliRunner
 from clustergen.cli import group
 from clustergen.compile import tree_of
 from clustergen.diagnostics import ClustergenError
-from clustergen.hardware.discovery.script import collector
+from clustergen.hardware.discovery.devices import lspci
+from clustergen.hardware.discovery.script import SERIAL, collector
 from clustergen.hostlist import expand
+from strategies.machines import infiniband, smi_log
+from strategies.machines import lspci as machine_lspci
 
 H100 = "NVIDIA H100 80GB HBM3"
 COMPUTE = (0, 3, 4, 5, 6, 9, 10, 11)  # mlx5_N of a DGX H100's rails
@@ -253,3 +256,50 @@ def test_wrong_use(arguments, tmp_path, monkeypatch):
     result = CliRunner().invoke(group, ["discover", *arguments])
     assert isinstance(result.exception, ClustergenError | SystemExit)
     assert result.stdout == ""
+
+
+def test_the_script_leaves_no_serial_number(tmp_path):
+    """`sed` of the script, on lines as nvidia-smi, dmidecode and lspci print them."""
+    lines = ["\t<serial>165422", "\tSerial Number: X1", "\tUUID: 03000200-0400", "\t\t[SN] Serial number: MT2"]
+    lines += [
+        "\tCapabilities: [100] Device Serial Number 94-6d",
+        "root=UUID=0a1b ro console=serial0",
+        "<uuid>GPU-1</uuid>",
+    ]
+    text = "".join(f"{line}\n" for line in lines).replace("<serial>165422", "<serial>165422</serial>")
+    done = subprocess.run(["sed", SERIAL], input=text, capture_output=True, text=True, check=True, timeout=10)
+    assert done.stdout.splitlines() == lines[-2:]
+
+
+def test_the_log_of_nvidia_smi_is_enough_to_know_the_gpus(tmp_path):
+    dgx(tmp_path, "gpu1", 11, **{"nvidia-smi.csv": None, "nvidia-smi-q.xml": smi_log(8)})
+    document, _ = discovered(tmp_path)
+    assert document["node_types"]["dgx-h100"]["system"] == "dgx-h100"
+
+
+def test_ports_of_sysfs_have_their_models(tmp_path):
+    dgx(
+        tmp_path,
+        "n1",
+        11,
+        **{"dmidecode": None, "ibstat": None, "infiniband": infiniband((400, 200)), "nvidia-smi.csv": None},
+    )
+    (kind,) = discovered(tmp_path)[0]["node_types"].values()
+    assert [(nic["device"], nic["model"]) for nic in kind["nics"]] == [
+        ("mlx5_0", "connectx-7"),
+        ("mlx5_1", "connectx-7"),
+    ]
+
+
+def test_links_of_lspci(tmp_path):
+    facts = list(lspci(machine_lspci(lost=3, lanes=8)))
+    assert [(one.ident, one.lanes, one.most_lanes, one.is_lost) for one in facts[3:5]] == [
+        ("10de:2330", 16, 16, True),
+        ("15b3:1021", 8, 16, False),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "00:00.0 Host bridge: Intel\n", "\0" * 1000])
+def test_lspci_without_numbers_is_refused(text):
+    with pytest.raises(ValueError, match="lspci -Dnn"):
+        list(lspci(text))

@@ -37,6 +37,7 @@ _VERBS = {
     "setup": "Install the programs that verify and lab run.",
     "explain": "Explain a diagnostic code, a manifest field or a line of a rendered file.",
     "discover": "Print the node types and nodes of a manifest for machines that exist.",
+    "drift": "Compare machines with the manifest that they were set up from.",
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",
     "fabric": "Compare the real fabric with its plan.",

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from clustergen.hardware.discovery.facts import Cpus, DiskFact, GpuFact, PortFact
+from clustergen.hardware.discovery.facts import Cpus, DiskFact, TreeState
+from clustergen.hardware.discovery.plain import MOST, json_of, plain
 
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # nvidia-smi underlines its header even into files
-_MOST = 4096
-"""Rows of any list: a machine has fewer CPUs, disks or ports than that."""
+_OF_ONE_NODE = re.compile(r"(root|BOOT_IMAGE|initrd|resume|ip|BOOTIF|hostname|systemd\.hostname|rd\.\w+)=")
+_UNIQUE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|\d+\.\d+\.\d+\.\d+", re.IGNORECASE)
 _FIELD = re.compile(r"(\w+)=(\S+)")
-_CLOSE = ("PIX", "PXB")
-
-
-def plain(text: str) -> str:
-    return _ESCAPE.sub("", text).replace("\r", "")
 
 
 def slurmd(text: str) -> tuple[str, Cpus, int]:
@@ -44,7 +38,7 @@ def lscpu(text: str) -> Cpus:
                 fields.setdefault(str(row.get("field", "")).rstrip(": "), str(row.get("data") or ""))
                 visit(row.get("children"), depth + 1)
 
-    document = _json(text)
+    document = json_of(text)
     visit(document.get("lscpu") if isinstance(document, dict) else None)
     try:
         sockets = int(fields["Socket(s)"])
@@ -68,56 +62,6 @@ def meminfo_mib(text: str) -> int:
     return int(match[1]) // 1024
 
 
-def gpus(text: str) -> tuple[GpuFact, ...]:
-    """`nvidia-smi --query-gpu=… --format=csv`; columns in any order, with units or without."""
-    rows = list(csv.reader(plain(text).splitlines(), skipinitialspace=True))
-    header = [name.partition(" [")[0] for name in rows[0]] if rows else []
-    if "name" not in header:
-        raise ValueError("no column called name")
-    made = []
-    for row in rows[1:_MOST]:
-        cells = dict(zip(header, row, strict=False))
-        if cells.get("name"):
-            made.append(GpuFact(cells["name"], cells.get("pci.bus_id", "").lower(), cells.get("driver_version", "")))
-    return tuple(made)
-
-
-def topology(text: str) -> dict[int, tuple[int | None, str]]:
-    """GPU → NUMA node and nearest RDMA device, of `nvidia-smi topo -m`; columns are found by their header."""
-    lines = [line for line in plain(text).splitlines() if line.strip()][:_MOST]
-    header = next((line for line in lines if re.match(r"\s*GPU0\b", line)), "")
-    if not header:
-        raise ValueError("no header with GPU0")
-    devices = dict(re.findall(r"(NIC\d+):\s+(\S+)", "\n".join(lines)))
-    columns = [cell.strip() for cell in header.split("\t")]
-    columns = columns[1:] if columns and not columns[0] else columns
-    affinity: dict[int, tuple[int | None, str]] = {}
-    for line in lines:
-        match = re.match(r"GPU(\d+)\t(.*)", line)
-        if not match:
-            continue
-        cells = dict(zip(columns, (cell.strip() for cell in match[2].split("\t")), strict=False))
-        nics = {name: cell for name, cell in cells.items() if re.fullmatch(r"NIC\d+|mlx5_\d+|ib\w+", name)}
-        closest = next((name for kind in _CLOSE for name, cell in nics.items() if cell == kind), "")
-        numa = cells.get("NUMA Affinity", "")
-        affinity[int(match[1])] = (int(numa) if numa.isdigit() else None, devices.get(closest, closest))
-    return affinity
-
-
-def ibstat(text: str) -> Iterator[PortFact]:
-    device = kind = ""
-    rate: int | None = None
-    for line in plain(text).splitlines()[: _MOST * 20]:
-        if match := re.match(r"CA '([\w.-]{1,63})'", line.strip()):
-            device, kind, rate = match[1], "", None
-        elif match := re.match(r"CA type: ([\w.-]{1,63})", line.strip()):
-            kind = match[1]
-        elif match := re.match(r"Rate: (\d{1,5})", line.strip()):
-            rate = int(match[1])
-        elif device and (match := re.match(r"Link layer: (\w+)", line.strip())):
-            yield PortFact(device, rate, match[1].lower(), kind)
-
-
 def product(text: str) -> str:
     """Manufacturer and product of `dmidecode -t system`."""
     block = plain(text).partition("System Information")[2][:4000]
@@ -130,11 +74,11 @@ def product(text: str) -> str:
 
 def disks(text: str) -> Iterator[DiskFact]:
     """`lsblk -J -b`: disks that are neither removable nor of a network."""
-    document = _json(text)
+    document = json_of(text)
     rows = document.get("blockdevices") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise ValueError("no blockdevices")
-    for row in rows[:_MOST]:
+    for row in rows[:MOST]:
         name = str(row.get("name", "")) if isinstance(row, dict) else ""
         if row.get("type") == "disk" and re.fullmatch(r"(nvme\d+n\d+|sd[a-z]+|vd[a-z]+)", name):
             size = row.get("size")
@@ -144,16 +88,53 @@ def disks(text: str) -> Iterator[DiskFact]:
 
 def addresses(text: str) -> Iterator[tuple[str, str]]:
     """`ip -j addr`: interface and IPv4 address."""
-    rows = _json(text)
-    for row in rows[:_MOST] if isinstance(rows, list) else ():
+    rows = json_of(text)
+    for row in rows[:MOST] if isinstance(rows, list) else ():
         name = str(row.get("ifname", "")) if isinstance(row, dict) else ""
         for entry in row.get("addr_info", ()) if name and name != "lo" else ():
             if isinstance(entry, dict) and entry.get("family") == "inet" and entry.get("scope") == "global":
                 yield name, str(entry.get("local", ""))
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+def interfaces(text: str) -> tuple[str, ...]:
+    """All interfaces of `ip -j addr`."""
+    rows = json_of(text)
+    return tuple(
+        str(row["ifname"])[:32]
+        for row in (rows[:MOST] if isinstance(rows, list) else ())
+        if isinstance(row, dict) and row.get("ifname")
+    )
+
+
+def firmware(text: str) -> str:
+    """Version of the BIOS, of `dmidecode -t bios`; empty where the output has none."""
+    block = plain(text).partition("BIOS Information")[2][:2000]
+    match = re.search(r"^\s+Version:\s*(.+)$", block, re.MULTILINE)
+    return match[1].strip()[:100] if match else ""
+
+
+def first_line(text: str) -> str:
+    """One line of a file below /proc."""
+    return " ".join(plain(text[:8000]).split("\n", 1)[0].split())[:4000]
+
+
+def command_line(text: str) -> str:
+    """Options of the kernel without those that name a disk, an address or the kernel itself."""
+    words = first_line(text).split(" ")
+    return " ".join(word for word in words if not _OF_ONE_NODE.match(word) and not _UNIQUE.search(word))
+
+
+def tree_state(text: str) -> TreeState:
+    """The record of the playbook `drift`: what `site.yml --check` reports for this host."""
+    document = json_of(text)
+    if not isinstance(document, dict):
+        raise ValueError("not a mapping")
+
+    def names(key: str) -> tuple[str, ...]:
+        rows = document.get(key, [])
+        if not isinstance(rows, list):
+            raise ValueError(f"{key} is not a list")
+        return tuple(str(row)[:300] for row in rows[:MOST])
+
+    failure = " ".join(str(document.get("failure") or "").split())[:600]
+    return TreeState(names("files"), names("leftovers"), names("units"), names("packages"), names("paths"), failure)

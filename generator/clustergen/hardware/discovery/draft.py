@@ -9,7 +9,7 @@ from typing import Any
 
 from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.discovery.grouping import Group
-from clustergen.hardware.discovery.recognise import gpu_id
+from clustergen.hardware.discovery.recognise import gpu_id, nic_id
 from clustergen.hostlist import compress
 
 _NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
@@ -93,7 +93,13 @@ def _ports(group: Group) -> Iterator[dict[str, Any]]:
         numa = next((gpu.numa for gpu in node.gpus if gpu.nearest == port.device), None)
         fabric = port.device in nearest or (not nearest and port.link == "infiniband")
         network = "fabric" if fabric else "storage" if port.link == "infiniband" else "management"
-        yield {"device": port.device, "network": network, **({} if numa is None else {"numa": numa})}
+        model = nic_id(port.type)
+        yield {
+            "device": port.device,
+            "network": network,
+            **({"model": model} if model else {}),
+            **({} if numa is None else {"numa": numa}),
+        }
 
 
 def _nodes(name: str, group: Group) -> dict[str, Any]:

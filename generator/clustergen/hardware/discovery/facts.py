@@ -27,6 +27,15 @@ class GpuFact:
     numa: int | None = None
     nearest: str = ""
     """RDMA device of the network port that is closest to it."""
+    vbios: str = ""
+    inforom: str = ""
+    power_limit_w: float | None = None
+    ecc: str = ""
+    """Enabled, Disabled, or N/A where the GPU has none."""
+    mig: str = ""
+    """The same of MIG."""
+    lanes: int | None = None
+    """PCIe lanes in use; their speed says nothing, since an idle GPU lowers it."""
 
 
 @record
@@ -40,6 +49,42 @@ class PortFact:
     type: str = ""
     """The adapter's type as ibstat prints it: MT4129."""
     interface: str = ""
+    firmware: str = ""
+    state: str = ""
+    """active, down, initializing …"""
+    physical: str = ""
+    """linkup, polling, disabled …"""
+
+
+@record
+class PciFact:
+    """One network adapter, GPU or NVMe disk as lspci shows it."""
+
+    address: str
+    kind: str
+    """PCI class: 0207 (InfiniBand), 0200 (Ethernet), 0302 (GPU), 0108 (NVMe)."""
+    ident: str
+    """Vendor and device: 15b3:1021."""
+    speed: float | None = None
+    """GT/s of a lane."""
+    lanes: int | None = None
+    most_speed: float | None = None
+    most_lanes: int | None = None
+    is_lost: bool = False
+    """Whether it no longer answers on the bus: revision ff."""
+
+
+@record
+class TreeState:
+    """What `site.yml --check` reports for a host."""
+
+    files: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    failure: str = ""
+    """Why the host could not be compared."""
 
 
 @record
@@ -69,3 +114,19 @@ class NodeFacts:
     """What `slurmd -C` printed."""
     unread: tuple[str, ...] = ()
     """Files that could not be read, with the reason."""
+    pci: tuple[PciFact, ...] = ()
+    interfaces: tuple[str, ...] = ()
+    """Network interfaces, with those that have no address."""
+    gpu_failure: str = ""
+    """What nvidia-smi printed in the place of its GPUs."""
+    gpu_devices: tuple[str, ...] | None = None
+    """Device files nvidiaN; None: not known."""
+    kernel: str = ""
+    command_line: str = ""
+    firmware: str = ""
+    """Version of the BIOS."""
+    tree: TreeState | None = None
+    unreachable: str = ""
+    """Why no facts could be collected."""
+    files: frozenset[str] = frozenset()
+    """Files that are recorded, those that could not be read among them."""

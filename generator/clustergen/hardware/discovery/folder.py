@@ -1,4 +1,4 @@
-"""Reads a directory of outputs: a directory per node, a file per command, any of which may be missing."""
+"""Facts of machines from recorded outputs: a directory for each, with files that are called after their commands."""
 
 from __future__ import annotations
 
@@ -10,80 +10,123 @@ from typing import Any, TypeVar
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError, quote
-from clustergen.hardware.discovery import commands
+from clustergen.hardware.discovery import commands, devices, nvidia
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
+from clustergen.hardware.discovery.script import COMMANDS
 from clustergen.records import replace
 
 T = TypeVar("T")
 MOST_NODES = 65536
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 MOST_BYTES = 4 << 20
-FILES = (
-    *("slurmd-C", "lscpu.json", "meminfo", "nvidia-smi.csv", "nvidia-smi-topo-m", "ibstat", "dmidecode"),
-    *("lsblk.json", "ip.json"),
-)
+TREE, UNREACHABLE, SLURM = "tree.json", "unreachable", "scontrol-nodes"
+"""What the playbook adds to the outputs of commands; the last one is that of a controller."""
+_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM))
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
+
+
+def names(directory: Path) -> list[str]:
+    """Directories in it. Raises ClustergenError where it cannot be read or has too many."""
+    try:
+        with os.scandir(directory) as entries:
+            folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError as err:
+        raise ClustergenError(f"{directory}: {err.strerror}") from None
+    if not folders:
+        hint = f"record a directory per node, with files called {', '.join(COMMANDS)}"
+        raise ClustergenError(f"{directory}: no directory of a node in it", hint, exit_code=2)
+    if len(folders) > MOST_NODES:
+        raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
+    return folders
+
+
+def is_host(name: str) -> bool:
+    return _HOST.fullmatch(name) is not None
 
 
 def read(directory: Path) -> Iterator[NodeFacts]:
     """The machines in order of their names. Raises ClustergenError where the directory cannot be read."""
-    try:
-        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
-    except OSError as err:
-        raise ClustergenError(f"{directory}: {err.strerror}") from None
-    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    if not folders:
-        hint = f"a directory per node, with files called {', '.join(FILES)}"
-        raise ClustergenError(f"{directory}: no directory of a node in it", hint, exit_code=2)
-    if len(folders) > MOST_NODES:
-        raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
-    for entry in folders:
-        if not _HOST.fullmatch(entry.name):
+    folders = names(directory)
+    for name in folders:
+        if not is_host(name):
             hint = "call each directory as its node: letters, digits and -, at most 63"
-            raise ClustergenError(f"{quote(entry.name)} is not the name of a node", hint, exit_code=2)
-        yield node(entry.name, Path(entry.path))
+            raise ClustergenError(f"{quote(name)} is not the name of a node", hint, exit_code=2)
+    reader = Reader(directory)
+    for name in folders:
+        yield reader.node(name)
 
 
-def node(name: str, folder: Path) -> NodeFacts:
-    """One machine; what cannot be read is in `unread`, and costs nothing else."""
-    unread: list[str] = []
+class Reader:
+    """Reads the directories of nodes. Equal outputs of many machines are parsed once."""
 
-    def output(file: str, reader: Callable[[str], T], otherwise: Any = None) -> T | Any:
+    def __init__(self, directory: Path) -> None:
+        self._directory = str(directory)
+        self._alike: dict[tuple[str, bytes], Any] = {}
+
+    def node(self, name: str) -> NodeFacts:
+        """One machine; what cannot be read is in `unread`, and costs nothing else."""
+        folder = f"{self._directory}/{name}"
+        unread: list[str] = []
         try:
-            text = regular_file.read(folder / file, MOST_BYTES).decode("utf-8", errors="replace")
-        except FileNotFoundError:
-            return otherwise
+            with os.scandir(folder) as entries:
+                present = frozenset(entry.name for entry in entries if entry.name in _FILES)
         except OSError as err:
-            unread.append(f"{file}: {err.strerror}")
+            return NodeFacts(name, unread=(f"the directory: {err.strerror}",))
+
+        def output(file: str, reader: Callable[[str], T], otherwise: Any = None) -> T | Any:
+            if file not in present:
+                return otherwise
+            try:
+                return self._parsed(f"{folder}/{file}", file, reader)
+            except OSError as err:
+                unread.append(f"{file}: {err.strerror}")
+            except (ValueError, TypeError, AttributeError) as err:
+                unread.append(f"{file}: {' '.join(str(err).split())[:120]}")
             return otherwise
-        try:
-            return reader(text)
-        except (ValueError, TypeError, AttributeError) as err:
-            unread.append(f"{file}: {' '.join(str(err).split())[:120]}")
-            return otherwise
 
-    line, cpus, memory = output("slurmd-C", commands.slurmd, ("", None, None))
-    seen = output("lscpu.json", commands.lscpu)
-    if cpus and seen:
-        cpus = replace(cpus, model=seen.model, arch=seen.arch, numa_per_socket=_numa(seen.numa_per_socket, seen, cpus))
-    gpus = output("nvidia-smi.csv", commands.gpus, ())
-    affinity = output("nvidia-smi-topo-m", commands.topology, {})
-    return NodeFacts(
-        name=name,
-        product=output("dmidecode", commands.product, ""),
-        cpus=cpus or seen,
-        real_memory_mib=memory or output("meminfo", commands.meminfo_mib),
-        gpus=tuple(_placed(gpu, affinity.get(index)) for index, gpu in enumerate(gpus)),
-        ports=output("ibstat", lambda text: tuple(commands.ibstat(text)), ()),
-        disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
-        addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),
-        node_name_line=line,
-        unread=tuple(unread),
-    )
+        line, cpus, memory = output("slurmd-C", commands.slurmd, ("", None, None))
+        counted = output("lscpu.json", commands.lscpu)
+        if cpus and counted:
+            numa = counted.numa_per_socket if counted.sockets == cpus.sockets else None
+            cpus = replace(cpus, model=counted.model, arch=counted.arch, numa_per_socket=numa)
+        failure = output("nvidia-smi.csv", nvidia.failure, "")
+        listed = () if failure else output("nvidia-smi.csv", nvidia.gpus, ())
+        gpus = nvidia.combined(listed, () if failure else output("nvidia-smi-q.xml", nvidia.details, ()))
+        affinity = {} if failure else output("nvidia-smi-topo-m", nvidia.topology, {})
+        ports = output("ibstat", lambda text: tuple(devices.ibstat(text)), ())
+        return NodeFacts(
+            name=name,
+            product=output("dmidecode", commands.product, ""),
+            cpus=cpus or counted,
+            real_memory_mib=memory or output("meminfo", commands.meminfo_mib),
+            gpus=tuple(_placed(gpu, affinity.get(index)) for index, gpu in enumerate(gpus)) if affinity else gpus,
+            ports=ports or output("infiniband", lambda text: tuple(devices.infiniband(text)), ()),
+            disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
+            addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),
+            node_name_line=line,
+            unread=tuple(unread),
+            pci=output("lspci", lambda text: tuple(devices.lspci(text)), ()),
+            interfaces=output("ip.json", commands.interfaces, ()),
+            gpu_failure=failure,
+            gpu_devices=output("dev", devices.gpu_devices),
+            kernel=output("uname", commands.first_line, ""),
+            command_line=output("cmdline", commands.command_line, ""),
+            firmware=output("dmidecode", commands.firmware, ""),
+            tree=output(TREE, commands.tree_state),
+            unreachable=output(UNREACHABLE, commands.first_line, ""),
+            files=present,
+        )
 
-
-def _numa(stated: int | None, seen: Any, cpus: Any) -> int | None:
-    """NUMA nodes of a socket, where slurmd counts the same sockets."""
-    return stated if seen.sockets == cpus.sockets else None
+    def _parsed(self, path: str, file: str, reader: Callable[[str], T]) -> T:
+        content = regular_file.read(path, MOST_BYTES)
+        key = (f"{file} {reader.__qualname__}", content)
+        if key in self._alike:
+            facts: T = self._alike[key]
+            return facts
+        facts = reader(content.decode("utf-8", errors="replace"))
+        if len(content) <= _ALIKE_BYTES and len(self._alike) < _MOST_ALIKE:
+            self._alike[key] = facts
+        return facts
 
 
 def _placed(gpu: GpuFact, affinity: tuple[int | None, str] | None) -> GpuFact:

@@ -6,17 +6,26 @@ COMMANDS = {
     "slurmd-C": "slurmd -C",
     "lscpu.json": "lscpu -J",
     "meminfo": "cat /proc/meminfo",
-    "nvidia-smi.csv": "nvidia-smi --query-gpu=index,name,uuid,pci.bus_id,memory.total,power.limit,clocks.max.sm,"
+    "nvidia-smi.csv": "nvidia-smi --query-gpu=index,name,pci.bus_id,memory.total,power.limit,clocks.max.sm,"
     "mig.mode.current,vbios_version,driver_version --format=csv",
     "nvidia-smi-q.xml": "nvidia-smi -q -x",
     "nvidia-smi-topo-m": "nvidia-smi topo -m",
     "ibstat": "ibstat",
-    "dmidecode": "dmidecode -t system",
-    "lspci": "lspci -Dnn",
+    "infiniband": "grep -H . /sys/class/infiniband/*/fw_ver /sys/class/infiniband/*/hca_type "
+    "/sys/class/infiniband/*/ports/1/rate /sys/class/infiniband/*/ports/1/state "
+    "/sys/class/infiniband/*/ports/1/phys_state /sys/class/infiniband/*/ports/1/link_layer",
+    "dmidecode": "dmidecode -t bios -t system",
+    "lspci": "lspci -Dnnvv",
     "lsblk.json": "lsblk -J -b -o NAME,SIZE,TYPE,ROTA,MODEL,MOUNTPOINTS,FSTYPE",
     "ip.json": "ip -j addr",
+    "dev": "ls /dev",
+    "uname": "uname -r",
+    "cmdline": "cat /proc/cmdline",
 }
-"""File → command. No serial number is asked for."""
+"""File → command for `sh`. Lines with serial numbers are removed from what they print."""
+
+SERIAL = "/<[a-z_]*serial[a-z_]*>/d; /Serial [Nn]umber/d; /^[[:space:]]*UUID:/d"
+"""What `sed` removes: serial numbers of GPUs, adapters and the machine."""
 
 SECONDS = 30
 """Limit of each command: nvidia-smi waits for ever on a GPU that fell off the bus."""
@@ -35,6 +44,7 @@ def collector() -> str:
         "  file=$1; shift",
         '  command -v "$1" >/dev/null 2>&1 || return 0',
         f'  timeout -k 5 {SECONDS} "$@" >"$place/$file" 2>/dev/null || [ -s "$place/$file" ] || rm -f "$place/$file"',
+        f'  [ ! -f "$place/$file" ] || sed -i \'{SERIAL}\' "$place/$file"',
         "}",
         *(f"collect {name} {command}" for name, command in COMMANDS.items()),
         'tar -C "$place" -cf - .',

@@ -1,0 +1,83 @@
+"""`clustergen drift`: the machines as they are against the manifest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from clustergen.cli import output
+from clustergen.cli.arguments import manifest_argument, refuse_standard_input
+from clustergen.cli.common import compiled_from, refuse
+from clustergen.diagnostics import printable
+
+FORMATS = ("text", "json", "markdown")
+
+
+def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from clustergen.hardware.drift.kinds import KINDS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}", help=kind.cause)
+        for name, kind in KINDS.items()
+        if name.startswith(last)
+    ]
+
+
+@click.command("drift")
+@manifest_argument
+@click.option(
+    "--facts",
+    type=click.Path(path_type=Path, readable=False),
+    required=True,
+    metavar="DIR",
+    help="Recorded facts: a directory per node, a file per command.",
+)
+@click.option(
+    "--select", multiple=True, metavar="KINDS", shell_complete=_kinds,
+    help="Report these kinds or topics only, separated by commas: gpu-missing,slurm.",
+)  # fmt: skip
+@click.option(
+    "--ignore", multiple=True, metavar="KINDS", shell_complete=_kinds, help="Leave these kinds or topics out."
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+def command(manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[str, ...], form: str) -> None:
+    """Compare machines with the manifest that they were set up from.
+
+    Reports missing, replaced and slower hardware, differences within a node type (driver, firmware, kernel), changed
+    files and stopped services, and what Slurm reports about its nodes: worst first, equal findings folded to a host
+    list, each with its cause and the next step.
+
+    Record the facts with the script of `clustergen discover --script`, one directory for each node.
+
+    Exit codes: 0 no drift, 1 drift, 2 MANIFEST or the usage is wrong, 3 DIR cannot be read. Unreachable nodes and
+    unreadable files are drift.
+    """
+    from clustergen.cli.drift_report import show
+    from clustergen.hardware.drift.compare import compare
+
+    selected, ignored = _names(select), _names(ignore)
+    refuse_standard_input(manifest)
+    compiled = compiled_from(manifest)
+    if not compiled.ok or compiled.cluster is None:
+        refuse(compiled, [one for one in compiled.diagnostics if one.severity == "error"])
+    report = compare(compiled.cluster, compiled.source.name, facts).filtered(selected, ignored)
+    show(report, form)
+    for line in report.remarks:
+        output.remark(printable(line))
+    sys.exit(1 if report.findings else 0)
+
+
+def _names(values: tuple[str, ...]) -> frozenset[str]:
+    """Kinds and topics. Raises UsageError for others."""
+    from clustergen.diagnostics import suggest
+    from clustergen.hardware.drift.kinds import KINDS, TOPICS
+
+    names = frozenset(name.strip() for value in values for name in value.split(",") if name.strip())
+    for name in sorted(names - {*KINDS, *TOPICS}):
+        similar = suggest(name, (*KINDS, *TOPICS))
+        raise click.UsageError(f"no kind of drift {name!r}" + (f": did you mean '{similar}'?" if similar else ""))
+    return names

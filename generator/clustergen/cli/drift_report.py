@@ -1,0 +1,103 @@
+"""Drift as text, JSON and Markdown: first what to do first, then each finding with its next step and cause."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+
+import click
+
+from clustergen.cli import output
+from clustergen.diagnostics import printable
+from clustergen.hardware.drift.kinds import SEVERITIES
+from clustergen.hardware.drift.model import DriftFinding, DriftReport
+from clustergen.hardware.findings import counted
+
+_MOST_LINES = 300
+_MARKDOWN_LIMIT = 65_000
+_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
+
+
+def show(report: DriftReport, form: str) -> None:
+    """Prints a report to stdout in one of the formats of `clustergen drift`."""
+    if form == "json":
+        output.findings(_json(report))
+    elif form == "markdown":
+        output.findings(_markdown(report))
+    else:
+        output.verdict(printable(headline(report)))
+        output.findings("".join(f"{line}\n" for line in _lines(report, colour=output.colour(sys.stdout))))
+
+
+def headline(report: DriftReport) -> str:
+    """One line that is enough at night: how bad it is, and the first step."""
+    if not report.findings:
+        return f"no drift: {report.compared:,} of {counted(report.total, 'node')} compared with {report.manifest}."
+    counts = ", ".join(
+        counted(count, name) if name != "info" else f"{count} info" for name, count in report.counts().items() if count
+    )
+    first = report.findings[0]
+    drifting = f"{report.affected:,} of {counted(report.total, 'node')} {'differs' if report.total == 1 else 'differ'}"
+    return f"{drifting} from {report.manifest}: {counts}. First {first.hosts} ({first.kind}): {first.step}."
+
+
+def _lines(report: DriftReport, *, colour: bool) -> Iterator[str]:
+    for finding in report.findings[:_MOST_LINES]:
+        label = f"{finding.severity}[{finding.kind}]"
+        if colour:
+            label = click.style(label, fg=_COLOURS[finding.severity], bold=True)
+        yield f"{label} {finding.hosts}: {printable(finding.message)}"
+        yield f"   next:  {finding.step}"
+        yield f"   cause: {finding.info.cause}"
+    if len(report.findings) > _MOST_LINES:
+        yield f"… and {len(report.findings) - _MOST_LINES:,} more; --format json shows them all"
+
+
+def _json(report: DriftReport) -> str:
+    document = {
+        "version": 1,
+        "manifest": report.manifest,
+        "nodes": {"total": report.total, "compared": report.compared, "affected": report.affected},
+        "counts": report.counts(),
+        "findings": [_data(finding) for finding in report.findings],
+        "remarks": list(report.remarks),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _data(finding: DriftFinding) -> dict[str, object]:
+    return {
+        "kind": finding.kind,
+        "topic": finding.info.topic,
+        "severity": finding.severity,
+        "hosts": finding.hosts,
+        "nodes": list(finding.nodes),
+        "subject": finding.subject,
+        "actual": finding.actual,
+        "expected": finding.expected or None,
+        "cause": finding.info.cause,
+        "next": finding.step,
+    }
+
+
+def _markdown(report: DriftReport) -> str:
+    from clustergen.diagnostics.words import shortened
+    from clustergen.diff.markdown import code, plain
+
+    def cell(text: str) -> str:
+        return plain(shortened(printable(text))).replace("|", "\\|")
+
+    lines = [f"**Drift: {cell(headline(report))}**"]
+    for severity in SEVERITIES:
+        findings = [one for one in report.findings if one.severity == severity]
+        if findings:
+            lines += ["", f"#### {severity}", "", "| nodes | what | next step |", "|---|---|---|"]
+            lines += [
+                f"| {cell(one.hosts)} | {code(one.kind)} {cell(one.message)} | {cell(one.step)} |" for one in findings
+            ]
+    lines += [f"\n{cell(remark)}" for remark in report.remarks]
+    text = "\n".join(lines)
+    if len(text) > _MARKDOWN_LIMIT:
+        text = f"{text[:_MARKDOWN_LIMIT].rpartition(chr(10))[0]}\n\n…and more: {code('clustergen drift')} shows it."
+    return f"{text}\n"

@@ -1,0 +1,94 @@
+"""Readers of lspci, ibstat and the kernel's own lists of devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.hardware.discovery.facts import PciFact, PortFact
+from clustergen.hardware.discovery.plain import MOST, plain
+
+_DEVICE = re.compile(
+    r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^\[\n]{0,80}\[([0-9a-f]{4})\]: .{0,300}?"
+    r"\[([0-9a-f]{4}:[0-9a-f]{4})\](?: \(rev ([0-9a-f]{2})\))?"
+)
+_LINK = re.compile(r"\s+Lnk(Cap|Sta):\s.{0,40}?Speed ([\d.]{1,5})GT/s(?: \(\w+\))?, Width x(\d{1,2})")
+_KINDS = ("02", "03", "0108")
+_PORT = re.compile(r"/sys/class/infiniband/([\w.-]{1,63})/(?:ports/1/)?(\w{1,20}):(.{0,120})")
+
+
+def lspci(text: str) -> Iterator[PciFact]:
+    """Network adapters, GPUs and NVMe disks of `lspci -Dnn`, with links where `-vv` adds them."""
+    lines = plain(text).splitlines()
+    if not any(_DEVICE.match(line) for line in lines[:50]):
+        raise ValueError("no device with its class and number: run lspci -Dnn")
+    device: re.Match[str] | None = None
+    links: dict[str, tuple[float, int]] = {}
+    count = 0
+    for line in lines:
+        if match := _DEVICE.match(line):
+            if device is not None and count < MOST:
+                count += 1
+                yield _fact(device, links)
+            device, links = (match if match[2].startswith(_KINDS) else None), {}
+        elif device is not None and (match := _LINK.match(line)):
+            try:
+                links.setdefault(match[1], (float(match[2]), int(match[3])))
+            except ValueError:
+                continue
+    if device is not None:
+        yield _fact(device, links)
+
+
+def _fact(device: re.Match[str], links: dict[str, tuple[float, int]]) -> PciFact:
+    address = device[1] if device[1].count(":") == 2 else f"0000:{device[1]}"
+    speed, lanes = links.get("Sta", (None, None))
+    most_speed, most_lanes = links.get("Cap", (None, None))
+    return PciFact(address, device[2], device[3], speed, lanes, most_speed, most_lanes, device[4] == "ff")
+
+
+def ibstat(text: str) -> Iterator[PortFact]:
+    """The first port of each adapter of `ibstat`."""
+    device = ""
+    values: dict[str, str] = {}
+    for line in plain(text).splitlines()[: MOST * 20]:
+        stripped = line.strip()
+        if match := re.match(r"CA '([\w.-]{1,63})'", stripped):
+            device, values = match[1], {}
+        elif match := re.match(r"(CA type|Firmware version|State|Physical state|Rate): ([\w. -]{1,63})", stripped):
+            values[match[1]] = match[2].strip()
+        elif device and (match := re.match(r"Link layer: (\w+)", stripped)):
+            yield PortFact(
+                device,
+                int(values["Rate"]) if values.get("Rate", "").isdecimal() else None,
+                match[1].lower(),
+                values.get("CA type", ""),
+                firmware=values.get("Firmware version", ""),
+                state=values.get("State", "").lower(),
+                physical=values.get("Physical state", "").lower(),
+            )
+
+
+def infiniband(text: str) -> Iterator[PortFact]:
+    """The same from the files below /sys/class/infiniband, one `path:value` a line."""
+    devices: dict[str, dict[str, str]] = {}
+    for line in plain(text).splitlines()[: MOST * 8]:
+        if match := _PORT.match(line):
+            devices.setdefault(match[1], {})[match[2]] = match[3].strip()
+    for device, values in devices.items():
+        rate = re.match(r"(\d{1,5})", values.get("rate", ""))
+        yield PortFact(
+            device,
+            int(rate[1]) if rate else None,
+            values.get("link_layer", "").lower(),
+            values.get("hca_type", ""),
+            firmware=values.get("fw_ver", ""),
+            state=values.get("state", "").partition(": ")[2].lower(),
+            physical=values.get("phys_state", "").partition(": ")[2].lower(),
+        )
+
+
+def gpu_devices(text: str) -> tuple[str, ...]:
+    """nvidiaN of a listing of /dev."""
+    names = re.findall(r"^nvidia\d{1,3}$", plain(text), re.MULTILINE)
+    return tuple(names[:MOST])

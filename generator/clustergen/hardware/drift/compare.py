@@ -1,0 +1,107 @@
+"""The comparison as a whole: every node's facts, its group, its files and Slurm's view, folded and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from clustergen import regular_file
+from clustergen.cluster.model import Cluster
+from clustergen.hardware.discovery import folder
+from clustergen.hardware.discovery.facts import NodeFacts
+from clustergen.hardware.drift import files, group, slurm
+from clustergen.hardware.drift.hardware import NodeCheck
+from clustergen.hardware.drift.kinds import KINDS, SEVERITIES
+from clustergen.hardware.drift.model import DriftFinding, DriftReport
+from clustergen.hostlist import natural_key
+
+_MOST_BYTES = 128 << 20
+
+
+def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
+    """Compares a directory of recorded facts with the manifest. Raises ClustergenError where it cannot be read."""
+    present = folder.names(directory)
+    comparison = _Comparison(cluster, directory, frozenset(present))
+    findings = list(comparison.findings())
+    planned = {host for nodes in cluster.groups for host in nodes.hosts}
+    findings += [
+        DriftFinding("node-unplanned", (name if folder.is_host(name) else "?",), "directory", repr(name)[:80])
+        for name in present
+        if name not in planned
+    ]
+    total = sum(len(nodes.hosts) for nodes in cluster.groups if not nodes.is_dynamic)
+    return DriftReport(manifest, comparison.compared, total, tuple(folded(findings)), tuple(comparison.remarks))
+
+
+def folded(findings: Iterable[DriftFinding]) -> list[DriftFinding]:
+    """One finding for all nodes that differ in the same way; worst first, then in the order of the kinds and nodes."""
+    alike: dict[tuple[str, ...], dict[str, None]] = {}
+    for finding in findings:
+        key = (finding.kind, finding.subject, finding.actual, finding.expected)
+        alike.setdefault(key, {}).update(dict.fromkeys(finding.nodes))
+    merged = [
+        DriftFinding(kind, tuple(sorted(nodes, key=natural_key)), subject, actual, expected)
+        for (kind, subject, actual, expected), nodes in alike.items()
+    ]
+    order = {kind: (SEVERITIES.index(row.severity), place) for place, (kind, row) in enumerate(KINDS.items())}
+    merged.sort(key=lambda one: (order[one.kind], natural_key(one.nodes[0]), one.subject))
+    return merged
+
+
+class _Comparison:
+    """Reads the facts of one cluster, one node at a time."""
+
+    def __init__(self, cluster: Cluster, directory: Path, present: frozenset[str]) -> None:
+        self._cluster = cluster
+        self._directory = directory
+        self._present = present
+        self._reader = folder.Reader(directory)
+        self._check = NodeCheck(cluster)
+        self.compared = 0
+        self.remarks: list[str] = []
+
+    def findings(self) -> Iterator[DriftFinding]:
+        members: dict[str, list[NodeFacts]] = {}
+        for nodes in self._cluster.groups:
+            for host in nodes.hosts:
+                if host not in self._present:
+                    if not nodes.is_dynamic:
+                        yield DriftFinding("facts-missing", (host,), "facts", "none were recorded")
+                    continue
+                facts = self._reader.node(host)
+                if facts.unreachable:
+                    yield DriftFinding("node-unreachable", (host,), "unreachable", facts.unreachable[:300])
+                    continue
+                self.compared += 1
+                yield from _unreadable(facts)
+                yield from self._check.findings(nodes.type, facts)
+                yield from files.findings(facts)
+                members.setdefault(nodes.type.name, []).append(facts)
+        for kind in self._cluster.node_types:
+            has_limit = bool(kind.gpus and kind.gpus.power_limit_w)
+            if kind.is_resolved:
+                yield from group.findings(members.get(kind.name, ()), has_power_limit=has_limit)
+        yield from self._slurm()
+
+    def _slurm(self) -> Iterator[DriftFinding]:
+        """The view that the first controller recorded."""
+        for host in [name for name in self._cluster.controllers if name in self._present]:
+            path = self._directory / host / folder.SLURM
+            try:
+                text = regular_file.read(path, _MOST_BYTES).decode("utf-8", "replace")
+                nodes = slurm.nodes_of(text)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as err:
+                reason = err.strerror if isinstance(err, OSError) else str(err)
+                yield DriftFinding("facts-unreadable", (host,), folder.SLURM, f"{reason}")
+                continue
+            yield from slurm.findings(self._cluster, nodes)
+            return
+        self.remarks.append("Slurm's view is missing: no controller has recorded scontrol-nodes")
+
+
+def _unreadable(facts: NodeFacts) -> Iterator[DriftFinding]:
+    for text in facts.unread:
+        file, _, reason = text.partition(": ")
+        yield DriftFinding("facts-unreadable", (facts.name,), file, reason or "cannot be read")

@@ -1,0 +1,121 @@
+"""Machines of one node type against most of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from clustergen.hardware.discovery.facts import GpuFact, NodeFacts, PciFact
+from clustergen.hardware.drift.model import DriftFinding
+
+_GAP = 1.03
+"""Ratio of two memory sizes above which the modules differ."""
+
+
+def _of_gpus(field: Callable[[GpuFact], str]) -> Callable[[NodeFacts], str]:
+    return lambda facts: ", ".join(dict.fromkeys(value for gpu in facts.gpus if (value := field(gpu))))
+
+
+def _power(gpu: GpuFact) -> str:
+    return "" if gpu.power_limit_w is None else f"{gpu.power_limit_w:g} W"
+
+
+_FIELDS: tuple[tuple[str, str, Callable[[NodeFacts], str]], ...] = (
+    ("driver-differs", "NVIDIA driver", _of_gpus(lambda gpu: gpu.driver)),
+    ("kernel-differs", "kernel", lambda facts: facts.kernel),
+    ("vbios-differs", "GPU VBIOS", _of_gpus(lambda gpu: gpu.vbios)),
+    ("ecc-differs", "ECC of GPUs", _of_gpus(lambda gpu: gpu.ecc)),
+    ("power-differs", "GPU power limit", _of_gpus(_power)),
+    ("bios-differs", "BIOS", lambda facts: facts.firmware),
+    ("inforom-differs", "InfoROM image", _of_gpus(lambda gpu: gpu.inforom)),
+    ("options-differ", "kernel options", lambda facts: facts.command_line),
+    ("product-differs", "product", lambda facts: facts.product),
+)
+
+
+def findings(members: Sequence[NodeFacts], *, has_power_limit: bool) -> Iterator[DriftFinding]:
+    """What differs within machines of one type; the manifest's own power limit is compared elsewhere."""
+    for kind, subject, field in _FIELDS:
+        if kind != "power-differs" or not has_power_limit:
+            yield from _unusual(kind, subject, [(facts.name, field(facts)) for facts in members])
+    yield from _firmware(members)
+    yield from _memory(members)
+    yield from _links(members)
+
+
+def _unusual(kind: str, subject: str, values: Sequence[tuple[str, str]]) -> Iterator[DriftFinding]:
+    counts = Counter(value for _, value in values if value)
+    if len(counts) < 2:
+        return
+    (usual, count), (_, second) = counts.most_common(2)
+    total = sum(counts.values())
+    for name, value in values:
+        if value and count == second:  # nobody can say which one is meant
+            yield DriftFinding(kind, (name,), subject, _short(value), f"one for all: {len(counts)} are in use")
+        elif value and value != usual:
+            yield DriftFinding(kind, (name,), subject, _short(value), f"{_short(usual)} as on {count} of {total} nodes")
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 160 else f"{value[:159]}…"
+
+
+def _firmware(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
+    """Firmware of adapters, by their type."""
+    types: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for facts in members:
+        versions: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for port in facts.ports:
+            if port.firmware:
+                versions[port.type or port.link][port.firmware] = None
+        for name, values in versions.items():
+            types[name].append((facts.name, ", ".join(values)))
+    for name, rows in types.items():
+        yield from _unusual("firmware-differs", f"firmware of {name}", rows)
+
+
+def _memory(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
+    sizes = sorted(facts.real_memory_mib for facts in members if facts.real_memory_mib)
+    if not sizes:
+        return
+    usual = sizes[len(sizes) // 2]
+    for facts in members:
+        size = facts.real_memory_mib
+        if size and (size > usual * _GAP or size * _GAP < usual):
+            yield DriftFinding("memory-differs", (facts.name,), "memory", f"{size} MiB", f"about {usual} MiB")
+
+
+def _links(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
+    """PCIe links of adapters and GPUs against the same place in most machines; in one machine, what the device can."""
+    usual = _usual_links(members)
+    for facts in members:
+        for device in facts.pci:
+            expected = usual.get(device.address)
+            if expected and device.speed and device.lanes and _is_slower(device, expected):
+                actual = _link(device.speed, device.lanes, device.kind)
+                subject = f"PCIe link of {device.address} ({device.ident})"
+                yield DriftFinding("pcie-slow", (facts.name,), subject, actual, _link(*expected, device.kind))
+
+
+def _usual_links(members: Sequence[NodeFacts]) -> dict[str, tuple[float, int]]:
+    counts: defaultdict[str, Counter[tuple[float, int]]] = defaultdict(Counter)
+    most: dict[str, tuple[float, int]] = {}
+    for facts in members:
+        for device in facts.pci:
+            if device.speed and device.lanes and device.kind != "0108":
+                counts[device.address][device.speed, device.lanes] += 1
+                most[device.address] = (device.most_speed or device.speed, device.most_lanes or device.lanes)
+    if len(members) == 1:
+        return most
+    return {address: max(links, key=lambda link: (links[link], link)) for address, links in counts.items()}
+
+
+def _is_slower(device: PciFact, expected: tuple[float, int]) -> bool:
+    assert device.speed is not None
+    assert device.lanes is not None
+    return device.lanes < expected[1] or (device.speed < expected[0] and not device.kind.startswith("03"))
+
+
+def _link(speed: float, lanes: int, kind: str) -> str:
+    """Without the speed of a GPU, which lowers it when idle."""
+    return f"x{lanes}" if kind.startswith("03") else f"{speed:g} GT/s x{lanes}"

@@ -1,0 +1,140 @@
+"""One machine against its node type in the manifest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.fabric import has_rdma
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.hardware.discovery.facts import NodeFacts, PortFact
+from clustergen.hardware.discovery.recognise import named_system
+from clustergen.hardware.drift.model import DriftFinding
+
+_GPU_FILES = frozenset(("nvidia-smi.csv", "nvidia-smi-q.xml"))
+
+
+class NodeCheck:
+    """Compares machines with the node types of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        fabric = cluster.manifest.networks.fabric
+        self._cluster = cluster
+        self._is_infiniband = fabric is not None and fabric.type == "infiniband"
+        self._rate = gbit(fabric.rate) if fabric is not None and fabric.rate else None
+
+    def findings(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+        yield from self._address(facts)
+        if not kind.is_resolved:
+            return
+        yield from _processors(kind, facts)
+        yield from _product(kind, facts)
+        if kind.gpus:
+            yield from _gpus(kind.gpus, facts)
+            yield from _gpu_settings(kind.gpus, facts)
+        yield from self._ports(kind, facts)
+
+    def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
+        address = self._cluster.address.get(facts.name)
+        if address and facts.addresses and address not in {address for _, address in facts.addresses}:
+            has = ", ".join(f"{name} {ip}" for name, ip in facts.addresses[:4])
+            yield DriftFinding("address-missing", (facts.name,), "management address", has, address)
+
+    def _ports(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+        spec = self._cluster.manifest.node_types.get(kind.name)
+        is_stated = spec is not None and spec.nics is not None
+        by_device = {port.device: port for port in facts.ports}
+        has_list = bool(facts.files & {"ibstat", "infiniband"})
+        for port in kind.ports:
+            if has_rdma(port, infiniband=self._is_infiniband) and port.device:
+                if has_list:
+                    yield from self._rdma(port, by_device.get(port.device), facts)
+            elif is_stated and port.interface and facts.interfaces and port.interface not in facts.interfaces:
+                yield DriftFinding("interface-missing", (facts.name,), port.interface, "no such interface")
+
+    def _rdma(self, port: Port, actual: PortFact | None, facts: NodeFacts) -> Iterator[DriftFinding]:
+        subject = f"{port.network} port {port.device}"
+        if actual is None:
+            others = ", ".join(sorted(other.device for other in facts.ports)) or "none"
+            yield DriftFinding("port-missing", (facts.name,), subject, f"not among the RDMA devices ({others})")
+            return
+        if actual.state and actual.state != "active":
+            shown = f"{actual.state} ({actual.physical})" if actual.physical else actual.state
+            yield DriftFinding("port-down", (facts.name,), subject, shown, "active")
+            return
+        rates = [rate for rate in (port.max_gbit, self._rate if port.network == "fabric" else None) if rate]
+        if actual.gbit and rates and actual.gbit < min(rates):
+            yield DriftFinding("port-slow", (facts.name,), subject, f"{actual.gbit} Gb/s", f"{min(rates):g} Gb/s")
+
+
+def _processors(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+    cpus = facts.cpus
+    if cpus is not None:
+        actual = (cpus.sockets, cpus.cores_per_socket, cpus.threads_per_core)
+        expected = (kind.sockets, kind.cores_per_socket, kind.threads_per_core)
+        if actual != expected and actual != (kind.slurm_sockets, kind.slurm_cores_per_socket, kind.threads_per_core):
+            yield DriftFinding("cpu-count", (facts.name,), "processors", _counts(actual), _counts(expected))
+    if facts.real_memory_mib is not None and facts.real_memory_mib < kind.real_memory_mib:
+        expected_memory = f"RealMemory {kind.real_memory_mib} MiB"
+        yield DriftFinding("memory-low", (facts.name,), "memory", f"{facts.real_memory_mib} MiB", expected_memory)
+
+
+def _counts(counts: tuple[int, int, int]) -> str:
+    return f"{counts[0]} sockets x {counts[1]} cores x {counts[2]} threads"
+
+
+def _product(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+    actual = named_system(facts.product)
+    if kind.system and actual is not None and actual.id != kind.system:
+        yield DriftFinding("product-differs", (facts.name,), "product", facts.product, kind.title)
+
+
+def _gpus(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
+    name, expected = facts.name, f"{gpus.count} x {gpus.model.nvml_name}"
+    if facts.gpu_failure:
+        yield DriftFinding("gpu-driver", (name,), "nvidia-smi", facts.gpu_failure, expected)
+    elif facts.gpus or (facts.files & _GPU_FILES and not any(text.startswith("nvidia-smi") for text in facts.unread)):
+        counts = Counter(gpu.name for gpu in facts.gpus)
+        actual = " + ".join(f"{count} x {model}" for model, count in counts.items()) or "none"
+        if len(facts.gpus) < gpus.count:
+            yield DriftFinding("gpu-missing", (name,), "GPUs", actual + _lost(facts), expected)
+        elif set(counts) != {gpus.model.nvml_name}:
+            yield DriftFinding("gpu-model", (name,), "GPUs", actual, expected)
+        elif len(facts.gpus) > gpus.count:
+            yield DriftFinding("gpu-extra", (name,), "GPUs", actual, expected)
+    yield from _devices(gpus, facts)
+
+
+def _devices(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
+    """Only where nvidia-smi shows all GPUs, or does not exist: else the missing GPU is the finding."""
+    if facts.gpu_devices is None or (facts.files & _GPU_FILES and len(facts.gpus) < gpus.count):
+        return
+    absent = [f"/dev/nvidia{index}" for index in range(gpus.count) if f"nvidia{index}" not in facts.gpu_devices]
+    if absent:
+        yield DriftFinding("gpu-device", (facts.name,), "device files", f"{', '.join(absent)} missing")
+
+
+def _lost(facts: NodeFacts) -> str:
+    """Where lspci still shows a GPU that the driver does not, or the bus answers for it with ff."""
+    visible = {gpu.pci for gpu in facts.gpus}
+    cards = [one for one in facts.pci if one.kind.startswith("03") and one.ident.startswith("10de:")]
+    missing = [one for one in cards if one.address not in visible]
+    if not missing or not visible:
+        return ""
+    words = [f"{one.address}{' no longer answers' if one.is_lost else ' is on the bus only'}" for one in missing]
+    return f" ({', '.join(words)})"
+
+
+def _gpu_settings(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
+    for index, gpu in enumerate(facts.gpus):
+        if gpus.power_limit_w and gpu.power_limit_w is not None and round(gpu.power_limit_w) != gpus.power_limit_w:
+            subject = f"power limit of GPU {index}"
+            yield DriftFinding(
+                "gpu-setting", (facts.name,), subject, f"{gpu.power_limit_w:g} W", f"{gpus.power_limit_w} W"
+            )
+        is_split = bool(gpus.mig) and index < len(gpus.mig) and gpus.mig[index] is not None
+        if gpu.mig in ("Enabled", "Disabled") and (gpu.mig == "Enabled") != is_split:
+            expected = "Enabled" if is_split else "Disabled"
+            yield DriftFinding("gpu-setting", (facts.name,), f"MIG mode of GPU {index}", gpu.mig, expected)

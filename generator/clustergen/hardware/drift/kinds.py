@@ -1,0 +1,219 @@
+"""The kinds of drift: how bad each is, its likely cause and the next step. `{nodes}` in a step is the host list."""
+
+from __future__ import annotations
+
+from clustergen.records import record
+
+SEVERITIES = ("error", "warning", "info")
+TOPICS = ("facts", "hardware", "group", "files", "slurm")
+
+
+@record
+class Kind:
+    """One kind of drift. Errors stop or endanger jobs; warnings do not yet; info is for planning."""
+
+    topic: str
+    severity: str
+    cause: str
+    step: str
+
+
+_DRAIN = "scontrol update NodeName={nodes} State=DRAIN Reason="
+_APPLY = "ansible-playbook site.yml --limit {limit} --check --diff shows the difference; without --check it is undone"
+
+KINDS = {
+    "node-unreachable": Kind(
+        "facts", "error",
+        "the node is down, or ssh and its network do not work",
+        "ping {nodes}, then look at the console through its BMC",
+    ),
+    "gpu-missing": Kind(
+        "hardware", "error",
+        "a GPU fell off the PCIe bus (Xid 79), or its driver gave it up",
+        f"{_DRAIN}gpu-missing; dmesg -T | grep Xid names the fault; power-cycle the node",
+    ),
+    "gpu-driver": Kind(
+        "hardware", "error",
+        "the NVIDIA driver is not loaded, or was built for another kernel",
+        f"{_DRAIN}gpu-driver; dmesg -T | grep -i nvrm shows why the driver refuses; reinstall it for this kernel",
+    ),
+    "gpu-device": Kind(
+        "hardware", "error",
+        "a device file of a GPU was removed or never created, so slurmd registers fewer GPUs",
+        "nvidia-modprobe -u -c=0 (one run for each number) creates it again; then systemctl restart slurmd on {nodes}",
+    ),
+    "gpu-model": Kind(
+        "hardware", "error",
+        "a card was replaced by another model",
+        f"{_DRAIN}gpu-model; fit the planned card, or give {{nodes}} a node type of its own in the manifest",
+    ),
+    "cpu-count": Kind(
+        "hardware", "error",
+        "a processor is disabled or missing, or firmware settings (SMT, cores per socket) were reset",
+        f"{_DRAIN}cpu-count; compare lscpu and the firmware's processor settings with a node that is right",
+    ),
+    "memory-low": Kind(
+        "hardware", "error",
+        "a memory module failed or was removed; slurmctld sets such a node to INVALID and drains it",
+        f"{_DRAIN}memory-low; dmidecode -t memory shows the empty slot; replace the module",
+    ),
+    "port-missing": Kind(
+        "hardware", "error",
+        "the adapter is no longer on the bus, its driver did not load, or the device has another name",
+        f"{_DRAIN}port-missing; lspci -d 15b3: and dmesg -T | grep mlx5 show what is left; reseat the adapter",
+    ),
+    "port-down": Kind(
+        "hardware", "error",
+        "the cable or transceiver is unplugged or defective, or the switch port is disabled",
+        f"{_DRAIN}port-down; ibstat and mlxlink -d DEVICE show the link; clean or replace the cable",
+    ),
+    "address-missing": Kind(
+        "hardware", "error",
+        "no interface has the address that the manifest gives the node",
+        "ip addr on {nodes}; correct the network's configuration, or the address in the manifest, and render again",
+    ),
+    "unit-stopped": Kind(
+        "files", "error",
+        "a unit was stopped, disabled or failed",
+        "systemctl status and journalctl -u UNIT on {nodes} show why; systemctl start UNIT or site.yml starts it",
+    ),
+    "slurm-missing": Kind(
+        "slurm", "error",
+        "slurmctld runs with a slurm.conf that does not have the node",
+        "ansible-playbook site.yml --limit slurm_controller --check --diff; then apply it",
+    ),
+    "slurm-invalid": Kind(
+        "slurm", "error",
+        "slurmd registered less than slurm.conf states",
+        "slurmd -C on {nodes} shows what the node has; repair it, then scontrol update NodeName={nodes} State=RESUME",
+    ),
+    "slurm-down": Kind(
+        "slurm", "error",
+        "slurmctld does not reach slurmd on the node",
+        "systemctl status slurmd munge on {nodes}; once they run, scontrol update NodeName={nodes} State=RESUME",
+    ),
+    "slurm-gres": Kind(
+        "slurm", "error",
+        "slurmctld runs with an older slurm.conf, or slurmd registered other devices",
+        "slurmd -G on {nodes}, as root, shows its devices; scontrol reconfigure reads the new slurm.conf",
+    ),
+    "slurm-hardware": Kind(
+        "slurm", "error",
+        "slurmctld runs with an older slurm.conf than the manifest's",
+        "ansible-playbook site.yml --limit slurm_controller --check --diff; then apply it",
+    ),
+    "port-slow": Kind(
+        "hardware", "warning",
+        "the link trained at a lower rate or width: cable, transceiver, or a split port of the switch",
+        "mlxlink -d DEVICE -m -c on {nodes} shows speed and bit errors; clean, reseat or replace the cable",
+    ),
+    "pcie-slow": Kind(
+        "hardware", "warning",
+        "the device trained with fewer lanes or at a lower speed: dirty or loose slot, riser or firmware",
+        "lspci -vv -s ADDRESS | grep Lnk on {nodes}; drain, power-cycle, then reseat the card or its riser",
+    ),
+    "gpu-setting": Kind(
+        "hardware", "warning",
+        "MIG mode or power limit was changed by hand, or the service that sets it did not run",
+        "nvidia-smi -q -d POWER and nvidia-smi mig -lgi on {nodes}; site.yml sets it again",
+    ),
+    "product-differs": Kind(
+        "hardware", "warning",
+        "the machine is another product than the manifest's system",
+        "correct the node type in the manifest; clustergen discover prints what the machine has",
+    ),
+    "interface-missing": Kind(
+        "hardware", "warning",
+        "an adapter is missing, or the interface has another name",
+        "ip link on {nodes}; correct nics of the node type, or reseat the adapter",
+    ),
+    "gpu-extra": Kind(
+        "hardware", "warning",
+        "the node has GPUs that the manifest does not plan, which no job can use",
+        "correct gpus.count of the node type, or give {nodes} a type of its own",
+    ),
+    "driver-differs": Kind(
+        "group", "warning",
+        "an update reached some nodes only, or a node has not been rebooted since",
+        "nvidia-smi on {nodes}; install the driver of the others and reboot",
+    ),
+    "kernel-differs": Kind(
+        "group", "warning",
+        "an update reached some nodes only, or a node has not been rebooted since",
+        "drain and reboot {nodes}; if the kernel is still another one, install the one of the others",
+    ),
+    "vbios-differs": Kind(
+        "group", "warning",
+        "a card was replaced, or a firmware update was left out",
+        "update the GPU firmware of {nodes} to that of the others",
+    ),
+    "firmware-differs": Kind(
+        "group", "warning",
+        "an adapter was replaced, or a firmware update was left out",
+        "mlxfwmanager --query on {nodes}; update the firmware to that of the others",
+    ),
+    "memory-differs": Kind(
+        "group", "warning",
+        "a memory module failed, or modules of another size are fitted",
+        "dmidecode -t memory on {nodes} lists the modules",
+    ),
+    "ecc-differs": Kind(
+        "group", "warning",
+        "ECC was switched by hand",
+        "drain, nvidia-smi -e 1 and reboot, unless the difference is intended",
+    ),
+    "power-differs": Kind(
+        "group", "warning",
+        "the power limit was changed by hand, or the service that sets it did not run",
+        "nvidia-smi -q -d POWER on {nodes}; nvidia-smi -pl WATT sets it",
+    ),
+    "file-differs": Kind("files", "warning", "a file was edited on the node, or a new tree is not applied yet", _APPLY),
+    "package-missing": Kind("files", "warning", "a package was removed, or a new tree is not applied yet", _APPLY),
+    "path-missing": Kind("files", "warning", "a directory or program was removed, or was never installed", _APPLY),
+    "node-unfit": Kind(
+        "files", "warning",
+        "site.yml refuses to change the node",
+        "correct what is named; until then no change reaches {nodes}",
+    ),
+    "slurm-drained": Kind(
+        "slurm", "warning",
+        "somebody or a health check drained the node",
+        "when its reason no longer holds: scontrol update NodeName={nodes} State=RESUME",
+    ),
+    "facts-missing": Kind(
+        "facts", "warning",
+        "the node was left out when facts were recorded",
+        "run the script of clustergen discover --script on {nodes}",
+    ),
+    "facts-unreadable": Kind(
+        "facts", "warning",
+        "a command on the node failed, or its output was damaged or forged",
+        "run the command on {nodes} by hand; the other facts of the node were compared",
+    ),
+    "node-unplanned": Kind(
+        "facts", "warning",
+        "facts of a machine that the manifest does not have",
+        "add it to nodes, or remove its directory",
+    ),
+    "bios-differs": Kind(
+        "group", "info", "a firmware update was left out on some nodes", "update {nodes} in the next maintenance"
+    ),
+    "inforom-differs": Kind(
+        "group", "info", "a card was replaced, or a firmware update was left out", "no step is urgent"
+    ),
+    "options-differ": Kind(
+        "group", "info",
+        "options of the kernel were changed, or a reboot is pending",
+        "cat /proc/cmdline on {nodes}; reboot once the configuration is the same",
+    ),
+    "file-leftover": Kind("files", "info", "a file of an earlier tree is still installed", _APPLY),
+    "slurm-unplanned": Kind(
+        "slurm", "info",
+        "slurmctld has a node that the manifest does not have",
+        "remove it with the playbook clustergen.cluster.remove, or add it to the manifest",
+    ),
+    "slurm-version": Kind(
+        "slurm", "info", "an upgrade of Slurm reached some nodes only", "continue clustergen.cluster.upgrade"
+    ),
+}  # fmt: skip
+"""In the order in which a report shows them."""

@@ -1,0 +1,83 @@
+"""Findings of a comparison with the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clustergen.hardware.drift.kinds import KINDS, SEVERITIES, Kind
+from clustergen.hostlist import HostlistError, ansible_ranges, compress
+from clustergen.records import record, replace
+
+
+@record
+class DriftFinding:
+    """One difference on one node, or on all nodes that differ in the same way."""
+
+    kind: str
+    nodes: tuple[str, ...]
+    subject: str
+    """What was compared: `GPUs`, `mlx5_3`, `/etc/nccl.conf`."""
+    actual: str
+    expected: str = ""
+    """Empty where the kind says it."""
+
+    @property
+    def info(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def severity(self) -> str:
+        return self.info.severity
+
+    @property
+    def message(self) -> str:
+        expected = f", expected {self.expected}" if self.expected else ""
+        return f"{self.subject}: {self.actual}{expected}" if self.actual else f"{self.subject}{expected}"
+
+    @property
+    def hosts(self) -> str:
+        return host_list(self.nodes)
+
+    @property
+    def step(self) -> str:
+        """The next step with the names of its nodes in it."""
+        limit = ",".join(ansible_ranges(self.nodes)) if "{limit}" in self.info.step else ""
+        return self.info.step.replace("{nodes}", self.hosts).replace("{limit}", f"'{limit}'" if "[" in limit else limit)
+
+
+@record
+class DriftReport:
+    """What was compared and what differs, worst first."""
+
+    manifest: str
+    compared: int
+    """Nodes whose facts were compared."""
+    total: int
+    """Nodes of the manifest that should have facts."""
+    findings: tuple[DriftFinding, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def affected(self) -> int:
+        """Nodes with at least one finding."""
+        return len({name for finding in self.findings for name in finding.nodes})
+
+    def filtered(self, selected: frozenset[str], ignored: frozenset[str]) -> DriftReport:
+        """The same with some kinds or topics only; none selected means all."""
+        kept = tuple(
+            one
+            for one in self.findings
+            if (not selected or selected & {one.kind, one.info.topic}) and not ignored & {one.kind, one.info.topic}
+        )
+        return replace(self, findings=kept)
+
+    def counts(self) -> dict[str, int]:
+        """Severity → findings."""
+        return {name: sum(1 for one in self.findings if one.severity == name) for name in SEVERITIES}
+
+
+def host_list(names: Sequence[str]) -> str:
+    try:
+        return compress(names, sort=True)
+    except HostlistError:
+        return ",".join(names)

@@ -1,0 +1,288 @@
+"""Each kind of drift is reported once, about its own nodes, and a cluster as planned has none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from clustergen.hardware.drift.kinds import KINDS
+from strategies.machines import (
+    GPU,
+    MANIFEST,
+    addresses,
+    dmi,
+    infiniband,
+    lspci,
+    record,
+    scontrol,
+    scontrol_line,
+    slurmd,
+    smi,
+    smi_log,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    return tmp_path / "facts"
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(group, ["drift", "--facts", "facts", *words])
+
+
+def findings(*words: str) -> list[dict[str, Any]]:
+    done = run("--format", "json", *words)
+    assert done.exit_code in (0, 1), done.output
+    document = json.loads(done.stdout)
+    assert done.exit_code == bool(document["findings"])
+    return list(document["findings"])
+
+
+def test_a_cluster_as_planned_has_no_drift(folder: Path) -> None:
+    record(folder)
+    done = run()
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == "no drift: 5 of 5 nodes compared with manifest.yaml.\n"
+
+
+FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
+    "gpu-missing": (
+        {"nvidia-smi.csv": smi(3), "nvidia-smi-q.xml": smi_log(3), "lspci": lspci(lost=3)},
+        f"GPUs: 3 x {GPU} (0000:4b:00.0 no longer answers)",
+        f"4 x {GPU}",
+    ),
+    "gpu-driver": (
+        {"nvidia-smi.csv": "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"},
+        "nvidia-smi: NVIDIA-SMI has failed",
+        GPU,
+    ),
+    "gpu-device": ({"dev": "nvidia0\nnvidia1\nnvidia3\n"}, "device files: /dev/nvidia2 missing", ""),
+    "gpu-model": (
+        {"nvidia-smi.csv": smi(3) + smi(4, "NVIDIA H200").splitlines()[-1] + "\n"},
+        f"GPUs: 3 x {GPU} + 1 x NVIDIA H200",
+        GPU,
+    ),
+    "gpu-extra": ({"nvidia-smi.csv": smi(5)}, f"GPUs: 5 x {GPU}", "4 x"),
+    "gpu-setting": (
+        {"nvidia-smi.csv": smi().replace("Disabled", "Enabled", 1)},
+        "MIG mode of GPU 0: Enabled",
+        "Disabled",
+    ),
+    "cpu-count": (
+        {"slurmd-C": slurmd(cores=28)},
+        "processors: 2 sockets x 28 cores x 2 threads",
+        "2 sockets x 56 cores",
+    ),
+    "memory-low": ({"slurmd-C": slurmd(1999999)}, "memory: 1999999 MiB", "RealMemory 2000000 MiB"),
+    "memory-differs": ({"slurmd-C": slurmd(2263426)}, "memory: 2263426 MiB", "about 2063426 MiB"),
+    "port-missing": ({"infiniband": infiniband((400,))}, "fabric port mlx5_1: not among the RDMA devices (mlx5_0)", ""),
+    "port-down": ({"infiniband": infiniband(state="1: DOWN")}, "fabric port mlx5_0: down (polling)", "active"),
+    "port-slow": ({"infiniband": infiniband((200, 400))}, "fabric port mlx5_0: 200 Gb/s", "400 Gb/s"),
+    "pcie-slow": ({"lspci": lspci(lanes=8)}, "PCIe link of 0000:18:00.0 (15b3:1021): 32 GT/s x8", "32 GT/s x16"),
+    "product-differs": (
+        {"dmidecode": dmi("SYS-821GE")},
+        "product: NVIDIA SYS-821GE",
+        "NVIDIA DGXH100 as on 3 of 4 nodes",
+    ),
+    "address-missing": ({"ip.json": addresses(99)}, "management address: eno1 10.0.0.99", "10.0.0.12"),
+    "driver-differs": (
+        {"nvidia-smi.csv": smi(driver="550.54.15")},
+        "NVIDIA driver: 550.54.15",
+        "570.86.15 as on 3 of 4 nodes",
+    ),
+    "vbios-differs": (
+        {"nvidia-smi.csv": None, "nvidia-smi-q.xml": smi_log(vbios="96.00.5E.00.01")},
+        "GPU VBIOS: 96.00.5E.00.01",
+        "96.00.99.00.01 as on",
+    ),
+    "ecc-differs": ({"nvidia-smi-q.xml": smi_log(ecc="Disabled")}, "ECC of GPUs: Disabled", "Enabled as on"),
+    "power-differs": ({"nvidia-smi.csv": smi(limit=500)}, "GPU power limit: 500 W", "700 W as on"),
+    "inforom-differs": (
+        {"nvidia-smi-q.xml": smi_log().replace("G520.0200.00.05", "G520.0200.00.01")},
+        "InfoROM image: G520.0200.00.01",
+        "G520.0200.00.05",
+    ),
+    "firmware-differs": (
+        {"infiniband": infiniband(firmware="28.36.1010")},
+        "firmware of MT4129: 28.36.1010",
+        "28.39.2048",
+    ),
+    "bios-differs": ({"dmidecode": dmi(bios="1.4.0")}, "BIOS: 1.4.0", "1.5.3 as on 3 of 4 nodes"),
+    "kernel-differs": ({"uname": "6.12.6-amd64\n"}, "kernel: 6.12.6-amd64", "6.12.9-amd64"),
+    "options-differ": ({"cmdline": "ro\n"}, "kernel options: ro", "ro iommu=pt"),
+    "unit-stopped": ({"tree.json": '{"units": ["munge.service"]}'}, "munge.service: not running or not enabled", ""),
+    "file-differs": ({"tree.json": '{"files": ["/etc/nccl.conf"]}'}, "/etc/nccl.conf: not as in the tree", ""),
+    "file-leftover": ({"tree.json": '{"leftovers": ["/etc/old"]}'}, "/etc/old: of an earlier tree", ""),
+    "package-missing": ({"tree.json": '{"packages": ["munge"]}'}, "package munge: not installed", ""),
+    "path-missing": ({"tree.json": '{"paths": ["/scratch"]}'}, "/scratch: does not exist", ""),
+    "node-unfit": (
+        {"tree.json": '{"failure": "its clock is 900 s behind"}'},
+        "site.yml: its clock is 900 s behind",
+        "",
+    ),
+    "node-unreachable": (
+        {"unreachable": "ssh: connect to host gpu2 port 22: No route to host"},
+        "unreachable: ssh",
+        "",
+    ),
+    "facts-unreadable": ({"nvidia-smi-q.xml": "<gpu"}, "nvidia-smi-q.xml: not XML", ""),
+}
+"""Kind → files of gpu2 that differ, the beginning of what is reported, a part of what is expected."""
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_of_one_node_is_reported_once(kind: str, folder: Path) -> None:
+    files, actual, expected = FAULTS[kind]
+    record(folder, gpu2=files)
+    (finding,) = [one for one in findings() if one["kind"] == kind and one["subject"] in actual] or [None]
+    assert finding is not None, findings()
+    assert finding["nodes"] == ["gpu2"]
+    assert f"{finding['subject']}: {finding['actual']}".startswith(actual)
+    assert expected in (finding["expected"] or "")
+    assert {one for finding in findings() for one in finding["nodes"]} == {"gpu2"}, "nobody else is accused"
+    assert finding["severity"] == KINDS[kind].severity
+
+
+SLURM = {
+    "slurm-missing": "",
+    "slurm-invalid": scontrol_line(
+        "gpu2", state="IDLE+DRAIN+INVALID_REG", tail=" Reason=Low RealMemory [root@2026-01-01]"
+    ),
+    "slurm-down": scontrol_line("gpu2", state="DOWN*", tail=" Reason=Not responding [slurm@2026-01-01T00:00:00]"),
+    "slurm-drained": scontrol_line("gpu2", state="IDLE+DRAIN", tail=" Reason=State=IDLE fans [root@2026-01-01]"),
+    "slurm-gres": scontrol_line("gpu2", gres="gpu:h100:3"),
+    "slurm-hardware": scontrol_line("gpu2", memory=1000000),
+    "slurm-version": scontrol_line("gpu2").replace("24.11.5", "24.05.1"),
+    "slurm-unplanned": scontrol_line("gpu2") + "\n" + scontrol_line("gpu9"),
+}
+
+
+@pytest.mark.parametrize("kind", SLURM)
+def test_slurms_view_of_one_node(kind: str, folder: Path) -> None:
+    record(folder, head={"scontrol-nodes": scontrol(gpu2=SLURM[kind])})
+    (finding,) = findings()
+    assert finding["kind"] == kind
+    assert finding["nodes"] == ["gpu9" if kind == "slurm-unplanned" else "gpu2"]
+
+
+def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
+    record(folder, head={"scontrol-nodes": scontrol(gpu2=SLURM["slurm-drained"])})
+    (finding,) = findings()
+    assert finding["actual"] == "IDLE+DRAIN (State=IDLE fans)"
+
+
+def test_every_kind_has_a_case() -> None:
+    others = {"facts-missing", "node-unplanned", "interface-missing"}
+    assert set(FAULTS) | set(SLURM) | others == set(KINDS)
+
+
+def test_the_first_line_has_the_first_step(folder: Path) -> None:
+    record(folder, gpu1={"uname": "6.1.0\n"}, gpu3={"nvidia-smi.csv": smi(3), "nvidia-smi-q.xml": smi_log(3)})
+    first, second, *_ = run().stdout.splitlines()
+    assert first.startswith(
+        "2 of 5 nodes differ from manifest.yaml: 1 error, 1 warning. First gpu3 (gpu-missing): scontrol"
+    )
+    assert second.startswith("error[gpu-missing] gpu3: GPUs: 3 x ")
+
+
+def test_equal_findings_are_folded(folder: Path) -> None:
+    slow = {"infiniband": infiniband((200, 400))}
+    record(folder, gpu1=slow, gpu2=slow, gpu3=slow)
+    (finding,) = findings()
+    assert (finding["kind"], finding["hosts"]) == ("port-slow", "gpu[1-3]")
+
+
+def test_no_majority_accuses_all(folder: Path) -> None:
+    old = {"uname": "6.1.0\n"}
+    record(folder, gpu1=old, gpu2=old)
+    assert {(one["hosts"], one["expected"]) for one in findings()} == {
+        ("gpu[1-2]", "one for all: 2 are in use"),
+        ("gpu[3-4]", "one for all: 2 are in use"),
+    }
+
+
+def test_nodes_without_facts_and_facts_without_a_node(folder: Path) -> None:
+    record(folder, spare={"uname": "6.1.0\n"})
+    for file in (folder / "gpu4").iterdir():
+        file.unlink()
+    (folder / "gpu4").rmdir()
+    assert {(one["kind"], one["hosts"]) for one in findings()} == {
+        ("facts-missing", "gpu4"),
+        ("node-unplanned", "spare"),
+    }
+
+
+@pytest.mark.parametrize(
+    "file", sorted({file for files, *_ in FAULTS.values() for file in files if file != "unreachable"})
+)
+@pytest.mark.parametrize(
+    "text", ["", "\0\x1b[2J\xff\u2028", "[" * 100_000, "<a>" * 100_000, "NodeName=x CPUs=z", "[1]"]
+)
+def test_hostile_output_concerns_its_own_node(folder: Path, file: str, text: str) -> None:
+    record(folder, gpu2={file: text})
+    done = run()
+    assert done.exit_code in (0, 1), done.output
+    assert "\x1b" not in done.stdout
+    assert {name for one in findings() for name in one["nodes"]} <= {"gpu2"}
+
+
+@pytest.mark.parametrize("text", ["", "\0", "NodeName=", "x" * 100_000, "NodeName=gpu1 State=\n"])
+def test_a_broken_view_of_slurm(folder: Path, text: str) -> None:
+    record(folder, head={"scontrol-nodes": text})
+    assert run().exit_code in (0, 1)
+
+
+def test_without_slurms_view_a_remark_says_so(folder: Path) -> None:
+    record(folder, head={"scontrol-nodes": None})
+    done = run()
+    assert done.exit_code == 0
+    assert done.stderr == "Slurm's view is missing: no controller has recorded scontrol-nodes\n"
+
+
+def test_kinds_and_topics_are_selected(folder: Path) -> None:
+    record(folder, gpu1={"uname": "6.1.0\n"}, gpu2={"tree.json": '{"units": ["munge.service"]}'})
+    assert [one["kind"] for one in findings("--select", "group")] == ["kernel-differs"]
+    assert [one["kind"] for one in findings("--ignore", "kernel-differs")] == ["unit-stopped"]
+    assert findings("--ignore", "files,group") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("--select", "gpu-mising"), 2, "did you mean 'gpu-missing'?"),
+        (("--facts", "nowhere"), 3, "No such file"),
+        (("--facts", "empty"), 2, "no directory of a node"),
+        (("-",), 2, "not read from standard input"),
+        (("bad.yaml",), 2, ""),
+    ],
+)
+def test_wrong_use(folder: Path, words: tuple[str, ...], code: int, message: str) -> None:
+    record(folder)
+    Path("empty").mkdir()
+    Path("bad.yaml").write_text("name: x\n", encoding="utf-8")
+    done = run(*words)
+    assert getattr(done.exception, "exit_code", done.exit_code) == code
+    assert message in done.output + str(done.exception)
+    assert done.stdout == "" or code == 2
+
+
+def test_markdown_is_a_table(folder: Path) -> None:
+    record(folder, gpu2={"uname": "6.1.0|<b>\n"})
+    text = run("--format", "markdown").stdout
+    assert text.startswith("**Drift: 1 of 5 nodes differ")
+    assert "| gpu2 | `kernel-differs` " in text
+    assert "6.1.0\\|\\<b>" in text
+
+
+def test_the_guide_lists_every_kind() -> None:
+    page = (Path(__file__).parents[2] / "docs/drift.md").read_text(encoding="utf-8")
+    for name, kind in KINDS.items():
+        assert f"| `{name}` | {kind.severity} | {kind.topic} | {kind.cause} |\n" in page
