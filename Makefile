@@ -1,7 +1,7 @@
 # make        what there is to make
 # make demo   from nothing to a rendered cluster that its real daemons have read
 # make lab    the same cluster in containers, with jobs running on it
-# make quick  lint, types, and a sample of the tests, in two minutes
+# make quick  lint, types, and a sample of the tests, in a minute
 # make test   what CI runs: lint, types, all tests, real Slurm and its neighbours
 
 PYTHON  ?= python3
@@ -71,7 +71,7 @@ ansible: venv ## ansible-lint of the playbooks and of a rendered site.yml
 types: venv ## mypy --strict
 	$(BIN)/mypy
 
-quick: venv lint types ## lint, types, fast tests, and one of eight cases of each large table (two minutes)
+quick: venv lint types ## lint, types, fast tests, and one of eight cases of each large table (a minute)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
 		--sample 8 --hypothesis-profile quick
 

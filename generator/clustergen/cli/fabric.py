@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "github", "markdown")
 NETWORKS = ("fabric", "storage")
+_JSON = ".json"
 _MOST_FILES = 20_000
 
 
@@ -93,14 +94,14 @@ def _report(cluster: Cluster, path: Path, network: str) -> Report:
     if path == STDIN:
         return check_infiniband(cluster, sys.stdin.buffer.read(ibnetdiscover.MOST_BYTES + 1), "stdin", network)
     if path.is_dir():
-        outputs = sorted(path.glob("*.json"))
+        outputs = sorted(path.glob(f"*{_JSON}"))
         if not outputs:
             raise ClustergenError(f"{path}: no HOST.json in this directory", "save the output of lldpcli there", 3)
         if len(outputs) > _MOST_FILES:
             raise ClustergenError(f"{path}: more than {_MOST_FILES:,} files")
         return check_lldp(cluster, _Files(outputs, lldp.MOST_BYTES), str(path), network)
-    if path.suffix == ".json":
-        return check_lldp(cluster, {path.stem: _content(path, lldp.MOST_BYTES)}, str(path), network)
+    if path.name.endswith(_JSON):
+        return check_lldp(cluster, {path.name.removesuffix(_JSON): _content(path, lldp.MOST_BYTES)}, str(path), network)
     return check_infiniband(cluster, _content(path, ibnetdiscover.MOST_BYTES), str(path), network)
 
 
@@ -108,7 +109,7 @@ class _Files(Mapping[str, bytes]):
     """The files of a directory by host; each is read when it is asked for, and links are not followed."""
 
     def __init__(self, paths: list[Path], most: int) -> None:
-        self._paths = {path.stem: path for path in paths}
+        self._paths = {path.name.removesuffix(_JSON): path for path in paths}  # `stem` differs between Pythons
         self._most = most
 
     def __getitem__(self, host: str) -> bytes:
