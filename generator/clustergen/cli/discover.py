@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from clustergen.cli.output import remark
+from clustergen.diagnostics import ClustergenError, printable
 
 
 @click.command("discover")
@@ -23,12 +24,17 @@ def command(facts: Path | None, script: bool) -> None:
     Machines that are alike become one node type; systems and GPUs are recognised from the catalogue. RealMemory is that
     of the smallest machine. Lines with CHECK are assumptions.
 
-    Run the script on each node, as root, and copy its directory; then read all directories at once:
+    Record the nodes of an Ansible inventory, then read all directories at once:
+
+    \b
+      ansible-playbook -i hosts.ini -u root clustergen.cluster.discover -e facts=$PWD/facts
+      clustergen discover --facts facts
+
+    Without Ansible, run the script on each node, as root:
 
     \b
       clustergen discover --script > collect.sh
       ssh gpu01 sh -s < collect.sh > facts/gpu01.tar && mkdir facts/gpu01 && tar xf facts/gpu01.tar -C facts/gpu01
-      clustergen discover --facts facts
     """
     from clustergen.hardware.discovery import draft
     from clustergen.hardware.discovery.folder import read
@@ -40,8 +46,14 @@ def command(facts: Path | None, script: bool) -> None:
     if facts is None:
         click.echo(collector(), nl=False)
         return
-    machines = groups(read(facts))
+    nodes = list(read(facts))
+    silent = [node for node in nodes if node.unreachable]
+    machines = groups(node for node in nodes if not node.unreachable)
+    if not machines:
+        raise ClustergenError(f"{facts}: no node was reachable: {printable(silent[0].unreachable)}")
     click.echo(draft.text(machines), nl=False)
+    for node in silent:
+        remark(f"{node.name} is left out: {printable(node.unreachable)}")
     count = sum(len(group.nodes) for group in machines)
     remark(
         f"{count} {'node' if count == 1 else 'nodes'} of {len(machines)} {'type' if len(machines) == 1 else 'types'}"

@@ -34,7 +34,7 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     type=click.Path(path_type=Path, readable=False),
     required=True,
     metavar="DIR",
-    help="Recorded facts: a directory per node, a file per command.",
+    help="Recorded facts: a directory per node, as the playbook clustergen.cluster.drift writes them.",
 )
 @click.option(
     "--select", multiple=True, metavar="KINDS", shell_complete=_kinds,
@@ -51,7 +51,11 @@ def command(manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[
     files and stopped services, and what Slurm reports about its nodes: worst first, equal findings folded to a host
     list, each with its cause and the next step.
 
-    Record the facts with the script of `clustergen discover --script`, one directory for each node.
+    Record the facts in the rendered tree, then compare:
+
+    \b
+      ansible-playbook clustergen.cluster.drift -e facts=/tmp/facts
+      clustergen drift manifest.yaml --facts /tmp/facts
 
     Exit codes: 0 no drift, 1 drift, 2 MANIFEST or the usage is wrong, 3 DIR cannot be read. Unreachable nodes and
     unreadable files are drift.

@@ -124,6 +124,14 @@ def command_line(text: str) -> str:
     return " ".join(word for word in words if not _OF_ONE_NODE.match(word) and not _UNIQUE.search(word))
 
 
+def failures(text: str) -> dict[str, str]:
+    """File → why the collector has no output of its command."""
+    document = json_of(text)
+    if not isinstance(document, dict):
+        raise ValueError("not a mapping")
+    return {str(file)[:60]: " ".join(str(reason).split())[:120] for file, reason in list(document.items())[:100]}
+
+
 def tree_state(text: str) -> TreeState:
     """The record of the playbook `drift`: what `site.yml --check` reports for this host."""
     document = json_of(text)

@@ -18,9 +18,9 @@ from clustergen.records import replace
 T = TypeVar("T")
 MOST_NODES = 65536
 MOST_BYTES = 4 << 20
-TREE, UNREACHABLE, SLURM = "tree.json", "unreachable", "scontrol-nodes"
-"""What the playbook adds to the outputs of commands; the last one is that of a controller."""
-_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM))
+TREE, UNREACHABLE, SLURM, FAILURES = "tree.json", "unreachable", "scontrol-nodes", "failures.json"
+"""What the playbook adds to the outputs of commands; `scontrol-nodes` is that of a controller."""
+_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
 
@@ -89,7 +89,10 @@ class Reader:
         if cpus and counted:
             numa = counted.numa_per_socket if counted.sockets == cpus.sockets else None
             cpus = replace(cpus, model=counted.model, arch=counted.arch, numa_per_socket=numa)
+        failures = output(FAILURES, commands.failures, {})
+        unread += [f"{file}: {reason}" for file, reason in failures.items() if file not in nvidia.FILES]
         failure = output("nvidia-smi.csv", nvidia.failure, "")
+        failure = failure or next((failures[file] for file in nvidia.FILES if file in failures), "")
         listed = () if failure else output("nvidia-smi.csv", nvidia.gpus, ())
         gpus = nvidia.combined(listed, () if failure else output("nvidia-smi-q.xml", nvidia.details, ()))
         affinity = {} if failure else output("nvidia-smi-topo-m", nvidia.topology, {})

@@ -10,6 +10,7 @@ from clustergen.hardware.discovery.facts import GpuFact
 from clustergen.hardware.discovery.plain import MOST, plain
 from clustergen.records import replace
 
+FILES = ("nvidia-smi.csv", "nvidia-smi-q.xml", "nvidia-smi-topo-m")
 _CLOSE = ("PIX", "PXB")
 _FAILURE = re.compile(r"NVIDIA-SMI has failed|Unable to determine the device handle|No devices were found|NVML")
 

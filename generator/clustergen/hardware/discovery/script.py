@@ -31,6 +31,11 @@ SECONDS = 30
 """Limit of each command: nvidia-smi waits for ever on a GPU that fell off the bus."""
 
 
+def without_serials(command: str) -> str:
+    """A line for `sh` that runs a command and removes serial numbers from its output."""
+    return f"{{ {command}; }} 2>/dev/null | sed '{SERIAL}'"
+
+
 def collector() -> str:
     """The script, for `sh`."""
     lines = [

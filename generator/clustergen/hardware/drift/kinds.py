@@ -183,7 +183,7 @@ KINDS = {
     "facts-missing": Kind(
         "facts", "warning",
         "the node was left out when facts were recorded",
-        "run the script of clustergen discover --script on {nodes}",
+        "ansible-playbook clustergen.cluster.drift -e facts=DIR --limit {limit}",
     ),
     "facts-unreadable": Kind(
         "facts", "warning",

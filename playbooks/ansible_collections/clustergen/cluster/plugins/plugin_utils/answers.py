@@ -26,6 +26,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import (
 )
 
 MAX_SHOWN = 4 << 20  # bytes of all old files of one host, unpacked
+MOST_OUTPUT = 1 << 20  # bytes that one command may print
 MAX_LEFTOVERS = 2000
 MAX_LINES, MAX_LINE, MAX_HOSTS = 5000, 16_384, 100_000  # of an old file of Slurm, where the new one has fewer
 
@@ -101,6 +102,15 @@ def _node_state(asked):
     )
 
 
+def _node_facts(asked):
+    names = OneOf(asked["commands"])
+    some = ListOf(names, len(asked["commands"]))
+    packed = Text(MOST_OUTPUT // 3 * 4 + 1024, r"[A-Za-z0-9+/=]*")
+    return Record(
+        {"changed": Flag(), "files": MapOf(names, packed, len(asked["commands"])), "late": some, "large": some}
+    )
+
+
 def _node_put(asked):
     return Record(
         {"changed": Flag()},
@@ -142,6 +152,7 @@ _RUN = Record(
     {"silent": Number()},
 )
 SCHEMAS = {
+    "node_facts": _node_facts,
     "node_put": _node_put,
     "node_settle": _fixed({"done": _DONE}),
     "node_state": _node_state,

@@ -1,0 +1,52 @@
+"""Facts of nodes on the control host: a directory per node, a file per command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from ansible.errors import AnsibleError
+
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_TREE = ("files", "leftovers", "start", "packages", "paths")
+
+
+def directory(folder, host):
+    """The directory of one node. Raises AnsibleError for a host that no node is called by."""
+    if not _HOST.fullmatch(host):
+        raise AnsibleError(f"{host!r} is not a name for a directory of facts: letters, digits and -, at most 63")
+    if not folder:
+        raise AnsibleError("no directory for the facts: set -e facts=DIR")
+    return Path(folder).expanduser().absolute() / host
+
+
+def replace(place, files):
+    """Writes the facts of a node in the place of earlier ones: the directory is complete, or as it was."""
+    new, old = place.with_name(f".{place.name}.new"), place.with_name(f".{place.name}.old")
+    for path in (new, old):
+        shutil.rmtree(path, ignore_errors=True)
+    new.mkdir(parents=True, mode=0o755)
+    for name, content in files.items():
+        (new / name).write_bytes(content)
+    if place.exists():
+        place.rename(old)
+    new.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def add(place, name, content):
+    """Writes one more file."""
+    new = place / f".{name}.new"
+    new.write_bytes(content)
+    new.rename(place / name)
+
+
+def tree_json(answer):
+    """What the action `ask` answered, as the file tree.json has it."""
+    fact = (answer.get("ansible_facts") or {}).get("clustergen") or {}
+    document = {("units" if key == "start" else key): fact.get(key, []) for key in _TREE}
+    if answer.get("failed") or answer.get("unreachable") or not fact:
+        document["failure"] = str(answer.get("msg") or "the node did not answer")[:2000]
+    return json.dumps(document, indent=1).encode()
