@@ -83,3 +83,27 @@ def test_an_unknown_name_is_guessed(arguments: list[str], hint: str) -> None:
     assert isinstance(error, ClustergenError)
     assert error.exit_code == 2
     assert error.hint == hint
+
+
+def test_any_text_is_searched_for_in_all_topics() -> None:
+    lines = catalogue("L40S").stdout.splitlines()
+    assert ["gpus", "l40s"] in [line.split()[:2] for line in lines]
+    document = json.loads(catalogue("xe9680", "--format", "json").stdout)
+    assert [(match["topic"], match["name"]) for match in document["matches"]] == [("systems", "dell-xe9680")]
+    assert document["matches"][0]["field"] == "node_types.NAME.system"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (("gpu",), "no topic 'gpu'", "did you mean 'gpus'?"),
+        (("no-such-thing",), "nothing that matches 'no-such-thing'", "run clustergen catalogue for the topics"),
+        (("l40s", "x"), "no topic 'l40s'", "run clustergen catalogue for the topics"),
+        (("systems", "poweredge"), "no 'poweredge' among its systems", "use one of dell-xe9680"),
+    ],
+)
+def test_text_that_is_nowhere(arguments: tuple[str, ...], message: str, hint: str) -> None:
+    done = catalogue(*arguments)
+    assert isinstance(done.exception, ClustergenError)
+    assert message in str(done.exception)
+    assert done.exception.hint == hint

@@ -43,9 +43,7 @@ _LARGE = "superpod-h100"
 _ELSEWHERE = {path for name in MANIFESTS if name != _LARGE for path in with_keys(name)}
 
 # Each trial resolves all nodes: of the large cluster, only the files that no other has.
-CASES = [
-    (name, path) for name in MANIFESTS for path in with_keys(name) if name != _LARGE or path not in _ELSEWHERE
-]
+CASES = [(name, path) for name in MANIFESTS for path in with_keys(name) if name != _LARGE or path not in _ELSEWHERE]
 
 
 @cache

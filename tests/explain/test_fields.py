@@ -100,3 +100,10 @@ def test_a_field_that_is_misspelt_is_guessed(word: str, hint: str) -> None:
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.hint == hint
     assert done.exception.exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_plan_of_a_fabric_is_tried_with_a_switch() -> None:
+    shown = run("networks.fabric.plan").output
+    assert "facility/fabric.svg" in shown
+    assert "overlays/slurm_node/etc/slurm/topology.conf" in shown

@@ -121,7 +121,8 @@ def test_machines_that_do_not_exist_yet_are_not_bought(tmp_path):
     ("prices", "codes"),
     [
         ({"items": {"dgx-h100": 400_000}, "budget": 50_000_000}, ["over-budget"]),
-        ({"items": {"dgx-h100": 300_000}, "budget": 50_000_000}, []),
+        ({"items": {"dgx-h100": 300_000}, "budget": 50_000_000}, ["budget-incomplete"]),
+        ({"items": {"dgx-h100": 300_000}}, []),
         ({"items": {"dgx-h10": 300_000}}, ["price-unused"]),
     ],
 )

@@ -22,7 +22,7 @@ from clustergen.cli import group
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES
 from clustergen.hardware import lldp
-from clustergen.hardware.check import check_lldp
+from clustergen.hardware.check import check_infiniband, check_lldp
 from clustergen.hardware.expected import expected
 from clustergen.hardware.findings import Report
 from clustergen.hardware.model import End
@@ -151,6 +151,7 @@ def test_what_nobody_was_asked_about_is_not_missing() -> None:
 def test_a_node_that_hears_nothing() -> None:
     neighbours = {**heard(right(), of_switches=False), "gpu0002": []}
     (missing,) = check(neighbours).groups
+    assert "ip link on the node" in missing.hint
     assert missing.code == "fabric-node-missing"
 
 
@@ -200,6 +201,13 @@ _VALUES = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+def test_a_file_of_another_kind_for_an_ethernet_fabric() -> None:
+    report = check_infiniband(cluster_of(MANIFEST), b"Linux gpu1 6.1\n", "fabric.txt")
+    assert [one.hint for one in report.reading] == [f"networks.fabric is roce: {lldp.HINT}"]
+    infiniband = check_infiniband(cluster_of(superpod(4)), b"Linux gpu1 6.1\n", "fabric.txt")
+    assert "run ibnetdiscover" in str(infiniband.reading[0].hint)
 
 
 @given(_VALUES)

@@ -13,7 +13,7 @@ from clustergen.cli import group
 from clustergen.cli.lab_nodes import current
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.run import Wish, prepare
-from clustergen.lab.work import Work
+from clustergen.lab.work import Work, directories
 
 MANIFEST = Path(__file__).parents[2] / "inventories/ml-training/manifest.yaml"
 
@@ -178,6 +178,17 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
     assert current("../one/manifest.yaml").name == "one"
     with pytest.raises(ClustergenError, match="lab three is not up"):
         current("three")
+    with pytest.raises(ClustergenError, match="lab tow is not up") as error:
+        current("tow")
+    assert error.value.hint == "did you mean 'two'?"
+
+
+def test_a_directory_without_a_manifest_is_no_lab_and_can_be_removed() -> None:
+    Work("rest").make()
+    assert lab("list").output == ""
+    with pytest.raises(ClustergenError, match="no lab is up"):
+        current(None)
+    assert [work.name for work in directories()] == ["rest"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "/tmp", "../../x", "a/b", "-x", "a\nb", "a" * 64])

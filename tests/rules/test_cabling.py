@@ -35,7 +35,14 @@ def test_switches_of_a_plan(fabric, codes, tmp_path):
     data = fabric_of({key: value for key, value in fabric.items() if value is not None})
     if "rate" in fabric and fabric["rate"] is None:
         del data["networks"]["fabric"]["rate"]
-    assert set(codes_of(data, tmp_path)) - {"subnet-manager-missing"} == codes
+    assert set(codes_of(data, tmp_path)) - {"subnet-manager-missing", "plan-without-racks"} == codes
+
+
+@pytest.mark.parametrize(("racks", "is_reported"), [({}, True), ({"r1": {"nodes": "c[1-4],head"}}, False)])
+def test_a_plan_without_racks_says_what_it_lacks(racks, is_reported, tmp_path):
+    codes = codes_of(fabric_of({"plan": {"leaf": "qm9700"}}, racks=racks), tmp_path)
+    assert ("plan-without-racks" in codes) == is_reported
+    assert "plan-without-racks" not in codes_of(fabric_of({}), tmp_path)
 
 
 @pytest.mark.parametrize(("ports", "nodes", "is_reported"), [(1, 4, True), (2, 4, False), (1, 1, False)])

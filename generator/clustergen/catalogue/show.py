@@ -42,6 +42,24 @@ def list_text(topic: Topic) -> str:
     return f"{text}\nAll facts of one, with their sources: clustergen catalogue {topic.name} NAME\n"
 
 
+def search_text(words: str) -> str:
+    """The rows of all topics that match, by topic; empty where none does."""
+    body = [[topic.name, topic.id(row), topic.title(row)] for topic in TOPICS.values() for row in topic.matching(words)]
+    if not body:
+        return ""
+    return f"{table(['topic', 'name', 'title'], body)}\nAll facts of one: clustergen catalogue TOPIC NAME\n"
+
+
+def search_json(words: str) -> dict[str, Any]:
+    """The same with the field of the manifest that names each row."""
+    matches = [
+        {"topic": topic.name, "field": topic.field, "name": topic.id(row), "title": topic.title(row)}
+        for topic in TOPICS.values()
+        for row in topic.matching(words)
+    ]
+    return {"version": 1, "search": words, "matches": matches}
+
+
 def row_text(topic: Topic, row: Any) -> str:
     """Everything that the catalogue holds of a row, with marks and sources."""
     lines = [f"{topic.id(row)}: {topic.title(row)}", ""]

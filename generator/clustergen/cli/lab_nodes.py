@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clustergen.cli.output import remark
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def current(lab: str | None, *, is_up: bool = True) -> Work:
     if lab is not None:
         name = cluster_name(Path(lab)) if "/" in lab or lab.endswith((".yaml", ".yml")) else lab
         if is_up and not Work(name).folder.exists():
-            raise ClustergenError(f"lab {name} is not up", "clustergen lab list")
+            hint = did_you_mean(name, (work.name for work in labs())) or "clustergen lab list"
+            raise ClustergenError(f"lab {name} is not up", hint)
         return Work(name)
     running = labs()
     manifest = Path(MANIFEST).absolute()
@@ -165,7 +166,7 @@ def down(lab: str | None, name: str | None, every: bool) -> None:
     Images are kept for the next lab.
     """
     from clustergen.lab import run
-    from clustergen.lab.work import labs
+    from clustergen.lab.work import directories
 
-    for work in labs() if every else [current(lab if name is None else name, is_up=False)]:
+    for work in directories() if every else [current(lab if name is None else name, is_up=False)]:
         remark(f"{work.name}: {run.down(work)} containers removed")

@@ -60,7 +60,9 @@ def explain(
     lines = lines_of(file.content)
     chosen = sorted(set(numbers)) or list(range(1, len(lines) + 1))
     if chosen and (chosen[0] < 1 or chosen[-1] > len(lines)):
-        raise ClustergenError(f"{file.path} has {len(lines)} lines, and no line {chosen[-1]}", exit_code=2)
+        last = f"{file.path}:{len(lines)}"
+        hint = f"explain its last line, {last}, or all lines, {file.path}" if lines else "the file is empty"
+        raise ClustergenError(f"{file.path} has {len(lines)} lines, and no line {chosen[-1]}", hint, exit_code=2)
     assert compiled.cluster is not None
     row = None if is_own(file) else row_behind(compiled.cluster, file, tree.manifest_name)
     asked = [number - 1 for number in chosen]

@@ -109,12 +109,22 @@ def _fits(text: str, schema: dict[str, Any]) -> bool:
     return len(text) <= schema.get("maxLength", len(text)) and (pattern is None or re.search(pattern, text) is not None)
 
 
+def _of_catalogue(schema: dict[str, Any], name: str) -> str | None:
+    """A sample that the catalogue has, for a field that names one of its rows: `qm9700` for a leaf."""
+    from clustergen.catalogue.topics import TOPICS
+    from clustergen.manifest.schema import CATALOGUE_FIELDS
+
+    topic = CATALOGUE_FIELDS.get((schema.get("title", ""), name))
+    names = TOPICS[topic].names() if topic else []
+    return next((text for text in _TEXTS if text in names), None)
+
+
 def _mappings(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> Iterator[Any]:
     """The smallest mapping of a model; a mapping of one entry where the keys are free."""
     if "properties" in schema:
         made = {}
         for name in schema.get("required", ()):
-            value = next(_made(schema["properties"][name], definitions, depth + 1), None)
+            value = _of_catalogue(schema, name) or next(_made(schema["properties"][name], definitions, depth + 1), None)
             if value is None:
                 return
             made[name] = value

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from clustergen.hardware.expected import PlannedCable
-from clustergen.hardware.findings import Group, Item, counted, folded, grouped
+from clustergen.hardware.findings import Group, Item, counted, folded, grouped, port_command
 from clustergen.hardware.pairing import Pairing
 
 
@@ -50,7 +50,8 @@ def missing_nodes(pairs: Pairing) -> Iterator[Group]:
     ]
     total = len(pairs.expected.adapters)
     headline = f"{len(items):,} of {counted(total, 'node')} do not appear: {folded(named)}"
-    hint = "check that the node is switched on and its driver is loaded: ibstat on the node shows its ports"
+    command = port_command(sources)
+    hint = f"check that the node is switched on and its driver is loaded: {command} on the node shows its ports"
     yield from grouped("fabric-node-missing", items, headline, hint)
     pairs.take([cable for host in hosts for cable in cables[host]])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from clustergen.diagnostics import Diagnostic, Place, quote
 from clustergen.hostlist import HostlistError, compress, natural_key
@@ -66,6 +66,11 @@ def unnamed_adapters(ports: Mapping[tuple[str, str], Sequence[tuple[str, int]]])
     headline = f"{counted(sum(map(len, ports.values())), 'adapter')} name no node: which node they are in is not known"
     hint = "start rdma-ndd on the node: it names each adapter by host and device"
     yield from grouped("adapter-unnamed", items, headline, hint)
+
+
+def port_command(sources: Collection[str]) -> str:
+    """What shows the ports of a node: the facts have `sources` where lldpd of each host was asked, on Ethernet."""
+    return "ip link" if sources else "ibstat"
 
 
 def counted(number: int, what: str, plural: str = "") -> str:

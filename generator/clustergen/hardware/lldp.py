@@ -19,7 +19,7 @@ MOST_BYTES_OF_ALL = 128 << 20
 MOST_LINKS = 200_000
 _MANAGEMENT = re.compile(r"(?:eth|ma|mgmt|Management)\d(?:/\d)*")  # of a switch, beside its front ports
 _FRONT_PORT = re.compile(r"swp(\d{1,4})(?:s(\d))?")
-_HINT = "run lldpcli show neighbors -f json on each host, and save its output as HOST.json"
+HINT = "run lldpcli show neighbors -f json on each host, and save its output as HOST.json"
 
 
 def read(files: Mapping[str, bytes], name: str, hosts: frozenset[str]) -> tuple[Facts | None, list[Diagnostic]]:
@@ -41,14 +41,14 @@ def read(files: Mapping[str, bytes], name: str, hosts: frozenset[str]) -> tuple[
                 raise ValueError("a neighbour has no name before its first dot")
         except OSError as err:
             message = f"the file cannot be read: {err.strerror}"
-            diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), message, _HINT))
+            diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), message, HINT))
             continue
         except ValueError as err:
-            diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), str(err), _HINT))
+            diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), str(err), HINT))
             continue
         if size > MOST_BYTES_OF_ALL or len(links) + len(pairs) > MOST_LINKS:
             message = f"more than {MOST_BYTES_OF_ALL:,} bytes or {MOST_LINKS:,} links are not one fabric"
-            return None, [*diagnostics, Diagnostic.of("discovery-unreadable", Place(name), message, _HINT)]
+            return None, [*diagnostics, Diagnostic.of("discovery-unreadable", Place(name), message, HINT)]
         sources.add(host)
         for interface, (system, port) in pairs:
             if _MANAGEMENT.fullmatch(port) or (host not in hosts and _MANAGEMENT.fullmatch(interface)):

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from clustergen.diagnostics import quote
-from clustergen.hardware.findings import Group, Item, counted, folded, grouped, unnamed_adapters
+from clustergen.hardware.findings import Group, Item, counted, folded, grouped, port_command, unnamed_adapters
 from clustergen.hardware.model import ADAPTER, SWITCH, End, Facts
 from clustergen.hardware.names import device_label, in_style_of, is_aggregation, is_indexed, nic_of, switch_name
 
@@ -192,7 +192,8 @@ class Symmetry:
         items = [Item(f"{folded(hosts)}: no link of {', '.join(lacking)}") for lacking, hosts in hosts_of.items()]
         count = sum(map(len, hosts_of.values()))
         headline = f"{counted(count, 'node')} have fewer links than most"
-        hint = "look for the leaf of that rail, then for cable and driver: ibstat on the node shows its ports"
+        command = port_command(self._facts.sources)
+        hint = f"look for the leaf of that rail, then for cable and driver: {command} on the node shows its ports"
         yield from grouped("cable-missing", items, headline, hint)
 
     def _may_be_unnamed(self, host: str, lacking: tuple[str, ...]) -> bool:

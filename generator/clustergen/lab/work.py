@@ -26,6 +26,11 @@ def home() -> Path:
 
 def labs() -> list[Work]:
     """The labs of this user, by name."""
+    return [work for work in directories() if work.manifest.is_file()]
+
+
+def directories() -> list[Work]:
+    """Every directory that `down` can remove: the labs, and what an interrupted `up` left."""
     folder = home() / "labs"
     names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [Work(name) for name in names if _NAME.fullmatch(name)]

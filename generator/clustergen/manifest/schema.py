@@ -5,7 +5,7 @@ from typing import Any
 
 # Model and field that name a row → the topic of the catalogue. Names of a site's own rows stay valid: the field's own
 # form is another branch of its anyOf.
-_CATALOGUE_FIELDS = {
+CATALOGUE_FIELDS = {
     ("NodeType", "system"): "systems",
     ("Gpus", "model"): "gpus",
     ("OwnSystem", "gpu"): "gpus",
@@ -26,7 +26,7 @@ def json_schema() -> dict[str, Any]:
     from clustergen.manifest.model import Manifest
 
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
-    for (model, name), topic in _CATALOGUE_FIELDS.items():
+    for (model, name), topic in CATALOGUE_FIELDS.items():
         field = schema["$defs"][model]["properties"][name]
         _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])
     return schema

@@ -11,6 +11,8 @@ from clustergen.facility.placement import devices
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import FabricPlan
 
+_MOST_EXAMPLES = 4
+
 
 def _plans(cluster: Cluster) -> Iterator[tuple[str, FabricPlan]]:
     for name in NETWORKS:
@@ -64,6 +66,20 @@ def plan_racks(cluster: Cluster) -> Iterator[Finding]:
                 did_you_mean(unknown, names) or (f"use {one_of(names)}" if names else "define it under racks"),
                 at=span_of(plan.racks or "", unknown),
             )
+
+
+def plan_without_racks(cluster: Cluster) -> Iterator[Finding]:
+    """Once, for the first plan: racks are those of all networks."""
+    name = next((name for name, _ in _plans(cluster)), None)
+    if name is not None and not cluster.racks:
+        hosts = compress([host for group in cluster.compute for host in group.hosts][:_MOST_EXAMPLES])
+        yield Finding(
+            "plan-without-racks",
+            ("networks", name, "plan"),
+            "no racks are defined, so the plan has no cable lengths, rack units or power by rack",
+            f'add racks, such as racks: {{rack1: {{nodes: "{hosts}"}}}}, one for each rack of the room',
+            key=True,
+        )
 
 
 def rack_duplicate(cluster: Cluster) -> Iterator[Finding]:
@@ -137,4 +153,4 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
             return
 
 
-RULES = (plan_and_switches, plan_nodes, plan_racks, rack_duplicate, rack_places, rack_gaps)
+RULES = (plan_and_switches, plan_nodes, plan_racks, plan_without_racks, rack_duplicate, rack_places, rack_gaps)

@@ -8,6 +8,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.facility.bom import bill, total
 
+_MOST_NAMES = 6
+
 
 def prices_unused(cluster: Cluster) -> Iterator[Finding]:
     prices = cluster.manifest.facility.prices
@@ -42,4 +44,29 @@ def over_budget(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (prices_unused, over_budget)
+def budget_incomplete(cluster: Cluster) -> Iterator[Finding]:
+    """A budget that holds only because lines have no price."""
+    prices = cluster.manifest.facility.prices
+    if prices is None or prices.budget is None:
+        return
+    items = bill(cluster)
+    missing = [item for item in items if item.price is None]
+    if missing and total(items) <= prices.budget:
+        names = list(dict.fromkeys(item.item for item in missing if item.item))
+        several = "line of the bill of materials has" if len(missing) == 1 else "lines of the bill of materials have"
+        yield Finding(
+            "budget-incomplete",
+            ("facility", "prices", "budget"),
+            f"{len(missing)} {several} no price, so the budget does not cover {'it' if len(missing) == 1 else 'them'}",
+            f"add prices to facility.prices.items for {_listed(names)}"
+            if names
+            else "state models of the devices: facility/bom.csv names the lines",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more, see facility/bom.csv" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+RULES = (prices_unused, over_budget, budget_incomplete)

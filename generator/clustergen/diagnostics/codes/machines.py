@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
+from clustergen.diagnostics.codes.model import ERROR, INFO, WARNING, Code
 
 MACHINES: tuple[str | Code, ...] = (
     "Nodes and names",
@@ -113,4 +113,6 @@ MACHINES: tuple[str | Code, ...] = (
     Code("ups-too-small", ERROR, "The UPS cannot carry the load, or not for long enough"),
     Code("price-unused", WARNING, "A price of an item that is not in the bill of materials"),
     Code("over-budget", WARNING, "The bill of materials exceeds the budget"),
+    Code("budget-incomplete", INFO, "Lines without a price are not part of the budget"),
+    Code("plan-without-racks", INFO, "A plan without racks has no lengths and places"),
 )
