@@ -58,9 +58,12 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         hidden = _hidden_by(err, source)
+        of_types = _of_node_types(err, source) if hidden is None else []
         rejected = {item.place for item in hidden or () if item.severity is Severity.ERROR}
         more = [item for item in more if item.code != "type-wrong" or item.place not in rejected]
-        return Compiled(source, None, tuple(in_file_order([*diagnostics, *more, *(hidden or ())])), hidden is None)
+        return Compiled(
+            source, None, tuple(in_file_order([*diagnostics, *more, *(hidden or of_types)])), hidden is None
+        )
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
@@ -94,6 +97,21 @@ def _hidden_by(err: ValidationError, source: Source) -> list[Diagnostic] | None:
     if repair is None or manifest is None or too_many_names(manifest):
         return None
     return source.diagnose(repair.certain(_judged(manifest)[1]))
+
+
+def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:
+    """What is wrong with the hardware of node types beside the mistakes of `err`."""
+    from clustergen.manifest.bounds import too_many_names
+    from clustergen.manifest.model import Manifest
+    from clustergen.manifest.partial import rest_of
+
+    rest = rest_of(err, Manifest, source.data or {}, frozen)
+    manifest = Manifest.model_validate(frozen(rest.data)) if rest is not None else None
+    if rest is None or manifest is None or too_many_names(manifest):
+        return []
+    findings: list[Finding] = []
+    resolve(manifest, findings.append)
+    return source.diagnose(rest.certain(findings))
 
 
 def frozen(data: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.diagnostics import ClustergenError
 from strategies.diffs import COMMAND, LONGER, diff, git, rendered, said_of, write
 
 
@@ -178,3 +179,20 @@ def test_a_commit_alone_and_a_path_from_the_root_get_the_right_form(tmp_path: Pa
     assert "HEAD:inventories" in said_of("HEAD", tmp_path)
     assert "does not begin with a slash" in said_of("HEAD:/inventories", tmp_path)
     assert "commit" not in said_of("nowhere", tmp_path).partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("mian:clusters", "did you mean 'main'?"),
+        ("mian", "did you mean 'main'?"),
+        ("feature:clusters", "did you mean 'origin/feature'?"),
+        ("elsewhere:clusters", "the branches and tags are main, origin/feature"),
+    ],
+)
+def test_a_branch_that_git_does_not_have(repository: Path, word: str, hint: str) -> None:
+    git(repository, "branch", "-M", "main")
+    git(repository, "update-ref", "refs/remotes/origin/feature", "HEAD")
+    done = diff(word, "clusters")
+    assert isinstance(done.exception, ClustergenError)
+    assert hint in str(done.exception.hint)

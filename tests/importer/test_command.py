@@ -171,3 +171,9 @@ def test_mistakes_of_the_original_files_lead_to_lint(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == (
         f"  hint: `clustergen lint {tmp_path}` shows mistakes of the original files at their lines"
     )
+
+
+def test_an_operating_system_is_guessed() -> None:
+    done = run("import", "--os", "rocky9", FOLDERS / "university")
+    assert done.exit_code == 2
+    assert "did you mean 'rocky-9'?" in done.stderr

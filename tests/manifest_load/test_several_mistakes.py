@@ -96,3 +96,36 @@ def test_otherwise_it_says_that_more_checks_follow(edit: tuple[str, str], tmp_pa
     (tmp_path / "manifest.yaml").write_text(GOOD.replace(*edit), encoding="utf-8")
     done = CliRunner().invoke(group, ["validate", str(tmp_path)])
     assert done.stderr == f"{tmp_path / 'manifest.yaml'}: more checks run once these errors are corrected.\n"
+
+
+WRONG_SYSTEM = ("system: dgx-h100", "system: dgx-h10")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("os: debian-13", "os: beos")],
+        [("name: tiny\n", "")],
+        [('version: "24.11"', "version: 24.10")],
+        [("roles: [slurm-controller]", "roles: 3"), ("default: true", "default: often")],
+        [("{name: head, type: service,", "{name: head,"), ("domain: cluster.local", "domain: 5, mtu: big")],
+    ],
+    ids=["value", "missing", "number", "wrong types", "an entry that lacks a key"],
+)
+def test_node_types_are_checked_beside_any_mistake(edits: list[tuple[str, str]]) -> None:
+    findings, is_partial = validated(*edits, WRONG_SYSTEM)
+    assert ("system-unknown", "dgx-h10") in findings
+    assert is_partial
+
+
+def test_what_a_removed_value_may_have_said_of_a_node_type_is_no_finding() -> None:
+    edit = ("{system: dgx-h100}", "{memory: 5, cpu: {cores_per_socket: 8}}")
+    findings, _ = validated(edit)
+    assert [code for code, _ in findings] == ["unit-wrong"]
+
+
+def test_a_mistake_in_the_catalogue_leaves_open_what_it_has() -> None:
+    own = ("node_types:", "catalogue: {systems: {own: {cpu: 5}}}\nnode_types:")
+    findings, is_partial = validated(own, ("system: dgx-h100", "system: own"))
+    assert "system-unknown" not in [code for code, _ in findings]
+    assert is_partial

@@ -42,9 +42,21 @@ def list_text(topic: Topic) -> str:
     return f"{text}\nAll facts of one, with their sources: clustergen catalogue {topic.name} NAME\n"
 
 
+def matching(topic: Topic, words: str) -> list[Any]:
+    """The rows that have `words` in their id, title, aliases or columns, in any case."""
+
+    def texts(row: Any) -> tuple[str, ...]:
+        return (topic.id(row), topic.title(row), *topic.aliases(row), *(column.text(row) for column in topic.columns))
+
+    searched = words.strip().lower()
+    return [row for row in topic.rows() if any(searched in text.lower() for text in texts(row))]
+
+
 def search_text(words: str) -> str:
     """The rows of all topics that match, by topic; empty where none does."""
-    body = [[topic.name, topic.id(row), topic.title(row)] for topic in TOPICS.values() for row in topic.matching(words)]
+    body = [
+        [topic.name, topic.id(row), topic.title(row)] for topic in TOPICS.values() for row in matching(topic, words)
+    ]
     if not body:
         return ""
     return f"{table(['topic', 'name', 'title'], body)}\nAll facts of one: clustergen catalogue TOPIC NAME\n"
@@ -55,7 +67,7 @@ def search_json(words: str) -> dict[str, Any]:
     matches = [
         {"topic": topic.name, "field": topic.field, "name": topic.id(row), "title": topic.title(row)}
         for topic in TOPICS.values()
-        for row in topic.matching(words)
+        for row in matching(topic, words)
     ]
     return {"version": 1, "search": words, "matches": matches}
 

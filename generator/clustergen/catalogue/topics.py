@@ -51,14 +51,6 @@ class Topic:
     def ids(self) -> list[str]:
         return [self.id(row) for row in self.rows()]
 
-    def matching(self, words: str) -> list[Any]:
-        """The rows that have `words` in their id, title, aliases or columns, in any case."""
-        searched = words.strip().lower()
-        return [row for row in self.rows() if any(searched in text.lower() for text in self._texts(row))]
-
-    def _texts(self, row: Any) -> tuple[str, ...]:
-        return (self.id(row), self.title(row), *self.aliases(row), *(column.text(row) for column in self.columns))
-
     def names(self) -> list[str]:
         """Ids and aliases, for guesses at what was meant."""
         return [name for row in self.rows() for name in (self.id(row), *self.aliases(row))]

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from clustergen import regular_file
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import LOCK, RENDERED
 
@@ -133,3 +133,12 @@ def standard_input(limit: int) -> bytes:
     if len(content) > limit:
         raise ClustergenError(f"standard input: larger than {limit:,} bytes")
     return content
+
+
+class GuessedChoice(click.Choice[str]):
+    """A choice whose error names the closest one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices and (guess := did_you_mean(value, self.choices)):
+            self.fail(f"{value!r} is not one of {', '.join(self.choices)}: {guess}", param, ctx)
+        return super().convert(value, param, ctx)

@@ -26,8 +26,8 @@ def command(topic: str | None, name: str | None, form: str) -> None:
     from clustergen.diagnostics import did_you_mean
 
     if topic is None:
-        listing = {"version": 1, "topics": [{"name": t.name, "field": t.field} for t in TOPICS.values()]}
-        _print(listing if form == "json" else show.topics_text())
+        document = {"version": 1, "topics": [{"name": t.name, "field": t.field} for t in TOPICS.values()]}
+        _print(document if form == "json" else show.topics_text())
         return
     if topic not in TOPICS:
         _search(topic, name, form)
@@ -38,8 +38,8 @@ def command(topic: str | None, name: str | None, form: str) -> None:
         return
     row = chosen.find(name)
     if row is None:
-        matches = [chosen.id(match) for match in chosen.matching(name)]
-        listing = f"use one of {', '.join(matches)}" if matches else f"run clustergen catalogue {topic} for all names"
+        matches = ", ".join(chosen.id(match) for match in show.matching(chosen, name))
+        listing = f"use one of {matches}" if matches else f"run clustergen catalogue {topic} for all names"
         hint = did_you_mean(name, chosen.names()) or listing
         raise ClustergenError(f"the catalogue has no '{name}' among its {topic}", hint=hint, exit_code=2)
     _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row))

@@ -11,7 +11,7 @@ import click
 from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli import output as streams
-from clustergen.cli.arguments import slurm_argument
+from clustergen.cli.arguments import GuessedChoice, slurm_argument
 from clustergen.cli.complete import rows
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
@@ -37,7 +37,7 @@ SCHEMA = "clustergen.schema.json"
 @click.option(
     "--os",
     "os",
-    type=click.Choice(tuple(operating_systems())),
+    type=GuessedChoice(tuple(operating_systems())),
     help="Operating system of the nodes.",
 )
 @click.option(

@@ -71,6 +71,8 @@ class Argument(AbstractContextManager["Argument"]):
                 hint = "name a file of a git revision as REV:PATH, e.g. main:manifest.yaml"
                 if git.is_commit(self.text):
                     hint = f"it is a commit, and wants a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
+                elif "/" not in self.text and (guess := git.near_commit(self.text)):
+                    hint = f"{guess} {hint}"
                 raise ClustergenError(f"{self.text}: no such file or directory", hint)
             return "", path
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))

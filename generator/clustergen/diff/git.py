@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from clustergen import log
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, did_you_mean
 
 _TIMEOUT = 60
+_MOST_REFS = 6  # that a hint lists
 _LINK, _MODULE = "120000", "160000"
 
 
@@ -54,7 +55,7 @@ def unpack(revision: str, path: str, into: Path) -> Path:
         )
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     if not commit:
-        raise ClustergenError(f"git has no commit {revision!r}", _where_commits_are())
+        raise ClustergenError(f"git has no commit {revision!r}", near_commit(revision) or _where_commits_are())
     prefix = _git("rev-parse", "--show-prefix").decode().strip()
     for place in _places(path, prefix):
         entries = dict(_listed(commit, place))
@@ -73,10 +74,24 @@ def unpack(revision: str, path: str, into: Path) -> Path:
     )
 
 
+def near_commit(revision: str) -> str | None:
+    """The branch or tag that was probably meant; that of a remote where only this one exists."""
+    refs = _refs()
+    remote = next((ref for ref in refs if ref.partition("/")[2] == revision), None)
+    return f"did you mean '{remote}'?" if remote else did_you_mean(revision, refs)
+
+
+def _refs() -> list[str]:
+    names = _git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes", may_fail=True)
+    return names.decode(errors="replace").split()
+
+
 def _where_commits_are() -> str:
     if _git("rev-parse", "--is-shallow-repository").strip() == b"true":
         return "this clone is shallow: `git fetch --unshallow` (fetch-depth: 0 of actions/checkout) brings the rest"
-    return "`git log --oneline --all` lists them; `git fetch` brings those of others"
+    listing = "`git log --oneline --all` lists them; `git fetch` brings those of others"
+    refs = _refs()
+    return f"the branches and tags are {', '.join(refs)}; {listing}" if 0 < len(refs) <= _MOST_REFS else listing
 
 
 def _module(commit: str, place: str) -> str | None:

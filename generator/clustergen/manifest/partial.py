@@ -1,0 +1,86 @@
+"""What is left of a manifest without its mistakes, for checks of node types, which depend on no other section."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics.model_path import follow
+from clustergen.records import record
+
+_MOST_ERRORS = 50
+_MOST_ROUNDS = 6  # a required key goes with its entry, and that with its section
+_INDEPENDENT = "node_types"
+_STAND_INS = {"name": "unnamed", "os": "debian-13", "slurm": {"version": "24.11"}}
+"""Required keys of the top level that node types do not depend on."""
+
+
+@record
+class Rest:
+    """The data without values that no model takes. `removed` are their places in the whole manifest."""
+
+    data: dict[str, Any]
+    removed: frozenset[ManifestPath]
+
+    def certain(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings about node types that lack nothing."""
+        for finding in findings:
+            entry = finding.path[:2]
+            if entry[0] == _INDEPENDENT and not any(path[:2] == entry for path in self.removed):
+                yield finding
+
+
+def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], frozen: Any) -> Rest | None:
+    """The data without the mistakes of `err`; None where a section that all depends on is one of them.
+
+    `frozen` makes lists into tuples, which is what `model` takes.
+    """
+    left = copy.deepcopy(data)
+    removed: set[ManifestPath] = set()
+    for _ in range(_MOST_ROUNDS):
+        errors = err.errors(include_url=False)
+        places = {_mistake(model, error) for error in errors}
+        if len(errors) > _MOST_ERRORS or any(_is_basis(place) for place in places):
+            return None
+        # From the end, so that the numbers of entries before it stay those of the file.
+        for place in sorted(places, key=lambda path: [str(part).zfill(9) for part in path], reverse=True):
+            if len(place) == 1:
+                left[str(place[0])] = _STAND_INS[str(place[0])]
+            elif not _remove(left, place):
+                return None
+        removed |= places
+        try:
+            model.model_validate(frozen(left))
+        except ValidationError as another:
+            err = another
+            continue
+        return Rest(left, frozenset(removed))
+    return None
+
+
+def _is_basis(place: ManifestPath) -> bool:
+    """Whether node types may depend on the value, or nothing can stand in for it."""
+    return place[:1] in ((), ("catalogue",)) or (len(place) == 1 and place[0] not in _STAND_INS)
+
+
+def _mistake(model: type[BaseModel], error: Any) -> ManifestPath:
+    """The value that is wrong; for a missing key the entry that lacks it."""
+    at = follow(model, error["loc"])
+    if error["type"] == "missing":
+        return at.path[:-1] or at.path
+    return at.branch[0] if at.branch else at.path
+
+
+def _remove(data: Any, path: ManifestPath) -> bool:
+    *above, last = path
+    try:
+        for part in above:
+            data = data[part]
+        del data[last]
+    except (LookupError, TypeError):
+        return False
+    return True
