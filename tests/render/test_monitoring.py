@@ -150,6 +150,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("fabric", {}),
         ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
+        ("kernel", {}),
         ("meta", {}),
     ],
 )
@@ -199,7 +200,7 @@ def test_a_stated_threshold_replaces_limits_and_margins(tmp_path: Path) -> None:
     assert any("> 77 < 200" in rule for rule in hot)
 
 
-@pytest.mark.parametrize("topic", ["gpu", "node", "fabric", "storage", "meta", "slurm"])
+@pytest.mark.parametrize("topic", ["gpu", "node", "fabric", "storage", "kernel", "meta", "slurm"])
 def test_every_alert_has_a_test_in_which_it_fires(topic: str, tmp_path: Path) -> None:
     nodes = [SERVER, MONITOR, LOGIN, COMPUTE]
     tree = tree_of(monitored(node_types={"gpu": LINKED}, storage={"home": HOME}, nodes=nodes), tmp_path)

@@ -136,6 +136,7 @@ BROKEN = [
     ("chrony", "roce", "etc/chrony/chrony.conf", append("serverr pool"), "Invalid directive"),
     ("sysctl", "roce", "etc/sysctl.d/90-clustergen.conf", append("kernel.panic 10"), "invalid syntax"),
     ("modprobe", "roce", "etc/modprobe.d/clustergen-nvidia.conf", append("optoins nvidia a=1"), "optoins"),
+    ("rsyslog", "roce", "etc/rsyslog.d/60-clustergen-forward.conf", append('action(type="omrelpp")'), "omrelpp"),
     ("logrotate", "roce", "etc/logrotate.d/slurmd", put("weekly", "weakly"), "weakly"),
     (
         "NetworkManager",

@@ -12,7 +12,16 @@ from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES = ("mount", "export")  # scopes that stand for a group per storage entry
-ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login", "monitoring", "nfs-server", "subnet-manager")
+ROLES = (
+    "slurm-controller",
+    "slurm-accounting",
+    "slurm-compute",
+    "login",
+    "monitoring",
+    "log-collector",
+    "nfs-server",
+    "subnet-manager",
+)
 
 
 def group_name(name: str) -> str:

@@ -6,9 +6,11 @@ from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
+from clustergen.manifest.logs import Logs
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.operations import Ansible, Health, Host, Monitoring
+from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
 
@@ -49,6 +51,8 @@ class Manifest(Section):
     gpu: Gpu = section(Gpu, "GPU settings.")
     storage: dict[Name, Storage] = field({}, "File systems.")
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
+    logs: Logs = section(Logs, "Central logs.")
+    reports: Reports | None = field(None, "Reports of usage; none unless the section is present.")
     health: Health = section(Health, "Node health check.")
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")

@@ -12,6 +12,7 @@ Role = Literal[
     "slurm-compute",
     "login",
     "monitoring",
+    "log-collector",
     "nfs-server",
     "subnet-manager",
 ]

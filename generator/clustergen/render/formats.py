@@ -56,6 +56,7 @@ def _plain(allowed: str) -> re.Pattern[str]:
 _WORD = r"A-Za-z0-9_./:=,@%+^~\[\]*!() -"
 SLURM = Format("Slurm", ("# ", ""), _plain(_WORD + r"|&"))
 SHELL = Format("shell", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
+PYTHON = Format("Python", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 UNIT = Format("systemd", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@+^~\[\]*!() -"))
 CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
 _YAML_WORD = r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|"

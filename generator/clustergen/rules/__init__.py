@@ -21,6 +21,7 @@ def rules() -> tuple[Rule, ...]:
         durations,
         fabric,
         hardware,
+        logs,
         monitoring,
         names,
         nccl,
@@ -76,6 +77,7 @@ def rules() -> tuple[Rule, ...]:
         *parts("rules"),
         reach,
         monitoring,
+        logs,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)
 

@@ -33,10 +33,13 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     )
     if slurm.accounting.database_host == "localhost":
         yield _Daemon("MariaDB", 3306, None, accounting)
+    logs = cluster.manifest.logs
+    path: ManifestPath | None = ("logs", "port") if "port" in logs.model_fields_set else None
+    yield _Daemon("rsyslog", logs.port, path, cluster.with_role("log-collector"))
     yield _Daemon("the NFS server", 2049, None, cluster.with_role("nfs-server"))
     for name, default in _SLURM.items():
         stated = slurm.ports.get(name)  # type: ignore[call-overload]
-        path: ManifestPath | None = ("slurm", "ports", name) if stated else None
+        path = ("slurm", "ports", name) if stated else None
         yield _Daemon(name, stated or default, path, cluster.with_role(_ROLE_OF[name]))
     if not monitoring.enabled or not servers:
         return

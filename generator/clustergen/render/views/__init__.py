@@ -16,11 +16,13 @@ from clustergen.render.views import (
     gpu,
     host,
     inventory,
+    logs,
     monitoring,
     nccl,
     report,
     slurm,
     storage,
+    usage_report,
 )
 
 FAMILIES: tuple[ModuleType, ...] = (
@@ -30,6 +32,8 @@ FAMILIES: tuple[ModuleType, ...] = (
     nccl,
     monitoring,
     exporters,
+    logs,
+    usage_report,
     dcgm,
     gpu,
     storage,

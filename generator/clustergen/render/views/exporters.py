@@ -11,20 +11,21 @@ from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
-from clustergen.render.views.alerts import roce
+from clustergen.render.views.alerts import kernel, roce
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
 from clustergen.render.views.scrape import monitored
 
 # Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
 _UNITS = "|".join(
     (
-        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server",
+        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server|rsyslog",
         *(unit for kind in file_systems() for unit in kind.monitored_units),
         "clustergen-.+",
     )
 )
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
+_KERNEL_SCRIPT = "/usr/local/sbin/clustergen-kernel-metrics"
 _ROCE_SCRIPT = "/usr/local/sbin/clustergen-roce-metrics"
 
 
@@ -47,6 +48,14 @@ class StateDirectory:
 @record
 class SlurmMetrics:
     """The script that asks Slurm, and the file it writes."""
+
+    script: str
+    file: str
+
+
+@record
+class KernelMetrics:
+    """The script that reads the kernel's log, and the file it writes."""
 
     script: str
     file: str
@@ -93,6 +102,16 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
     return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}")
 
 
+def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelMetrics | None:
+    if node_exporter(cluster, os) is None:
+        return None
+    return KernelMetrics(_KERNEL_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{kernel.TEXTFILE}")
+
+
+def kernel_metrics_unit(cluster: Cluster) -> KernelMetrics | None:
+    return kernel_metrics(cluster, cluster.os)
+
+
 def roce_metrics(cluster: Cluster, os: OperatingSystem) -> PortMetrics | None:
     if node_exporter(cluster, os) is None or not roce.is_exported(cluster):
         return None
@@ -113,6 +132,7 @@ def _restart(view: Any) -> Effect:
 
 _SYSTEM = "etc/systemd/system"
 _METRICS = f"slurm_controller/{_SYSTEM}/clustergen-slurm-metrics"
+_KERNEL = f"all/{_SYSTEM}/clustergen-kernel-metrics"
 _ROCE = f"fabric_node/{_SYSTEM}/clustergen-roce-metrics"
 FILES = (
     File(
@@ -128,6 +148,9 @@ FILES = (
     File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),
+    File(f"all{_KERNEL_SCRIPT}", kernel_metrics, mode=0o755, per="os", format=SHELL),
+    File(f"{_KERNEL}.service", kernel_metrics_unit, DAEMON_RELOAD),
+    File(f"{_KERNEL}.timer", kernel_metrics_unit, restart("clustergen-kernel-metrics.timer")),
     File(f"fabric_node{_ROCE_SCRIPT}", roce_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_ROCE}.service", roce_metrics_unit, DAEMON_RELOAD),
     File(f"{_ROCE}.timer", roce_metrics_unit, restart("clustergen-roce-metrics.timer")),

@@ -33,6 +33,7 @@ _OF_UNIT = {
     "prometheus-alertmanager.service": "alertmanager",
     "alertmanager.service": "alertmanager",
     "nfs-server.service": "nfs_server",
+    "rsyslog.service": "rsyslog",
     "opensm.service": "opensm",
     "nvidia-dcgm-exporter.service": "dcgm_exporter",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",

@@ -93,6 +93,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for name, roles in {
         "Accounting": "slurm-accounting",
         "Monitoring": "monitoring",
+        "Logs": "log-collector",
     }.items():
         if hosts := cluster.folded(roles):
             yield name, hosts

@@ -11,6 +11,7 @@ from clustergen.verify.programs import Answer, NotHere
 
 _VERSION = "$program --version | head -1"
 _MOST_SIXES = 500
+_CERTIFICATE = re.compile(r'^\s*tls\.(?:caCert|myCert|myPrivKey)="(/[^"]+)"', re.MULTILINE)
 _OF_THE_SANDBOX = re.compile(r"cannot stat /proc/sys/\S+: No such file|setting key \"[^\"]+\": ")
 
 
@@ -86,6 +87,23 @@ def _network_manager(answer: Answer, question: Question) -> Iterator[str]:
 
 def _mariadb(answer: Answer, _question: Question) -> list[str]:
     return [line for line in answer.err.splitlines() if "[ERROR]" in line] or failure(answer)
+
+
+def _certificates(question: Question, folder: Path) -> Iterator[tuple[Path, str]]:
+    """Empty files at the paths of certificates, which are on nodes only: rsyslogd looks whether they exist."""
+    for entry in question.entries:
+        for path in _CERTIFICATE.findall(entry.text):
+            place = folder / path.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+    if folder.exists():
+        yield folder, "/"
+
+
+def _rsyslog(answer: Answer, _question: Question) -> list[str]:
+    """rsyslogd reports a rejected statement, and goes on without it."""
+    harmless = re.compile(r"config validation run|running as pid 1|^\s*$")
+    return [line for line in answer.err.splitlines() if not harmless.search(line)] or failure(answer)
 
 
 _FIREWALLD = r"""
@@ -170,6 +188,21 @@ CHECKS = (
         "logrotate accepts every directive. It rotates no log.",
         paths("/etc/logrotate.d/*"),
         Reader("logrotate", _VERSION, 'for file; do "$program" -d "$file"; done', _logrotate, newest=True),
+    ),
+    Check(
+        "rsyslog",
+        "central logs",
+        "rsyslogd -N1",
+        "rsyslogd accepts every statement, beside the configuration of its package. It contacts no collector, and "
+        "certificates are not read.",
+        paths("/etc/rsyslog.d/*"),
+        Reader(
+            "rsyslogd",
+            "$program -v | head -1",
+            '"$program" -N1 -f /etc/rsyslog.conf',
+            _rsyslog,
+            stand_ins=_certificates,
+        ),
     ),
     Check(
         "firewalld",

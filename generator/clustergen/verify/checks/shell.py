@@ -1,4 +1,4 @@
-"""Shell scripts: bash parses them, shellcheck looks for mistakes. Both read a file alone, so no sandbox is needed."""
+"""Scripts: bash and Python parse them, shellcheck looks for mistakes. All read a file alone: no sandbox is needed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from clustergen.verify.programs import TIMEOUT, Answer, NotHere, ask, find
 from clustergen.verify.rows import Row
 
 _SHEBANG = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba)?sh\b")
+_PYTHON = re.compile(r"#!\s*/usr/bin/python3\b")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 # Patterns that a script switches on are switched on before it is read: when it runs, bash reads line by line.
 _PARSE = r"""
@@ -25,7 +26,22 @@ for file; do
 done
 exit $status
 """
-_VERSIONS = {"bash": "$program --version | head -1", "shellcheck": "$program --version | grep ^version:"}
+_VERSIONS = {
+    "bash": "$program --version | head -1",
+    "shellcheck": "$program --version | grep ^version:",
+    "python3": "$program --version",
+}
+_COMPILE = r"""
+"$program" - "$@" <<'END'
+import sys
+for name in sys.argv[1:]:
+    compile(open(name, encoding="utf-8").read(), name, "exec")
+END
+"""
+
+
+def _is_python(_place: str, text: str) -> bool:
+    return _PYTHON.match(text) is not None
 
 
 def is_script(place: str, text: str) -> bool:
@@ -99,5 +115,13 @@ CHECKS = (
         "does with the hardware.",
         is_script,
         _Scripts("shellcheck", '"$program" --format=gcc --external-sources "$@"'),
+    ),
+    Check(
+        "python",
+        "Python scripts: syntax",
+        "python3",
+        "Python compiles every script. The tests run them.",
+        _is_python,
+        _Scripts("python3", _COMPILE),
     ),
 )

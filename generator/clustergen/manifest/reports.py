@@ -1,0 +1,13 @@
+"""Reports of how the cluster was used."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clustergen.manifest.base import Section, field
+
+
+class Reports(Section):
+    """Usage by account and user, written on the primary controller when a period is over."""
+
+    period: Literal["day", "week", "month"] = field("week", "Period of a report.")

@@ -1,0 +1,115 @@
+"""Central logs: rsyslog of every node forwards to the collectors, which keep a directory per host and day."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.logs import LogTls
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, restart
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL
+from clustergen.render.views.exporters import node_exporter
+
+UNIT = "rsyslog.service"
+STORE = "/var/log/clustergen"
+TEXTFILE = "logs.prom"
+_SCRIPT = "/usr/local/sbin/clustergen-log-retention"
+_TOPICS = 5
+_MOST_OPEN = 8192  # files; half of what the unit may open
+
+
+@record
+class Target:
+    """A collector. `names`: those that its certificate may have."""
+
+    host: str
+    names: tuple[str, ...]
+
+
+@record
+class Forward:
+    """What every node sends, and to whom; the collectors among them send to themselves as to any other."""
+
+    collectors: tuple[Target, ...]
+    port: int
+    spool: str
+    queue_mib: int
+    tls: LogTls | None
+
+
+@record
+class Collector:
+    """What a collector accepts, and where it keeps it."""
+
+    port: int
+    store: str
+    domain: str  # of the nodes' names, which the directories are without; empty for none
+    open_files: int
+    tls: LogTls | None
+
+
+@record
+class Retention:
+    """The script that deletes old logs. Size in KiB; `file`: metrics for the node exporter, empty for none."""
+
+    script: str
+    store: str
+    days: int | None
+    limit_kib: int
+    file: str
+
+
+@record
+class OpenFiles:
+    """The limit of open files of a collector's rsyslog."""
+
+    open_files: int
+
+
+def is_collected(cluster: Cluster) -> bool:
+    return bool(cluster.with_role("log-collector"))
+
+
+def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
+    if not is_collected(cluster):
+        return None
+    logs = cluster.manifest.logs
+    domain = cluster.manifest.networks.management.domain
+    collectors = tuple(
+        Target(host, (host, f"{host}.{domain}") if domain else (host,)) for host in cluster.hosts("log-collector")
+    )
+    return Forward(collectors, logs.port, os.fact("rsyslog_spool_dir"), logs.queue_size.mib, logs.tls)
+
+
+def collector(cluster: Cluster) -> Collector:
+    logs, domain = cluster.manifest.logs, cluster.manifest.networks.management.domain
+    return Collector(logs.port, STORE, domain or "", min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)), logs.tls)
+
+
+def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
+    logs = cluster.manifest.logs
+    seconds = logs.retention.seconds
+    days = None if seconds is None else -(-seconds // 86400)
+    metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if node_exporter(cluster, os) else ""
+    return Retention(_SCRIPT, STORE, days, logs.retention_size.value >> 10, metrics)
+
+
+def retention_unit(cluster: Cluster) -> Retention:
+    return retention(cluster, cluster.os)
+
+
+def open_files(_cluster: Cluster) -> OpenFiles:
+    return OpenFiles(2 * _MOST_OPEN)
+
+
+_SYSTEM = "log_collector/etc/systemd/system"
+_TIMER = f"{_SYSTEM}/clustergen-log-retention"
+FILES = (
+    File("all/etc/rsyslog.d/60-clustergen-forward.conf", forward, restart(UNIT), per="os"),
+    File("log_collector/etc/rsyslog.d/50-clustergen-collector.conf", collector, restart(UNIT)),
+    File(f"{_SYSTEM}/rsyslog.service.d/50-clustergen.conf", open_files, restart(UNIT)),
+    File(f"log_collector{_SCRIPT}", retention, mode=0o755, per="os", format=SHELL),
+    File(f"{_TIMER}.service", retention_unit, DAEMON_RELOAD),
+    File(f"{_TIMER}.timer", retention_unit, restart("clustergen-log-retention.timer")),
+)

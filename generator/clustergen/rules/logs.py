@@ -1,0 +1,47 @@
+"""Central logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen.units import Bytes
+
+_DAY = 86400  # seconds
+_LEAST_STORE = Bytes.parse("1GiB")
+_LEAST_QUEUE = Bytes.parse("16MiB")  # four files
+
+
+def collector_missing(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.logs.model_fields_set and not cluster.hosts("log-collector"):
+        yield Finding(
+            "log-collector-missing",
+            ("logs",),
+            "logs has no effect: no node has the role log-collector, so no logs are collected",
+            "add the role log-collector to a node",
+            key=True,
+        )
+
+
+def bounds(cluster: Cluster) -> Iterator[Finding]:
+    logs = cluster.manifest.logs
+    seconds = logs.retention.seconds
+    if seconds is not None and seconds < _DAY:
+        yield Finding(
+            "value-out-of-range",
+            ("logs", "retention"),
+            f"a retention of {logs.retention} is less than a day, but logs are deleted day by day",
+            "write 1d or longer",
+        )
+    for name, size, least in (
+        ("retention_size", logs.retention_size, _LEAST_STORE),
+        ("queue_size", logs.queue_size, _LEAST_QUEUE),
+    ):
+        if size < least:
+            yield Finding(
+                "value-out-of-range", ("logs", name), f"{size} is less than {least}", f"write {least} or more"
+            )
+
+
+RULES = (collector_missing, bounds)

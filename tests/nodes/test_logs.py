@@ -1,0 +1,41 @@
+"""What nodes log is found on the collector, by host and job, also after the collector was down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+STORE = "/var/log/clustergen"
+
+
+def test_a_line_of_a_node_is_found_also_after_the_collector_was_down(lab: Lab) -> None:
+    say = "logger -t slurm-health -p daemon.err -- 'clustergen: the {} message'"
+    find = f"grep -rh 'clustergen: the {{}} message' {STORE}/compute01/*/health.log"
+    lab.out("compute01", say.format("first"))
+    lab.waits("monitor1", find.format("first"), "compute01 slurm-health: clustergen: the first message")
+    lab.out("monitor1", "systemctl stop syslog.socket rsyslog.service")
+    try:
+        lab.out("compute01", say.format("second"))
+    finally:
+        lab.out("monitor1", "systemctl start syslog.socket rsyslog.service")
+    lab.waits("monitor1", find.format("second"), "compute01 slurm-health: clustergen: the second message")
+
+
+def test_a_job_is_found_in_the_logs_of_all_nodes(lab: Lab) -> None:
+    job = lab.submit("alice", "hostname", "-A", "vision", "--time=5")
+    lab.waits("slurm-head", f"sacct -nXP -j {job} -o State", "COMPLETED")
+    found = f"grep -rl 'job={job} ' {STORE} | sort"
+    text = lab.waits("monitor1", found, r"compute0\d/[^/]+/slurm\.log")
+    assert f"{STORE}/slurm-head/" in text
+
+
+def test_the_store_is_measured(lab: Lab) -> None:
+    lab.out("monitor1", "systemctl start clustergen-log-retention.service")
+    text = lab.out("monitor1", "cat /var/lib/prometheus/node-exporter/logs.prom")
+    assert "clustergen_logs_hosts 6" in text

@@ -1,0 +1,228 @@
+"""Central logs: a real rsyslog sends and collects, also across an outage, and the store stays within its bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
+
+COLLECTOR = {**HEAD, "roles": [*HEAD["roles"], "log-collector"]}
+FORWARD = "/etc/rsyslog.d/60-clustergen-forward.conf"
+RETENTION = "/usr/local/sbin/clustergen-log-retention"
+TLS = {"ca": "/etc/tls/ca.pem", "certificate": "/etc/tls/node.pem", "key": "/etc/tls/node.key"}
+HOSTS = "127.0.0.1 localhost\n10.0.0.1 head.cluster.local head\n10.0.0.11 c1.cluster.local c1\n"
+
+# One network namespace holds the collector, 10.0.0.1, and the node, whose packets come from 10.0.0.11.
+RSYSLOG = r"""
+ip route replace local 10.0.0.1/32 dev lo table local src 10.0.0.11 || exit 90
+mkdir -p /var/log/clustergen /run/node /etc/tls
+echo 'include(file="/etc/rsyslog.d/50-clustergen-collector.conf")' >/run/collector.conf
+sed 's#/etc/tls/node#/etc/tls/collector#' -i /etc/rsyslog.d/50-clustergen-collector.conf
+cat >/run/node.conf <<'END'
+module(load="imuxsock" SysSock.Name="/run/node/log")
+global(workDirectory="/run/node")
+include(file="/etc/rsyslog.d/60-clustergen-forward.conf")
+END
+cd /etc/tls
+new=(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc)
+openssl req -x509 "${new[@]}" -days 36500 -subj /CN=ca -keyout ca.key -out ca.pem 2>/dev/null || exit 90
+for pair in collector:head node:c1; do
+  name=${pair%:*} host=${pair#*:}
+  openssl req "${new[@]}" -subj "/CN=$host" -addext "subjectAltName=DNS:$host" -keyout "$name.key" -out "$name.csr"
+  openssl x509 -req -in "$name.csr" -CA ca.pem -CAkey ca.key -days 36500 -copy_extensions copy -out "$name.pem"
+done 2>/dev/null
+collector() { rsyslogd -n -iNONE -f /run/collector.conf & collector=$!; }
+say() { logger -u /run/node/log -t "$1" -p "$2" -- "$3"; }
+stored() { # WORDS: waits until the collector has them
+  for _ in {1..900}; do
+    grep -rqF -- "$1" /var/log/clustergen && return
+    sleep 0.1
+  done
+  echo "not on the collector: $1" >&2
+  exit 91
+}
+collector
+rsyslogd -n -iNONE -f /run/node.conf & node=$!
+until [ -S /run/node/log ]; do sleep 0.05; done
+"""
+END = r"""
+kill $node; wait $node
+kill $collector; wait $collector
+cd /var/log/clustergen && grep -r '' . | sed -E 's#[0-9]{4}-[0-9]{2}-[0-9]{2}/#DAY/#; s#:[0-9]{4}-\S+#:TIME#' | sort -u
+"""
+
+
+def cluster(folder: Path, **logs: Any) -> Any:
+    return tree_of(manifest(nodes=[COLLECTOR, COMPUTE], **({"logs": logs} if logs else {})), folder)
+
+
+def rsyslog(folder: Path, script: str, timeout: float = 300, **logs: Any) -> list[str]:
+    """What the collector stored after a script, as HOST/DAY/TOPIC.log:TIME and the rest of the line, sorted."""
+    root = root_with("rsyslogd")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    place = lay_out(cluster(folder, **logs), "head", folder / "node")
+    box = sandbox.Sandbox(
+        root, files=((place, "/"),), hosts=HOSTS, hostname="c1", addresses=("10.0.0.1", "10.0.0.11"), is_one_user=True
+    )
+    done = sandbox.run(box, ["/bin/bash", "-c", RSYSLOG + script + END], timeout=timeout)
+    assert done.code == 0, done
+    return [line.removeprefix("./") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("logs", [{}, {"tls": TLS}], ids=["plain", "tls"])
+def test_lines_of_a_node_arrive_also_after_an_outage(logs: dict[str, Any], tmp_path: Path) -> None:
+    script = """
+say slurmd daemon.info '[77.batch] done with job'
+stored 'done with job'
+kill $collector; wait $collector
+say slurmctld daemon.info 'sched: Allocate JobId=12 NodeList=c1'
+say slurm-health daemon.err 'GPU 3 is lost'
+sleep 1
+collector
+stored 'GPU 3 is lost'
+"""
+    stored = rsyslog(tmp_path, script, **logs)
+    assert "c1/DAY/slurm.log:TIME c1 job=77 slurmd: [77.batch] done with job" in stored
+    assert "c1/DAY/slurm.log:TIME c1 job=12 slurmctld: sched: Allocate JobId=12 NodeList=c1" in stored
+    assert "c1/DAY/health.log:TIME c1 slurm-health: GPU 3 is lost" in stored
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_topics_and_jobs_are_known_and_no_message_leaves_its_place(tmp_path: Path) -> None:
+    script = """
+say slurm-prolog daemon.err 'job 4711: 30-gpu failed (1): two
+lines'
+say slurm-epilog daemon.notice 'job 4712: 50-tmpdir: removed'
+say sshd auth.info 'Accepted publickey for job 5'
+python3 - <<'PY'
+import socket
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.connect("/run/node/log")
+log.send(b"<3>Nov 23 08:00:00 kernel: NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.")
+log.send(b"<30>Nov 23 08:00:00 ../../../../etc/passwd: from a tag")
+log.send(b"<30>1 2026-11-23T08:00:00Z ../../escape slurmctld - - - from \\x1b[31m a host name")
+PY
+say last daemon.info 'end of the messages'
+stored 'end of the messages'
+"""
+    stored = rsyslog(tmp_path, script)
+    assert "c1/DAY/jobs.log:TIME c1 job=4711 slurm-prolog: job 4711: 30-gpu failed (1): two#012lines" in stored
+    assert "c1/DAY/jobs.log:TIME c1 job=4712 slurm-epilog: job 4712: 50-tmpdir: removed" in stored
+    assert "c1/DAY/system.log:TIME c1 sshd: Accepted publickey for job 5" in stored
+    assert any(line.startswith("c1/DAY/kernel.log:") and "Xid (PCI:0000:1b:00): 79" in line for line in stored)
+    assert any("from a tag" in line for line in stored)
+    assert any("from #033[31m a host name" in line for line in stored)
+    assert {line.split(":")[0] for line in stored} == {f"c1/DAY/{name}.log" for name in ("jobs", "kernel", "system")}
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_queue_of_a_node_stays_within_its_size_and_holds_nobody_up(tmp_path: Path) -> None:
+    script = """
+kill $collector; wait $collector
+python3 - <<'PY'
+import socket
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.connect("/run/node/log")
+for number in range(8000):
+    log.send(b"<30>Nov 23 08:00:00 flood: %d " % number + 7000 * b"x")
+PY
+[ "$(ls /var/spool/rsyslog | wc -l)" -gt 1 ] || { echo 'nothing was queued on disk' >&2; exit 92; }
+size=$(du -sm /var/spool/rsyslog | cut -f1)
+[ "$size" -le 22 ] || { echo "$size MiB on disk" >&2; exit 93; }
+collector
+stored 'flood: 0 '
+"""
+    assert rsyslog(tmp_path, script, queue_size="16MiB")
+
+
+KEEP = r"""
+set -e
+cd /var/log/clustergen
+put() { # HOST WHEN TOPIC KIB
+  local folder
+  folder=$1/$(date -d "$2" +%F)
+  mkdir -p "$folder"
+  dd if=/dev/urandom bs=1k count="$4" status=none >"$folder/$3.log"
+}
+"""
+
+
+def kept(folder: Path, script: str, **logs: Any) -> list[str]:
+    """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days."""
+    root = root_with("logrotate")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    place = lay_out(cluster(folder, **logs), "head", folder / "node")
+    (place / "var/log/clustergen").mkdir(parents=True)
+    listing = r"""
+find . -type f -printf '%P/%k\n' | while IFS=/ read -r host day file size; do
+  age=$((($(date -d "$(date +%F)" +%s) - $(date -d "$day" +%s) + 43200) / 86400))
+  echo "$host/$age/$file $size"
+done | sort; find . -mindepth 1 -maxdepth 1 -empty"""
+    words = ["/bin/bash", "-c", KEEP + script + f'logger() {{ echo "$*" >&2; }}; {RETENTION}; ' + listing]
+    done = sandbox.run(sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True), words, timeout=120)
+    assert done.code == 0, done
+    return [line.removeprefix("./") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_days_beyond_the_retention_go_and_finished_days_are_compressed(tmp_path: Path) -> None:
+    script = "for age in 0 1 2 7 8; do put c1 \"$age days ago\" slurm 64; done; put gone '9 days ago' slurm 8\n"
+    files = [line.rpartition(" ")[0] for line in kept(tmp_path, script, retention="7d")]
+    assert files == ["c1/0/slurm.log", "c1/1/slurm.log", "c1/2/slurm.log.gz", "c1/7/slurm.log.gz"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_store_stays_within_its_size(tmp_path: Path) -> None:
+    """The oldest days go first; of today, the largest file is emptied when nothing else is left."""
+    old = f"sed -i 's/^limit=[0-9]*/limit=8192/' {RETENTION}\n"
+    old += 'for age in 1 2 3; do for host in c1 c2; do put $host "$age days ago" slurm 1024; done; done\n'
+    today = f"{old}put c1 today slurm 9000; put c1 today kernel 16; put 'c 2' today slurm 16\n"
+    assert kept(tmp_path, today) == ["c 2/0/slurm.log 16", "c1/0/kernel.log 16", "c1/0/slurm.log 0"]
+    (tmp_path / "full").mkdir()
+    full = f"{old}put c1 today slurm 5120\n"
+    assert kept(tmp_path / "full", full) == ["c1/0/slurm.log 5120", "c1/1/slurm.log 1024", "c2/1/slurm.log 1024"]
+
+
+def test_every_node_sends_to_every_collector(tmp_path: Path) -> None:
+    second = {**COLLECTOR, "name": "logs", "address": "10.0.0.9", "roles": ["log-collector"]}
+    tree = tree_of(manifest(nodes=[COLLECTOR, second, COMPUTE], logs={"tls": TLS, "port": 6514}), tmp_path)
+    for host in ("head", "logs", "c3"):
+        text = text_of(tree, host, FORWARD)
+        assert text.count('port="6514"') == text.count('tls="on"') == 2
+        assert 'tls.permittedPeer=["logs", "logs.cluster.local"]' in text
+    assert "/etc/rsyslog.d/50-clustergen-collector.conf" not in node_files(tree, "c3")
+
+
+def test_without_a_collector_there_are_no_files(tmp_path: Path) -> None:
+    assert not [path for path in node_files(tree_of(manifest(), tmp_path), "head") if "rsyslog" in path]
+
+
+@pytest.mark.parametrize(
+    ("logs", "code"),
+    [
+        ({"retention": "12h"}, "value-out-of-range"),
+        ({"retention": "0d"}, "value-out-of-range"),
+        ({"retention_size": "10MiB"}, "value-out-of-range"),
+        ({"queue_size": "1MiB"}, "value-out-of-range"),
+        ({"queue_size": "1"}, "unit-wrong"),
+        ({"port": 0}, "value-out-of-range"),
+        ({"port": 22}, "port-twice"),
+        ({"tls": {"ca": "/etc/ca.pem"}}, "key-missing"),
+        ({"tls": {**TLS, "key": 'x"'}}, "text-malformed"),
+        ({"tls": {**TLS, "key": "/etc/../key"}}, "path-malformed"),
+        ({"server": "x"}, "key-unknown"),
+    ],
+)
+def test_bad_values_are_reported(logs: dict[str, Any], code: str, tmp_path: Path) -> None:
+    assert code in codes_of(manifest(nodes=[COLLECTOR, COMPUTE], logs=logs), tmp_path)

@@ -1,0 +1,133 @@
+"""Usage reports: sums of jobs within the period, and names that no file misreads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, codes_of, manifest, node_files, text_of, tree_of
+
+SCRIPT = "/usr/local/sbin/clustergen-usage-report"
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+DAY = 86400
+BEGIN = 1767225600  # 2026-01-01 UTC
+# As `sreport -P -t seconds cluster Utilization` of Slurm 24.11 prints it.
+SREPORT = """\
+--------------------------------------------------------------------------------
+Cluster Utilization 2026-01-01T00:00:00 - 2026-01-02T23:59:59 (172800 secs)
+Usage reported in TRES Seconds
+--------------------------------------------------------------------------------
+Cluster|TRES Name|Allocated|Down|PLND Down|Idle|Planned|Reported
+small|cpu|360000|36000|0|324000|0|720000
+small|gres/gpu|72000|3600|0|10800|0|86400
+"""
+
+
+def record(*fields: object) -> str:
+    return "\x1f".join(map(str, fields))
+
+
+def job(number: int, account: str, user: str, start: int, end: object, **more: object) -> str:
+    elapsed = (end if isinstance(end, int) else BEGIN + 2 * DAY) - start
+    tres = more.get("tres", "billing=64,cpu=64,gres/gpu:h100=8,gres/gpu=8,mem=1T,node=1")
+    state, limit, cpu = more.get("state", "COMPLETED"), more.get("limit", 120), more.get("cpu", "00:00:00")
+    return record(number, account, user, state, start, end, elapsed, limit, tres, cpu)
+
+
+def report(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> dict[str, str]:
+    """Suffix → text of what the script wrote for 1 and 2 January 2026, in a world whose clocks show UTC."""
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), folder)
+    script = folder / "report.py"
+    script.write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
+    programs = folder / "bin"
+    programs.mkdir()
+    for name, text in (("sacct", jobs), ("sreport", sreport)):
+        (folder / name).write_text(text, encoding="utf-8")
+        (programs / name).write_text(f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{folder}/calls\ncat {folder}/{name}\n')
+        (programs / name).chmod(0o755)
+    out = folder / "out"
+    words = [sys.executable, str(script), "--from", "2026-01-01", "--to", "2026-01-02", "--directory", str(out)]
+    env = {"PATH": f"{programs}:{os.environ['PATH']}", "TZ": "UTC", "LANG": "C"}
+    done = subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return {path.suffix: path.read_text(encoding="utf-8") for path in out.iterdir()}
+
+
+def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
+    jobs = [
+        job(1, "vision", "alice", BEGIN - 3600, BEGIN + 3600, cpu="1-16:00:00"),  # half of it
+        job(2, "vision", "alice", BEGIN + 2 * DAY - 1800, "Unknown", state="RUNNING"),
+        job(3, "vision", "bob", BEGIN, BEGIN + 7200, state="FAILED"),
+        job(4, "vision", "bob", BEGIN, BEGIN + 1800, state="CANCELLED by 1000", tres="cpu=2", limit="UNLIMITED"),
+        record(5, "vision", "carol", "PENDING", "Unknown", "Unknown", 0, 60, "", "00:00:00"),
+    ]
+    files = report(tmp_path, "\n".join(jobs) + "\n")
+    rows = list(csv.DictReader(io.StringIO(files[".csv"])))
+    assert [(row["account"], row["user"], row["jobs"]) for row in rows] == [
+        ("vision", "bob", "2"),
+        ("vision", "alice", "2"),
+    ]
+    assert [(row["gpu_hours"], row["failed_gpu_hours"]) for row in rows] == [("16.0", "16.0"), ("12.0", "0.0")]
+    assert rows[1]["cpu_hours"] == "96.0"
+    assert rows[1]["cpu_efficiency"] == str(round(20 / 96, 4))
+    assert rows[0]["time_limit_used"] == "1.0"
+    assert "| gres/gpu | 20.0 h | 3.0 h | 1.0 h | 87 % |" in files[".md"]
+    assert "| vision | bob | 2 | 16.0 |" in files[".md"]
+
+
+def test_names_stay_in_their_cells(tmp_path: Path) -> None:
+    names = ["=cmd|' /C calc'!A0", "a|b", "*_[x](http://evil)", "-2+3", "@sum", "<script>", 'quo"te\\', "x\ty"]
+    jobs = "\n".join(job(number, name, name, BEGIN, BEGIN + 3600) for number, name in enumerate(names))
+    files = report(tmp_path, f"{jobs}\nbroken record\n{record(*'123456789')}\n")
+    rows = list(csv.reader(io.StringIO(files[".csv"])))
+    assert len(rows) == 1 + len(names)
+    assert not [cell for row in rows for cell in row if cell[:1] in "=+-@" and cell[:1]]
+    table = [line for line in files[".md"].splitlines() if line.startswith("|")]
+    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") in (6, 9) for line in table)
+    assert "<script>" not in files[".md"]
+    assert "](http" not in files[".md"]
+    assert "2 records of sacct could not be read" in files[".md"]
+
+
+@pytest.mark.real
+def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
+    """The functions of the script, with more users than get series of their own, and names that need quoting."""
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={}), tmp_path)
+    (tmp_path / "report.py").write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
+    names = runpy.run_path(str(tmp_path / "report.py"))
+    jobs = [job(n, 'q"\\', f"user{n}\n" if n == 7 else f"user{n}", BEGIN, BEGIN + 3600) for n in range(300)]
+    rows, unreadable = names["usage"]("\n".join(jobs), BEGIN, BEGIN + DAY)
+    assert unreadable == 2, "a user with a line break makes two broken records"
+    text = names["metrics"](rows, names["utilization"](SREPORT), BEGIN, BEGIN + DAY)
+    assert text.count("clustergen_usage_gpu_hours{") == 201
+    assert 'clustergen_usage_gpu_hours{account="",user="",period="week"} 792.0' in text
+    assert 'clustergen_usage_state_hours{resource="gres/gpu",state="allocated",period="week"} 20.000' in text
+    root = root_with("promtool")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    words = ["/bin/sh", "-c", "promtool check metrics </run/clustergen/metrics || [ $? = 3 ]"]
+    done = sandbox.run(sandbox.Sandbox(root, is_one_user=True), words, timeout=60, notes={"metrics": text})
+    assert done.code == 0, done
+
+
+def test_reports_only_where_the_manifest_wants_them(tmp_path: Path) -> None:
+    assert SCRIPT not in node_files(tree_of(manifest(), tmp_path), "head")
+    tree = tree_of(manifest(reports={"period": "month"}), tmp_path)
+    assert "OnCalendar=*-*-01 01:30:00" in text_of(tree, "head", "/etc/systemd/system/clustergen-usage-report.timer")
+    assert "ConditionHost=head" in text_of(tree, "head", "/etc/systemd/system/clustergen-usage-report.service")
+
+
+@pytest.mark.parametrize(
+    ("reports", "code"),
+    [({"period": "year"}, "value-not-allowed"), ({"every": "day"}, "key-unknown"), ([], "type-wrong")],
+)
+def test_bad_values_are_reported(reports: object, code: str, tmp_path: Path) -> None:
+    assert code in codes_of(manifest(reports=reports), tmp_path)
