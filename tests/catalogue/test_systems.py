@@ -132,7 +132,7 @@ def test_compute_ports_of_a_dgx_h100_leave_the_storage_ports_out() -> None:
     assert [port.rdma for port in system.nics_of("compute")] == [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)]
     assert {port.rdma for port in system.nics_of("storage")} == {"mlx5_1", "mlx5_7"}
     assert {"mlx5_2", "mlx5_8"} <= {port.rdma for port in system.nics_of("inband")}  # the bond of the user guide
-    assert system.psu == systems.Psu(installed=6, watt=3300, redundant=2, inlet="C20")
+    assert system.psu == systems.Psu(installed=6, watt=3300, redundant=2, inlet="C20", volts=(200, 240))
     assert system.power_max_w == 10200
 
 

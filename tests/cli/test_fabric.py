@@ -54,7 +54,7 @@ def test_many_of_a_kind_have_a_headline(net: Net) -> None:
         net.cut((device, 64))
     save(net)
     lines = run("fabric.txt").stdout.splitlines()
-    assert lines[0] == "fabric.txt: error[cable-missing]: 2 of 512 uplinks are missing on 2 of 16 switches"
+    assert lines[0] == "fabric.txt: error[cable-missing]: 2 of 32 uplinks are missing on 2 of 16 switches"
     assert [line.split(" (")[0] for line in lines[1:3]] == ["   leaf01-r0 port 64", "   leaf02-r1 port 64"]
     assert lines[3].startswith("   hint: ")
     assert lines[4] == "2 errors"

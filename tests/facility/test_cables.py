@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter, defaultdict
 from copy import deepcopy
 from typing import Any, get_args
@@ -11,7 +12,9 @@ from typing import Any, get_args
 import pytest
 import yaml
 
+from clustergen import compile as compiler
 from clustergen.catalogue.cabling import connectors
+from clustergen.facility.placement import devices
 from clustergen.manifest.hardware import Connector
 from strategies.trees import codes_of, manifest, tree_of
 
@@ -51,6 +54,30 @@ def test_no_port_has_two_cables(cables):
     ends = Counter((row[f"side_{side}_device"], row[f"side_{side}_name"]) for row in cables for side in "ab")
     assert max(ends.values()) == 1
     assert len(ends) == 2 * len(cables)
+
+
+def test_rows_of_a_twin_cable_have_one_label_and_are_one_cable_of_the_bill(tmp_path):
+    """The label names the two cages; each cage is in one cable only."""
+    tree = tree_of(superpod(), tmp_path)
+    twins = defaultdict(list)
+    for row in csv.DictReader(io.StringIO(tree.files["facility/cables.csv"].content.decode())):
+        if "-twin" in row["description"]:
+            twins[row["label"]].append(row)
+    for label, rows in twins.items():
+        cages = {tuple(row[f"side_{side}_name"].partition("/")[0] for side in "ab") for row in rows}
+        assert len(rows) == 2
+        assert len(cages) == 1
+        ((a, b),) = cages
+        assert label == f"{rows[0]['side_a_device']} {a} | {rows[0]['side_b_device']} {b}"
+        assert f"one cable for 2 rows: cage {a} to cage {b}" in rows[0]["description"]
+    bought = csv.DictReader(io.StringIO(tree.files["facility/bom.csv"].content.decode()))
+    assert sum(int(row["count"]) for row in bought if "-twin" in row["item"]) == len(twins) == 512
+
+
+def test_rows_of_one_module_name_its_cage(cables):
+    fibres = [row for row in cables if row["type"].startswith("mmf") and row["side_a_device"].startswith("c")]
+    shared = "module shared with the other port of cage OSFP4 of c001 and of cage 1 of leaf01-r0"
+    assert shared in fibres[0]["description"]
 
 
 def test_a_node_has_one_port_number_on_the_leaves_of_all_rails(cables):
@@ -128,6 +155,29 @@ def test_what_cannot_be_is_said(plan, racks, code, tmp_path):
     data = superpod(**plan)
     data["racks"] = {**data["racks"], **racks}
     assert code in codes_of(data, tmp_path)
+
+
+def test_places_of_racks_of_one_entry_are_stacked_in_each_of_them(tmp_path):
+    """Of a list of devices, those that are in another rack take no units in this one."""
+    data = superpod()
+    data["racks"]["a[01-16]"]["places"] = {"c[001-064]": 9}
+    (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+    cluster = compiler.validate(tmp_path / "manifest.yaml").cluster
+    assert cluster is not None
+    places = {name: device.place for name, device in devices(cluster).items()}
+    assert [places[f"c{number:03}"].unit for number in (1, 2, 4, 5, 6)] == [9, 17, 33, 9, 17]
+    assert not any(places[f"c{number:03}"].derived for number in range(1, 65))
+
+
+def test_a_switch_of_the_site_is_not_one_of_ours(tmp_path):
+    """`catalogue.switches` comes before our row of the same name, for its title and weight too."""
+    own = {"fabric": "infiniband", "ports": 64, "rate": "NDR", "rack_units": 2, "power": "1kW"}
+    data = superpod() | {"catalogue": {"switches": {"qm9700": own}}}
+    (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+    cluster = compiler.validate(tmp_path / "manifest.yaml").cluster
+    assert cluster is not None
+    leaf = devices(cluster)["leaf01-r0"]
+    assert (leaf.title, leaf.weight_kg, leaf.height, leaf.power_w) == ("qm9700", None, 2, 1000)
 
 
 def test_a_connectx_7_has_the_cage_that_its_switch_asks_for(tmp_path):

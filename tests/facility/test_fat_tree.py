@@ -95,3 +95,43 @@ def test_what_cannot_be_built_says_what_can(nodes, ports, unit, words):
         assert shape(caught.value.most, 8, Ports.by_ratio(ports), ports, ports).units
         with pytest.raises(DoesNotFitError):
             shape(caught.value.most + 1, 8, Ports.by_ratio(ports), ports, ports)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ratio", "up", "spines"),
+    [
+        (8, 1, 8, 1),  # 8 leaves x 8 uplinks are the 64 ports of one spine
+        (9, 1, 10, 2),  # 9 uplinks have no equal bundle to two spines
+        (16, 1, 16, 2),
+        (31, 1, 32, 4),
+        (32, 1, 32, 4),
+        (8, 3, 3, 1),
+        (48, 3, 16, 2),
+    ],
+)
+def test_a_unit_that_is_not_full_has_the_uplinks_that_its_nodes_need(
+    nodes: int, ratio: float, up: int, spines: int
+) -> None:
+    tree = shape(nodes, 8, Ports.by_ratio(64, ratio), 64, 64)
+    assert (tree.up, tree.all_spines, tree.units) == (up, spines, 1)
+
+
+@pytest.mark.parametrize("nodes", range(1, 33))
+def test_a_leaf_passes_on_what_its_nodes_send(nodes: int) -> None:
+    tree = shape(nodes, 8, Ports.by_ratio(64), 64, 64)
+    assert nodes <= tree.up <= 32
+
+
+def test_uplink_ports_of_their_own_are_all_used() -> None:
+    assert shape(50, 1, Ports(48, 4, 48), 64, 64).up == 4
+    assert shape(30, 1, Ports(48, 4, 48), 64, 64, unit=20).up == 4
+
+
+def test_the_least_number_of_spines_holds_for_each_group_of_three_tiers() -> None:
+    usual = shape(512, 8, Ports.by_ratio(64), 64, 64)
+    more = shape(512, 8, Ports.by_ratio(64), 64, 64, least_spines=usual.spines + 1)
+    assert usual.cores
+    assert more.cores
+    assert more.spines == 2 * usual.spines, "the next divisor of 32"
+    assert more.all_spines == 2 * usual.all_spines
+    assert max(sum(member.uplinks.values()) for member in members(more)) <= 64

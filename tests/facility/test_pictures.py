@@ -167,9 +167,9 @@ def test_fitted_text_is_no_wider_than_its_room(text, room):
 
 def test_bundles_have_the_cables_of_the_table(superpod_pictures):
     texts = Counter(text.text for text in superpod_pictures["fabric.svg"].iter(f"{SVG_NAME}text"))
-    assert texts["16 × 2 cables"] == texts["31 cables"] == 8
-    assert texts["InfiniBand NDR: 1016 cables to nodes, 1024 between switches"] == 1
-    assert texts["768 cables"] == 2, "96 nodes with 8 cables each, and as many up from their leaves"
+    assert texts["16 × 2 links"] == texts["31 links"] == 8
+    assert texts["InfiniBand NDR: 1016 links to nodes, 1024 between switches"] == 1
+    assert texts["768 links"] == 2, "96 nodes with 8 links each, and as many up from their leaves"
     assert (texts["24 leaves"], texts["3 more units"], texts["96 nodes"]) == (1, 1, 1)
 
 
@@ -192,7 +192,7 @@ def test_listed_switches_are_drawn_as_planned_ones(tmp_path):
     pictures = pictures_of(data, tmp_path)
     assert set(pictures) == {"fabric.svg"}
     texts = Counter(text.text for text in pictures["fabric.svg"].iter(f"{SVG_NAME}text"))
-    assert (texts["2 × 3 cables"], texts["4 cables"], texts["not connected: spare"]) == (2, 2, 1)
+    assert (texts["2 × 3 links"], texts["4 links"], texts["not connected: spare"]) == (2, 2, 1)
 
 
 def test_a_node_on_several_leaves_is_counted_once(tmp_path):
@@ -207,7 +207,7 @@ def test_a_node_on_several_leaves_is_counted_once(tmp_path):
     ]
     data["networks"]["fabric"]["switches"].append({"name": "top", "model": "qm9700"})
     texts = Counter(text.text for text in pictures_of(data, tmp_path)["fabric.svg"].iter(f"{SVG_NAME}text"))
-    assert (texts["c[1-2],head"], texts["c[3-4]"], texts["2 × gpu"], texts["5 cables"]) == (1, 1, 2, 2)
+    assert (texts["c[1-2],head"], texts["c[3-4]"], texts["2 × gpu"], texts["5 links"]) == (1, 1, 2, 2)
 
 
 def test_every_kind_of_feed_has_a_line(tmp_path):

@@ -40,7 +40,7 @@ def page(tmp_path_factory):
         # Four DGX H100: 40.8 kW, 522 kg, 4 x 1105 CFM as printed by the maker.
         "| 32 of 48 U | 40.8 kW | 139,210 BTU/h | 4,420 CFM | 522 kg |  |",
         # 415 V 63 A: 45.28 kVA, 36.23 at 80 %; 10.2 kW are 10.7 kVA.
-        "| A1,B1,A2,B2 | 415 V, 63 A, 3 phases, 45.3 kVA | 36.2 kVA (80%) | 10.2 kW | 14.9 A | 30% | 59% |",
+        "| A1,B1,A2,B2 | 415 V, 63 A, 3 phases, 45.3 kVA | 240 V | 36.2 kVA (80%) | 10.2 kW | 14.9 A | 30% | 59% |",
         "| fabric | `leaf01-r[0-7]` | `qm9700` | 64 | 31 | 32 | 1 | 8 |",
         "| 203.2 Tb/s, 25,400 GB/s | 1:1, non-blocking |",
         "| work | 40GB/s | 10TB | 4.2 min |",

@@ -113,8 +113,8 @@ def test_the_planned_fabric(form: Callable[[list[Neighbour]], dict[str, Any]], o
     report = check(heard(right(), of_switches=of_switches), form)
     assert not report.diagnostics()
     assert not any("by device alone" in remark for remark in report.remarks)
-    links = 544 if of_switches else 32
-    assert report.agreement == f"{links} of 544 planned cables are linked as planned"
+    links = 48 if of_switches else 32
+    assert report.agreement == f"{links} of 48 planned cables are linked as planned"
 
 
 def test_interfaces_by_the_names_of_their_rdma_devices() -> None:

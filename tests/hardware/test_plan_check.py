@@ -65,6 +65,31 @@ def test_a_finding_names_rack_unit_and_port() -> None:
     assert "leaf01-r0 port 3 (2/1, net1 U" in text
 
 
+GUEST = "leaf: qm9700, reserved_for: ufm1"
+
+
+@pytest.mark.parametrize(
+    ("plan", "leaf", "port", "codes"),
+    [
+        (GUEST, "leaf01-r0", 32, []),
+        (GUEST, "leaf01-r7", 32, []),
+        (GUEST, "leaf02-r0", 32, ["fabric-node-unplanned"]),  # of another unit, which has no reserved port
+        (GUEST, "leaf01-r0", 3, ["cable-misplaced"]),  # a node's port
+        ("leaf: qm9700, reserved_for: gateway1", "leaf01-r0", 32, ["fabric-node-unplanned"]),
+        ("leaf: qm9700, reserved: 1", "leaf01-r0", 32, ["fabric-node-unplanned"]),
+    ],
+)
+def test_a_device_on_a_port_that_is_reserved_for_it_is_expected(
+    plan: str, leaf: str, port: int, codes: list[str]
+) -> None:
+    cluster = cluster_of(superpod(40, plan=plan))
+    net = planned_net(cluster)
+    if (leaf, port) in net.links:
+        net.cut((leaf, port))
+    net.join((leaf, port), ("ufm1 mlx5_0", 1))
+    assert [group.code for group in check(net, cluster).groups] == codes
+
+
 def test_two_nodes_to_a_port_by_splitter_cables() -> None:
     """Each plug has a number of its own, and the uplinks of that leaf those of their whole cages."""
     text = superpod(96, plan="leaf: qm8700").replace("{system: dgx-h100}", "{system: dgx-h100, nics: [{model: cx6}]}")

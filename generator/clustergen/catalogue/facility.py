@@ -55,6 +55,32 @@ class RackSystem:
     source: tuple[str, ...] = ()
 
 
+@record
+class Pdu:
+    """A rack PDU, and the feed that it is made for."""
+
+    id: str
+    model: str
+    volts: int
+    amps: int
+    phases: int
+    c13: int
+    c19: int
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+    @property
+    def outlets(self) -> dict[str, int]:
+        """Count by IEC 60320 type."""
+        return {"C13": self.c13, "C19": self.c19}
+
+
+@cache
+def pdus() -> dict[str, Pdu]:
+    """All rack PDUs by id."""
+    return {pdu.id: pdu for pdu in table("pdus.tsv", Pdu)}
+
+
 @cache
 def facility_figures() -> dict[str, FacilityFigure]:
     """All figures by key."""

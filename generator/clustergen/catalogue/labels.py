@@ -70,6 +70,7 @@ LABELS = {
     "power_w": "power",
     "psu": "power supplies",
     "psu.inlet": "power inlet",
+    "psu.volts": "input voltage of the power supplies",
     "psu_count": "power supplies",
     "psu_watt": "power supply",
     "rack_units": "height",

@@ -57,6 +57,8 @@ class Psu:
     redundant: int | None = None
     inlet: str = ""
     """C14 or C20, one cord for each supply; empty: not known."""
+    volts: tuple[int, int] | None = None
+    """Least and highest input voltage, AC."""
 
 
 @record
@@ -279,7 +281,7 @@ def _load(ident: str) -> System:
         gpu_options=tuple(raw.pop("gpu_options", ())),
         links=tuple(raw.pop("links", ())),
         nvlink_domain_nodes=domain["nodes"] if domain else 1,
-        psu=Psu(**psu) if psu else None,
+        psu=Psu(**{**psu, "volts": tuple(psu["volts"]) if "volts" in psu else None}) if psu else None,
         inlet_c=(inlet[0], inlet[1]) if inlet else None,
         unverified=frozenset(raw.pop("unverified", ())),
         source=tuple(raw.pop("source")),

@@ -10,6 +10,7 @@ Source: reference architectures of DGX SuperPOD with H100, B200 and B300, tables
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from clustergen.records import record
@@ -71,55 +72,88 @@ class Member:
 class Ports:
     """Ports of a leaf: for nodes and for uplinks. `nodes_each`: nodes on a node port, 2 with splitter cables.
 
-    `single`: nodes that one switch serves which has no uplinks.
+    `single`: nodes that one switch serves which has no uplinks. `ratio`: bandwidth of its nodes to that of its uplinks,
+    by which a leaf that is never full needs fewer of them; None where the uplinks are ports of their own.
     """
 
     down: int
     up: int
     single: int
     nodes_each: int = 1
+    ratio: float | None = None
+
+    def uplinks(self, nodes: int) -> int:
+        """Uplinks that so many nodes need; `up` for as many nodes as the leaf has ports for."""
+        if self.ratio is None or nodes >= self.down * self.nodes_each:
+            return self.up
+        return min(self.up, math.ceil(nodes / self.nodes_each / self.ratio))
 
     @classmethod
     def by_ratio(cls, ports: int, ratio: float = 1, nodes_each: int = 1) -> Ports:
         """So many node ports that their bandwidth is `ratio` times that of the uplinks."""
         down = int(ports * ratio / (ratio + 1))
-        return cls(down, ports - down, ports * nodes_each, nodes_each)
+        return cls(down, ports - down, ports * nodes_each, nodes_each, ratio)
 
 
 def shape(nodes: int, rails: int, leaf: Ports, spine: int, core: int, unit: int = 0, least_spines: int = 1) -> Shape:
     """The smallest tree for `nodes` with `rails` ports each, with so many ports on a spine and on a core.
 
-    `unit`: nodes of a scalable unit, 0 for as many as fit; `least_spines`: at least so many. Raises DoesNotFitError.
+    `unit`: nodes of a scalable unit, 0 for as many as fit; `least_spines`: at least so many, of each group. A leaf has
+    the uplinks that its nodes need, or more where that saves spines. Raises DoesNotFitError.
     """
     if nodes <= leaf.single and rails == 1 and not unit:
         return Shape(1, 1, nodes, leaf.single, 0, 1, 0, 0, 0)
-    down, up = leaf.down, leaf.up
-    if not down or not up:
+    if not leaf.down or not leaf.up:
         raise DoesNotFitError("a leaf needs ports for nodes and for uplinks", leaf.single if rails == 1 else 0)
-    if unit > down * leaf.nodes_each:
-        why = f"a unit has {unit} nodes, and a leaf ports for {down * leaf.nodes_each} beside its {up} uplinks"
-        raise DoesNotFitError(why, down * leaf.nodes_each, "a unit")
-    unit = unit or down * leaf.nodes_each
-    units = -(-nodes // unit)
-    leaves = rails * units
-    if leaves <= spine:
-        least = max(-(-leaves * up // spine), min(least_spines, up))
-        return Shape(rails, units, unit, down, up, 1, _divisor(up, least), 0, 0)
+    most = leaf.down * leaf.nodes_each
+    if unit > most:
+        raise DoesNotFitError(
+            f"a unit has {unit} nodes, and a leaf ports for {most} beside its {leaf.up} uplinks", most, "a unit"
+        )
+    unit = unit or most
+    leaves = _Leaves(rails, -(-nodes // unit), unit, leaf.down)
+    uplinks = range(leaf.uplinks(min(unit, nodes)), leaf.up + 1)
+    if leaves.count <= spine:
+        trees = [_two_tiers(leaves, up, spine, least_spines) for up in uplinks]
+    else:
+        trees = [_three_tiers(leaves, up, spine, core, least_spines) for up in uplinks]
+    return min(trees, key=lambda tree: (tree.all_spines + tree.all_cores, tree.up))
+
+
+@record
+class _Leaves:
+    """The lowest tier: units of so many nodes, each with a leaf for every rail."""
+
+    rails: int
+    units: int
+    unit: int
+    down: int
+
+    @property
+    def count(self) -> int:
+        return self.rails * self.units
+
+
+def _two_tiers(leaves: _Leaves, up: int, spine: int, least_spines: int) -> Shape:
+    least = max(-(-leaves.count * up // spine), min(least_spines, up))
+    return Shape(leaves.rails, leaves.units, leaves.unit, leaves.down, up, 1, _divisor(up, least), 0, 0)
+
+
+def _three_tiers(leaves: _Leaves, up: int, spine: int, core: int, least_spines: int) -> Shape:
     half = spine // 2
     if not half:
-        why = f"{leaves} leaves need a third tier, and a spine has {spine} ports"
-        raise DoesNotFitError(why, spine // rails * unit)
-    groups = -(-units // half)
-    size = -(-units // groups)
-    spines = _divisor(up, -(-size * up // half))
+        why = f"{leaves.count} leaves need a third tier, and a spine has {spine} ports"
+        raise DoesNotFitError(why, spine // leaves.rails * leaves.unit)
+    groups = -(-leaves.units // half)
+    size = -(-leaves.units // groups)
+    spines = _divisor(up, max(-(-size * up // half), min(least_spines, up)))
     spine_up = size * up // spines
-    joined = groups * rails
+    joined = groups * leaves.rails
     if joined > core:
-        most = (core // rails) * half * unit
-        why = f"{joined} groups of spines need a port each on every core, which has {core}"
-        raise DoesNotFitError(why, most)
+        most = (core // leaves.rails) * half * leaves.unit
+        raise DoesNotFitError(f"{joined} groups of spines need a port each on every core, which has {core}", most)
     cores = _divisor(spine_up, -(-joined * spine_up // core))
-    return Shape(rails, units, unit, down, up, groups, spines, spine_up, cores)
+    return Shape(leaves.rails, leaves.units, leaves.unit, leaves.down, up, groups, spines, spine_up, cores)
 
 
 def _divisor(of: int, least: int) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
-from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, members, shape
+from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, Shape, members, shape
 from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import count, expand
@@ -97,43 +97,15 @@ def _planned(
     plan = network.plan
     assert plan is not None
     path: ManifestPath = ("networks", name, "plan")
-    view = CatalogueView(manifest)
-    leaf = _model(view, plan.leaf, (*path, "leaf"), report)
-    spine = _model(view, plan.spine, (*path, "spine"), report) if plan.spine else leaf
-    core = _model(view, plan.core, (*path, "core"), report) if plan.core else spine
-    if leaf is None or spine is None or core is None:
-        return ()
-    of_tier = {"leaf": leaf, "spine": spine, "core": core}
+    of_tier = _models(CatalogueView(manifest), plan, path, report)
     rails_of = {host: ports_in(group.type, name, plan.ports) for group in groups for host in group.hosts}
     hosts = [host for host in (expand(plan.nodes) if plan.nodes else rails_of) if rails_of.get(host)]
     rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
     rate = gbit(network.rate) if network.rate else None
-    if not rails:
+    tree = _tree(plan, of_tier, len(hosts), rails, rate, path, report) if of_tier and rails else None
+    if tree is None:
         return ()
-    try:
-        tree = shape(
-            max(len(hosts) + plan.reserved, plan.capacity or 0),
-            rails,
-            _leaf_ports(leaf, plan, rate),
-            spine.ports,
-            core.ports,
-            plan.unit or 0,
-            plan.spines or 1,
-        )
-    except DoesNotFitError as err:
-        nodes_words = f"{len(hosts)} {'node' if len(hosts) == 1 else 'nodes'}"
-        hint = (
-            f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
-        )
-        report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
-        return ()
-    cables = tree.leaves * (tree.unit_nodes + tree.up) + tree.all_spines * tree.spine_up
-    if cables > MOST_CABLES:
-        report(_too_many(path, cables))
-        return ()
-    first = tree.unit_nodes - plan.reserved
-    starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
-    units = [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
+    units = _units(hosts, tree, plan.reserved_ports)
     planned = list(members(tree, _PREFIXES[name]))
     rack_of = _racks(planned, plan)
     switches = []
@@ -146,6 +118,55 @@ def _planned(
         rack, model = rack_of.get(member.name), of_tier[member.tier]
         switches.append(_switch(member.name, None, rack, model, rate, nodes, member.rail, dict(member.uplinks)))
     return tuple(switches)
+
+
+def _models(view: CatalogueView, plan: FabricPlan, path: ManifestPath, report: Report) -> dict[str, parts.Switch]:
+    """The model of each tier; none at all where one is not known."""
+    leaf = _model(view, plan.leaf, (*path, "leaf"), report)
+    spine = _model(view, plan.spine, (*path, "spine"), report) if plan.spine else leaf
+    core = _model(view, plan.core, (*path, "core"), report) if plan.core else spine
+    return {"leaf": leaf, "spine": spine, "core": core} if leaf and spine and core else {}
+
+
+def _tree(
+    plan: FabricPlan,
+    of_tier: Mapping[str, parts.Switch],
+    nodes: int,
+    rails: int,
+    rate: int | None,
+    path: ManifestPath,
+    report: Report,
+) -> Shape | None:
+    """The fat tree of a plan; None where these switches cannot carry the nodes, or with too many cables."""
+    try:
+        tree = shape(
+            max(nodes + plan.reserved_ports, plan.capacity or 0),
+            rails,
+            _leaf_ports(of_tier["leaf"], plan, rate),
+            of_tier["spine"].ports,
+            of_tier["core"].ports,
+            plan.unit or 0,
+            plan.spines or 1,
+        )
+    except DoesNotFitError as err:
+        nodes_words = f"{nodes} {'node' if nodes == 1 else 'nodes'}"
+        hint = (
+            f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
+        )
+        report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
+        return None
+    cables = tree.leaves * (tree.unit_nodes + tree.up) + tree.all_spines * tree.spine_up
+    if cables > MOST_CABLES:
+        report(_too_many(path, cables))
+        return None
+    return tree
+
+
+def _units(hosts: Sequence[str], tree: Shape, reserved: int) -> list[Sequence[str]]:
+    """Nodes by scalable unit; the first one leaves the reserved ports free."""
+    first = tree.unit_nodes - reserved
+    starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
+    return [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
 
 
 def _racks(planned: Sequence[Member], plan: FabricPlan) -> dict[str, str]:

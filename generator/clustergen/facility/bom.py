@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue.facility import rack_system_of
+from clustergen.catalogue.facility import pdus, rack_system_of
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.catalogue.systems import system
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cable_bill import Piece, pieces
 from clustergen.facility.cabling import cables
+from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
 from clustergen.records import record, replace
@@ -104,6 +104,21 @@ def _cables(cluster: Cluster) -> Iterator[Item]:
         yield Item(piece.category, piece.item, piece.description, count, piece.note, piece.part, piece.length_m, spares)
 
 
+def _pdus(cluster: Cluster) -> Iterator[Item]:
+    """One for each feed, by rating, model and outlets."""
+    circuits = Counter(
+        (one.volts, one.amps, one.phases, one.pdu or "", tuple((stated_outlets(one) or {}).items()))
+        for one in (feed.circuit for rack in cluster.racks for feed in feeds(rack))
+    )
+    for (volts, amps, phases, name, outlets), count in circuits.items():
+        words = f"rack PDU for {volts} V, {amps} A, {'three phases' if phases == 3 else 'one phase'}"
+        if outlets:
+            words += ", " + " and ".join(f"{number} x {kind}" for kind, number in outlets)
+        model = pdus().get(name)
+        item = model.id if model else f"pdu-{volts}v-{amps}a-{phases}ph"
+        yield Item("pdu", item, words, count, "one for each feed", model.model if model else "")
+
+
 def _order(counted: tuple[Piece, int]) -> tuple[int, str, str, float]:
     piece, _ = counted
     category = ("module", "fibre", "cable", "link").index(piece.category)
@@ -121,12 +136,7 @@ def _room(cluster: Cluster) -> Iterator[Item]:
     heights = Counter(rack.spec.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
     for units, count in sorted(heights.items()):
         yield Item("rack", f"rack-{units}u", f"rack of {units} U", count)
-    for text, count in Counter(
-        (feed.circuit.volts, feed.circuit.amps, feed.circuit.phases) for rack in cluster.racks for feed in feeds(rack)
-    ).items():
-        volts, amps, phases = text
-        words = f"rack PDU for {volts} V, {amps} A, {'three phases' if phases == 3 else 'one phase'}"
-        yield Item("pdu", f"pdu-{volts}v-{amps}a-{phases}ph", words, count, "one for each feed")
+    yield from _pdus(cluster)
     for inlet, count in sorted(cords(cluster).items()):
         outlet = power_connectors().get(inlet)
         if outlet:
@@ -139,19 +149,3 @@ def _room(cluster: Cluster) -> Iterator[Item]:
     if ups:
         rating = f"UPS of {ups.power}" + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
         yield Item("ups", "ups", rating, 1)
-
-
-def cords(cluster: Cluster) -> Counter[str]:
-    """Power supplies by inlet, one cord each; an empty inlet is one that nobody knows."""
-    counts: Counter[str] = Counter()
-    for kind, count in _bought(cluster):
-        base = system(kind.system) if kind.system else None
-        if kind.psus:
-            counts[base.psu.inlet if base and base.psu else ""] += kind.psus * count
-    view = CatalogueView(cluster.manifest)
-    for switches in switches_of(cluster).values():
-        for name, count in Counter(switch.model or "" for switch in switches).items():
-            model = view.switch(name) if name else None
-            if model and model.psu_count:
-                counts[model.inlet] += model.psu_count * count
-    return counts

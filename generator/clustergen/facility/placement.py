@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.catalogue.hardware import switch as switch_model
-from clustergen.catalogue.systems import system
+from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, Rack, Switch, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.model import Device, Place
@@ -23,10 +22,11 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
     """All nodes and switches by name, nodes first, in order of the manifest."""
     places = _places(cluster)
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
+    view = CatalogueView(cluster.manifest)
     all_devices: dict[str, Device] = {}
     for group in cluster.groups:
         kind = group.type
-        base = system(kind.system) if kind.system else None
+        base = view.system(kind.system) if kind.system else None
         weight = base.weight_kg if base else None
         for host in group.hosts:
             all_devices[host] = Device(
@@ -42,7 +42,7 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
             )
     for switches in switches_of(cluster).values():
         for switch in switches:
-            model = switch_model(switch.model) if switch.model else None
+            model = view.switch(switch.model) if switch.model else None
             all_devices[switch.name] = Device(
                 switch.name,
                 "switch",
@@ -76,14 +76,13 @@ def _places(cluster: Cluster) -> dict[str, Place]:
 def _in_rack(rack: Rack, heights: Mapping[str, int], switches: list[str]) -> Iterator[tuple[str, Place]]:
     """Devices of no height stand beside the racks. What does not fit has no place: a rule says so."""
     hosts = [host for host in rack.hosts if heights.get(host)]
-    names = {*hosts, *switches}
     free = [True] * (rack.spec.units + 1)
     free[0] = False
-    stated = dict(_stated(rack, heights))
+    inside = {name: heights[name] for name in (*hosts, *switches)}
+    stated = {name: unit for _, name, unit in stated_places(rack, inside)}
     for name, unit in stated.items():
-        if name in names:
-            free[unit : unit + heights[name]] = [False] * len(free[unit : unit + heights[name]])
-            yield name, Place(rack.name, unit, heights[name], derived=False)
+        free[unit : unit + heights[name]] = [False] * len(free[unit : unit + heights[name]])
+        yield name, Place(rack.name, unit, heights[name], derived=False)
     for name in switches:
         if name not in stated and (top := _room(free, heights[name], from_top=True)):
             yield name, Place(rack.name, top, heights[name], derived=True)
@@ -92,11 +91,16 @@ def _in_rack(rack: Rack, heights: Mapping[str, int], switches: list[str]) -> Ite
             yield name, Place(rack.name, unit, heights[name], derived=True)
 
 
-def _stated(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+def stated_places(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:
+    """Entry of `places`, device and its lowest unit: those of an entry that are in this rack are stacked upwards.
+
+    `heights`: units of each device in the rack.
+    """
     for folded, unit in rack.spec.places.items():
         for name in expand(folded):
-            yield name, unit
-            unit += heights.get(name, 1)
+            if name in heights:
+                yield folded, name, unit
+                unit += heights[name]
 
 
 def _room(free: list[bool], height: int, *, from_top: bool) -> int:

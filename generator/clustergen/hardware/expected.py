@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.cluster.switches import ports_in
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import End as CableEnd
 from clustergen.facility.placement import devices, switches_of
 from clustergen.hardware.model import End
+from clustergen.hostlist import expand
 from clustergen.records import record
 
 
@@ -39,6 +40,8 @@ class Expected:
     optional: frozenset[str]  # that exist only when somebody starts them
     places: Mapping[str, str]  # device → rack and unit
     labels: Mapping[End, str]  # as printed on the device, where that differs from the port's number or name
+    guests: frozenset[str] = frozenset()  # devices that are not nodes, such as UFM, on reserved ports
+    guest_leaves: frozenset[str] = frozenset()  # leaves with reserved ports
 
     def words(self, end: End) -> str:
         """An end of a cable as a technician looks for it: `leaf1 port 17 (9/1, rack2 U40)`."""
@@ -86,7 +89,17 @@ def expected(cluster: Cluster, network: str) -> Expected:
         frozenset(host for group in cluster.groups if group.is_dynamic for host in group.hosts),
         places,
         labels,
+        *_guests(cluster, network, tuple(switches.values())),
     )
+
+
+def _guests(cluster: Cluster, network: str, switches: Sequence[Switch]) -> tuple[frozenset[str], frozenset[str]]:
+    """Devices for which a plan reserves ports, and the leaves of the first unit."""
+    section = getattr(cluster.manifest.networks, network)
+    names = section.plan.reserved_for if section and section.plan else None
+    first = next((frozenset(switch.nodes) for switch in switches if switch.nodes), frozenset())
+    leaves = frozenset(switch.name for switch in switches if not first.isdisjoint(switch.nodes))
+    return (frozenset(expand(names)), leaves) if names else (frozenset(), frozenset())
 
 
 def _adapters(kind: NodeType, network: str) -> tuple[tuple[str, ...], ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clustergen.diagnostics import quote
 from clustergen.hardware.findings import Group, Item, counted, folded, grouped, unnamed_adapters
-from clustergen.hardware.matching import FOREIGN
-from clustergen.hardware.model import SWITCH
+from clustergen.hardware.matching import FOREIGN, host_of
+from clustergen.hardware.model import SWITCH, End
 from clustergen.hardware.names import nic_of
 from clustergen.hardware.pairing import Pairing
 
@@ -78,6 +78,9 @@ def unplanned(pairs: Pairing) -> Iterator[Group]:
             continue  # a link between two devices that are not in the plan is reported with its switch
         if other.device.startswith(FOREIGN):
             nic = nic_of(pairs.facts.devices[other.device.removeprefix(FOREIGN)].name)
+            if nic and _is_expected_guest(pairs, nic.host, end):
+                pairs.use(end, other)
+                continue
             if nic:
                 strangers.setdefault(nic.host, (link.line, pairs.words(end)))
                 continue
@@ -85,7 +88,16 @@ def unplanned(pairs: Pairing) -> Iterator[Group]:
         items.append(Item(f"{pairs.words(end)} is linked with {pairs.words(other)}, which is not planned", link.line))
     nodes = [Item(f"{quote(host)} is linked with {words}", line) for host, (line, words) in strangers.items()]
     headline = f"{counted(len(nodes), 'node')} are not in the manifest: {folded(strangers)}"
-    hint = "add the node to the manifest, or correct the host name that its adapters show"
+    hint = (
+        "add the node to the manifest, or correct the host name that its adapters show; name UFM and gateways in"
+        " reserved_for of the network's plan, and connect them to a reserved port"
+    )
     yield from grouped("fabric-node-unplanned", nodes, headline, hint)
     headline = f"{counted(len(items), 'cable')} are not in the plan"
     yield from grouped("cable-unplanned", items, headline, "take the cable out, or add it to the plan")
+
+
+def _is_expected_guest(pairs: Pairing, host: str, end: End) -> bool:
+    """Whether a device for which the plan reserves ports is on a port of such a leaf that no node or uplink has."""
+    plan = pairs.expected
+    return host_of(host, plan.guests) is not None and end.device in plan.guest_leaves and end not in pairs.planned

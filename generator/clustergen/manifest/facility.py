@@ -58,6 +58,9 @@ class Facility(Section):
     power_factor: Annotated[float, Field(ge=0.5, le=1)] = field(
         0.95, "Watts per volt-ampere of the load, for feeds and UPS; NVIDIA plans with 0.95."
     )
+    pue: Annotated[float, Field(ge=1, le=4)] | None = field(
+        None, "Power usage effectiveness: power of the whole facility to that of the devices; for the report."
+    )
     ups: Ups | None = field(None, "Uninterruptible power supply of the room.")
     spares: Percent = field(Percent(0), "Spare modules, fibres and cables in the bill of materials, per line.")
     estimates: Estimates = section(Estimates, "Sizes for which the report estimates times.")

@@ -209,6 +209,10 @@ class Circuit(Section):
     phases: Literal[1, 3] = field(3, "Phases.")
     count: Annotated[int, Field(ge=1, le=64)] = field(1, "Feeds of this kind.")
     derate: Annotated[float, Field(gt=0, le=1)] = field(0.8, "Fraction of the rating that a continuous load may use.")
+    pdu: Name | None = field(None, "Model of its rack PDU in the catalogue; defines the outlets.")
+    outlets: dict[Literal["C13", "C19", "C21"], Annotated[int, Field(ge=0, le=200)]] = field(
+        {}, "Outlets of its rack PDU by IEC 60320 type; default: those of pdu, otherwise not checked."
+    )
 
 
 class Rack(Section):

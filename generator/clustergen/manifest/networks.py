@@ -39,20 +39,32 @@ class FabricPlan(Section):
     )
     capacity: Annotated[int, Field(ge=1, le=65536)] | None = field(
         None,
-        "Nodes that spines, cores and racks are planned for, so that no cable moves until the cluster has that many;"
-        " default: those that there are.",
+        "Nodes that uplinks, spines, cores and racks are planned for, so that no cable moves until the cluster has that"
+        " many; default: those that there are.",
     )
-    spines: Annotated[int, Field(ge=1, le=512)] | None = field(None, "Least number of spines, for redundancy.")
+    spines: Annotated[int, Field(ge=1, le=512)] | None = field(
+        None, "Least number of spines, for redundancy; of each group of spines with three tiers."
+    )
     ports: Annotated[int, Field(ge=1, le=64)] | None = field(
         None, "Ports of a node to connect, the first ones; default: all that it has in this network."
     )
     reserved: Annotated[int, Field(ge=0, le=64)] = field(
         0, "Node ports to leave free on each leaf of the first unit, for UFM or gateways."
     )
+    reserved_for: HostList | None = field(
+        None,
+        "Devices on the reserved ports that are not nodes, by the host name that their adapters show, as ufm[1-2];"
+        " clustergen fabric check expects them there. Reserves one port if reserved is 0.",
+    )
     nodes: HostList | None = field(None, "Nodes to connect, in this order; default: all with a port in this network.")
     racks: HostList | None = field(
         None, "Racks for the switches, spread evenly: cores and spines first, then the leaves of each unit."
     )
+
+    @property
+    def reserved_ports(self) -> int:
+        """Node ports that stay free on each leaf of the first unit."""
+        return self.reserved or int(self.reserved_for is not None)
 
 
 class Network(Section):

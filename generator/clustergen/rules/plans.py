@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.switches import NETWORKS, ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.facility.placement import devices
+from clustergen.facility.placement import devices, stated_places
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import FabricPlan
 
@@ -107,32 +107,44 @@ def rack_duplicate(cluster: Cluster) -> Iterator[Finding]:
 
 def rack_places(cluster: Cluster) -> Iterator[Finding]:
     """What the manifest places by hand has to be in that rack, inside it, and alone there."""
-    all_devices = devices(cluster)
+    of_rack: dict[str, dict[str, int]] = {rack.name: {} for rack in cluster.racks}
+    for name, device in devices(cluster).items():
+        of_rack.get(device.rack or "", {})[name] = device.height
+    of_entry: dict[str, set[str]] = {}
     for rack in cluster.racks:
-        units: dict[int, str] = {}
-        inside = {*rack.hosts, *(name for name, device in all_devices.items() if device.rack == rack.name)}
-        for folded, start in rack.spec.places.items():
+        of_entry.setdefault(rack.entry, set()).update(rack.hosts)
+    for rack in cluster.racks:
+        heights = of_rack[rack.name]
+        finding = _not_inside(rack, {*heights, *of_entry[rack.entry]}) or _overlap(rack, heights)
+        if finding:
+            yield finding
+            return
+
+
+def _not_inside(rack: Rack, inside: Set[str]) -> Finding | None:
+    """The first device of `places` that is neither in this rack nor, of racks of one entry, in another one."""
+    for folded in rack.spec.places:
+        for name in expand(folded):
+            if name not in inside:
+                message = f"'{name}' is not in rack '{rack.name}'"
+                path: ManifestPath = ("racks", rack.entry, "places", folded)
+                return Finding("rack-place", path, message, did_you_mean(name, inside), key=True)
+    return None
+
+
+def _overlap(rack: Rack, heights: Mapping[str, int]) -> Finding | None:
+    """The first device of `places` on units of another one, or above the rack."""
+    units: dict[int, str] = {}
+    for folded, name, unit in stated_places(rack, heights):
+        span = range(unit, unit + heights[name])
+        clash = next((units[number] for number in span if number in units), None)
+        if clash or span.stop - 1 > rack.spec.units:
+            where = f"units {span.start} to {span.stop - 1}" if len(span) > 1 else f"unit {span.start}"
+            why = f"which '{clash}' occupies" if clash else f"but rack '{rack.name}' has {rack.spec.units}"
             path: ManifestPath = ("racks", rack.entry, "places", folded)
-            unit = start
-            for name in expand(folded):
-                if name not in inside:
-                    if name in all_devices and any(
-                        name in one.hosts for one in cluster.racks if one.entry == rack.entry
-                    ):
-                        continue  # in another rack of the same entry
-                    message = f"'{name}' is not in rack '{rack.name}'"
-                    yield Finding("rack-place", path, message, did_you_mean(name, inside), key=True)
-                    return
-                height = all_devices[name].height
-                span = range(unit, unit + height)
-                unit += height
-                clash = next((units[number] for number in span if number in units), None)
-                if clash or span.stop - 1 > rack.spec.units:
-                    where = f"units {span.start} to {span.stop - 1}" if height > 1 else f"unit {span.start}"
-                    why = f"which '{clash}' occupies" if clash else f"but rack '{rack.name}' has {rack.spec.units}"
-                    yield Finding("rack-place", path, f"'{name}' would occupy {where}, {why}", key=True)
-                    return
-                units.update(dict.fromkeys(span, name))
+            return Finding("rack-place", path, f"'{name}' would occupy {where}, {why}", key=True)
+        units.update(dict.fromkeys(span, name))
+    return None
 
 
 def rack_gaps(cluster: Cluster) -> Iterator[Finding]:

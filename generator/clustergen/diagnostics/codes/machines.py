@@ -107,6 +107,8 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rack-place", ERROR, "A device does not fit where the manifest places it"),
     Code("rack-power", ERROR, "A rack draws more than its power limit"),
     Code("rack-circuits", ERROR, "The feeds of a rack are too small"),
+    Code("rack-pdu", ERROR, "A rack PDU is not known, or has too few outlets"),
+    Code("supply-voltage", ERROR, "Power supplies do not run at the voltage of the feed"),
     Code("rack-cooling", ERROR, "A rack produces more heat than is removed"),
     Code("rack-weight", ERROR, "The devices of a rack are too heavy"),
     Code("room-cooling", ERROR, "The devices produce more heat than the room removes"),

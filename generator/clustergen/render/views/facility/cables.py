@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue.cabling import Medium
 from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
-from clustergen.facility.model import Cable, Device, End
+from clustergen.facility.model import Cable, Device
 from clustergen.facility.placement import devices
 from clustergen.render.views.facility.csv_table import CsvTable, csv_table
 
@@ -31,15 +32,23 @@ def _rows(made: tuple[Cable, ...], placed: Mapping[str, Device]) -> Iterator[tup
             *(a.device, _INTERFACE, a.port, b.device, _INTERFACE, b.port),
             cable.medium.netbox_type if cable.medium else "",
             "planned",
-            f"{_label(a)} | {_label(b)}",
+            _label(cable),
             cable.length_m,
             "m" if cable.length_m is not None else "",
             _description(cable, where),
         )
 
 
-def _label(end: End) -> str:
-    return f"{end.device} {end.port}"
+def _label(cable: Cable) -> str:
+    """The text for both ends. A twin cable is one piece in two cages, so its rows have one label."""
+    if _is_twin(cable):
+        return f"{cable.a.device} {cable.a.cage} | {cable.b.device} {cable.b.cage}"
+    return f"{cable.a.device} {cable.a.port} | {cable.b.device} {cable.b.port}"
+
+
+def _is_twin(cable: Cable) -> bool:
+    medium = cable.medium
+    return medium is not None and medium.links > 1 and not medium.is_splitter
 
 
 def _where(device: Device) -> str:
@@ -56,6 +65,23 @@ def _description(cable: Cable, where: Mapping[str, str]) -> str:
     if cable.derived_m is not None:
         parts.append(f"{cable.derived_m:g} m by geometry")
     if medium := cable.medium:
-        several = f", {medium.links} links each" if medium.links > 1 else ""
-        parts.append(f"{medium.id}{several}")
+        parts += [*_shared(cable, medium), medium.id]
     return "; ".join(parts)
+
+
+def _shared(cable: Cable, medium: Medium) -> Iterator[str]:
+    """What this row has in common with others: one cable, or one module in a cage of several ports."""
+    a, b = cable.a, cable.b
+    if _is_twin(cable):
+        yield f"one cable for {medium.links} rows: cage {a.cage} to cage {b.cage}"
+    elif medium.is_splitter:
+        trunk = f"port {b.port.rpartition('/')[0]}" if medium.fibre else f"cage {b.cage}"
+        yield f"one splitter for {medium.links} rows: {trunk} of {b.device}"
+    if medium.fibre:
+        modules = [
+            f"cage {end.cage} of {end.device}"
+            for end, ports in ((a, medium.ports_b), (b, medium.ports_a))
+            if ports > 1 and end.cage != end.port
+        ]
+        if modules:
+            yield f"module shared with the other port of {' and of '.join(modules)}"

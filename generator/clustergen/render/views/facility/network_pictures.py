@@ -80,7 +80,7 @@ def _summary(cluster: Cluster, network: str, graph: NetworkGraph) -> str:
     technology = "roce" if getattr(spec, "type", "") == "roce" else graph.technology
     kind = " ".join(filter(None, (_KINDS.get(technology), spec.rate)))
     up = f", {graph.of_switches} between switches" if graph.of_switches else ""
-    return f"{kind}: {counted(graph.of_nodes, 'cable')} to nodes{up}"
+    return f"{kind}: {counted(graph.of_nodes, 'link')} to nodes{up}"
 
 
 def _sentences(graph: NetworkGraph) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _labels(layout: Layout, graph: NetworkGraph) -> Iterator[Text]:
     for top, count in to_nodes.items():
         box = layout.boxes[top]
         y = box.y + box.height + NODE_GAP // 2 + 3
-        yield Text(box.middle + 6, y, counted(count, "cable"), "count")
+        yield Text(box.middle + 6, y, counted(count, "link"), "count")
     for low, bundles in up.items():
         box = layout.boxes[low]
         y = box.y - (16 if box.is_stack else 10)
@@ -126,11 +126,11 @@ def _labels(layout: Layout, graph: NetworkGraph) -> Iterator[Text]:
 
 
 def _bundles(layout: Layout, low: str, bundles: Mapping[str, int]) -> str:
-    """`16 × 2 cables` where a switch has equal bundles to several, else the number of cables."""
+    """`16 × 2 links` where a switch has equal bundles to several, else the number of links: a twin cable has two."""
     total = sum(bundles.values())
     tops = {top: len(layout.switches[top]) for top in bundles}
     each, remainder = divmod(total, sum(tops.values()))
     is_even = not remainder and all(bundles[top] == each * count for top, count in tops.items())
     if is_even and sum(tops.values()) > 1 and len(layout.switches[low]) == 1:
-        return f"{sum(tops.values())} × {counted(each, 'cable')}"
-    return counted(total, "cable")
+        return f"{sum(tops.values())} × {counted(each, 'link')}"
+    return counted(total, "link")

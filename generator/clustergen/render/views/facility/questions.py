@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clustergen.catalogue.facility import pdus
 from clustergen.catalogue.labels import label
 from clustergen.catalogue.systems import System, system
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill
 from clustergen.facility.cabling import cables
+from clustergen.facility.outlets import stated_outlets, supplies
 from clustergen.facility.placement import devices, switches_of
 from clustergen.hostlist import compress
 
@@ -102,12 +104,18 @@ def _cables(cluster: Cluster) -> Iterator[tuple[str, str]]:
 def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for text, missing in (
         ("The feeds are not stated.", [rack.name for rack in cluster.racks if not rack.spec.circuits]),
+        ("Which rack PDUs, with how many outlets? None are stated.", _without_pdu(cluster)),
         ("The cooling is not stated.", [rack.name for rack in cluster.racks if rack.spec.cooling is None]),
         ("The weight limit is not stated.", [rack.name for rack in cluster.racks if rack.spec.weight is None]),
     ):
         if missing:
             every = len(missing) == len(cluster.racks)
             yield "All racks" if every else f"Racks {compress(missing)}", text
+    models = {circuit.pdu for rack in cluster.racks for circuit in rack.spec.circuits if circuit.pdu}
+    for name in sorted(models & set(pdus())):
+        if pdus()[name].unverified:
+            yield pdus()[name].model, "No source confirms: outlets."
+    yield from _surviving(cluster)
     homeless = [device.name for device in devices(cluster).values() if device.place is None and device.height]
     if cluster.racks and homeless:
         yield compress(homeless), "Which rack? Without a place, no cable length is derived."
@@ -116,8 +124,31 @@ def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "UPS", "Rated power in W and VA, and run time? None is stated."
     elif ups.minutes is None or ups.apparent is None:
         yield "UPS", "Rating in VA, and run time at rated power?"
+    if cluster.manifest.facility.pue is None:
+        yield "PUE", "Power of the whole facility to that of the devices? None is stated, so the report leaves it out."
     prices = cluster.manifest.facility.prices
     if prices is not None:
         missing_price = [item.item or item.description for item in bill(cluster) if item.price is None]
         if missing_price:
             yield "Prices", f"No price for: {', '.join(dict.fromkeys(missing_price))}."
+
+
+def _without_pdu(cluster: Cluster) -> list[str]:
+    """Racks with a feed whose outlets are not known."""
+    return [
+        rack.name for rack in cluster.racks if any(stated_outlets(circuit) is None for circuit in rack.spec.circuits)
+    ]
+
+
+def _surviving(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Systems that keep too few supplies for full load when one side of redundant feeds is off."""
+    placed = devices(cluster)
+    redundant = {rack.name for rack in cluster.racks if rack.spec.redundant_feeds}
+    alike: dict[tuple[str, int, int], list[str]] = {}
+    for name, one in supplies(cluster).items():
+        left, need = one.count // 2, one.count - (one.redundant or 0)
+        if one.redundant is not None and one.count > 1 and left < need and placed[name].rack in redundant:
+            alike.setdefault((placed[name].title, left, need), []).append(name)
+    for (title, left, need), names in alike.items():
+        words = f"With one side off, a {title} keeps {left} supplies and needs {need} for full load. May it slow down?"
+        yield compress(names), words

@@ -137,9 +137,11 @@ def _cost(cluster: Cluster) -> Iterator[dict[str, str]]:
         words = f"{count} {'line' if count == 1 else 'lines'}" if count else ""
         yield _money(category, cost if count < lines[category] else None, prices.currency, words)
     every = total(items)
-    yield _money("total", every, prices.currency, "")
+    count = missing.total()
+    words = f"{count} of {len(items)} lines" if count else ""
+    yield _money("total", every, prices.currency, words)
     if cluster.gpu_count:
-        yield _money("for each GPU", every / cluster.gpu_count, prices.currency, "")
+        yield _money("for each GPU", every / cluster.gpu_count, prices.currency, words)
     if prices.budget is not None:
         yield _money("budget", prices.budget, prices.currency, "")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.facility import heat_btu_h
 from clustergen.cluster.model import Cluster
+from clustergen.facility.outlets import Outlets, outlet_volts, rack_outlets
 from clustergen.facility.power import RackLoad, feed_loads, rack_loads, room_load, run_time_minutes
 from clustergen.hostlist import compress
 from clustergen.render.views.tables import Table, table_of
@@ -20,11 +21,12 @@ def room_tables(cluster: Cluster) -> tuple[Table, ...]:
     factor = cluster.manifest.facility.power_factor
     feeds_intro = (
         f"Used: VA of the load (power factor {factor:g}) by what the feed may carry continuously; 100 % is the limit."
-        " Equal feeds carry equal parts."
+        " Equal feeds carry equal parts, and all phases of a feed too. The voltage of outlets assumes PDUs with outlets"
+        " between two phases up to 240 V, and from phase to neutral above."
     )
     return (
         table_of("Room", _NOTE, _room(cluster)),
-        table_of("Racks", "", _folded(map(_rack, rack_loads(cluster)), "Racks")),
+        table_of("Racks", "", _folded((_rack(cluster, one) for one in rack_loads(cluster)), "Racks")),
         table_of("Feeds", feeds_intro, _folded(_folded(_feeds(cluster), "Feed"), "Racks")),
     )
 
@@ -48,6 +50,8 @@ def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
     yield _fact("Power", f"{kw(load.watts)}, {va / 1000:,.1f} kVA")
     limit = f", the room removes {facility.cooling}" if facility.cooling else ""
     yield _fact("Heat", f"{kw(load.watts)}, {heat_btu_h(load.watts):,.0f} BTU/h{limit}")
+    if facility.pue:
+        yield _fact("Whole facility", f"{kw(load.watts * facility.pue)} at the stated PUE of {facility.pue:g}")
     if load.liquid_w:
         yield _fact("Heat that leaves by liquid", kw(load.liquid_w))
     yield _fact("Cooling air", f"{load.air_cfm:,.0f} CFM")
@@ -78,7 +82,7 @@ def kw(watts: float) -> str:
     return f"{watts / 1000:,.1f} kW"
 
 
-def _rack(one: RackLoad) -> dict[str, str]:
+def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
     rack, load = one.rack, one.load
     spec = rack.spec
     return {
@@ -91,8 +95,14 @@ def _rack(one: RackLoad) -> dict[str, str]:
         "Air": f"{load.air_cfm:,.0f} CFM",
         "Weight": f"{load.weight_kg:,.0f} kg" if load.weight_kg else "",
         "Weight limit": f"{spec.weight:,.0f} kg" if spec.weight else "",
+        "Outlets used": "; ".join(map(_outlets, rack_outlets(cluster, rack))),
         "Not known": _unknown(one),
     }
+
+
+def _outlets(one: Outlets) -> str:
+    count = f"{one.used} {one.type}" if one.available is None else f"{one.used} of {one.available} {one.type}"
+    return f"side {one.side}: {count}" if one.side else count
 
 
 def _unknown(one: RackLoad) -> str:
@@ -114,6 +124,7 @@ def _feeds(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "Racks": one.rack.name,
                 "Feed": feed.feed.name,
                 "Rating": f"{circuit.volts} V, {circuit.amps} A, {phases}, {feed.feed.breaker_va / 1000:.1f} kVA",
+                "Outlets": f"{outlet_volts(circuit):.0f} V",
                 "Continuous": f"{feed.feed.continuous_va / 1000:.1f} kVA ({circuit.derate:.0%})",
                 "Load": kw(feed.normal_w),
                 "Current": f"{feed.amps:.1f} A",

@@ -1,0 +1,84 @@
+"""Outlets of rack PDUs: voltage, count by side, and what the bill and the report say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clustergen.cluster.model import Cluster
+from clustergen.facility.bom import bill
+from clustergen.facility.outlets import outlet_volts, rack_outlets
+from clustergen.manifest.hardware import Circuit
+from clustergen.render.views.facility.questions import questions
+from clustergen.render.views.facility.readme import facility_readme
+from facility.test_estimates import cluster_of
+from strategies.inventories import compiled
+from strategies.trees import manifest
+
+# Voltage of a feed, phases, and of its outlets: phase to neutral of a 380, 400, 415 and 480 V supply is nominal.
+VOLTS = [(208, 3, 208), (380, 3, 219), (400, 3, 231), (415, 3, 240), (480, 3, 277), (230, 1, 230), (120, 1, 120)]
+
+
+@pytest.mark.parametrize(("volts", "phases", "outlet"), VOLTS)
+def test_the_voltage_of_an_outlet(volts: int, phases: int, outlet: int) -> None:
+    assert round(outlet_volts(Circuit(volts=volts, amps=32, phases=phases))) == outlet
+
+
+def room(folder: Any, **rack: Any) -> Cluster:
+    """Two DGX H100 with six supplies each, in one rack."""
+    data = manifest(node_types={"gpu": {"system": "dgx-h100"}})
+    data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
+    data["racks"] = {"r1": {"nodes": "c[1-2]", **rack}}
+    return cluster_of(data, folder)
+
+
+def used(cluster: Cluster) -> list[tuple[str, str, int, int | None]]:
+    (rack,) = cluster.racks
+    return [(one.side, one.type, one.used, one.available) for one in rack_outlets(cluster, rack)]
+
+
+def test_all_feeds_share_the_cords_of_a_rack(tmp_path: Any) -> None:
+    feed = {"volts": 415, "amps": 60, "count": 3, "pdu": "raritan-px3-5878i2r"}
+    assert used(room(tmp_path, circuits=[feed])) == [("", "C19", 12, 54)]
+
+
+def test_each_side_has_half_of_the_cords(tmp_path: Any) -> None:
+    feeds = [{"volts": 400, "amps": 63, "outlets": {"C19": 8}}, {"volts": 400, "amps": 63}]
+    cluster = room(tmp_path, circuits=feeds, redundant_feeds=True)
+    assert used(cluster) == [("A", "C19", 6, 8), ("B", "C19", 6, None)]
+
+
+def test_an_odd_cord_is_on_side_a(tmp_path: Any) -> None:
+    feed = {"volts": 400, "amps": 63, "count": 2, "outlets": {"C19": 20}}
+    data = manifest(node_types={"gpu": {"system": "dgx-h100", "power": {"psus": 5}}})
+    data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
+    data["racks"] = {"r1": {"nodes": "c[1-2]", "circuits": [feed], "redundant_feeds": True}}
+    cluster = cluster_of(data, tmp_path)
+    assert used(cluster) == [("A", "C19", 6, 20), ("B", "C19", 4, 20)]
+
+
+def test_supplies_that_one_side_cannot_replace_are_a_question(tmp_path: Any) -> None:
+    feed = {"volts": 415, "amps": 60, "count": 2}
+    cluster = room(tmp_path, circuits=[feed], redundant_feeds=True)
+    words = dict(questions(cluster))["c[1-2]"]
+    assert words == "With one side off, a NVIDIA DGX H100 keeps 3 supplies and needs 4 for full load. May it slow down?"
+    assert "c[1-2]" not in dict(questions(room(tmp_path, circuits=[feed])))
+
+
+def test_the_pdus_of_the_reference_architecture() -> None:
+    """RA-11333-001, bill of materials: 96 PDUs in 32 compute racks."""
+    cluster = compiled("superpod-h100")[0].cluster
+    assert cluster is not None
+    (pdu,) = [item for item in bill(cluster) if item.item == "raritan-px3-5878i2r"]
+    assert (pdu.count, pdu.part) == (96, "Raritan PX3-5878I2R-P1Q2R1A15D5")
+    assert "6 x C13 and 18 x C19" in pdu.description
+
+
+def test_the_power_of_the_facility_is_pue_times_that_of_the_devices(tmp_path: Any) -> None:
+    data = manifest(node_types={"gpu": {"system": "dgx-h100"}})
+    data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
+    data["facility"] = {"pue": 1.3}
+    page = facility_readme(cluster_of(data, tmp_path))
+    assert page is not None
+    assert ("Whole facility", "26.5 kW at the stated PUE of 1.3") in page.tables[0].rows  # 2 x 10.2 kW x 1.3
