@@ -237,3 +237,54 @@ def test_no_incident_that_counts_for_life_drains() -> None:
             assert "restart" not in incident.clears
             assert "unknown" not in incident.clears
         assert not set("'\"\\\n") & set(incident.text)
+
+
+SETTINGS = "15-gpu-settings"
+GOOD = {"power.limit": "700.00", "clocks.max.sm": "1980", "pcie.link.width.current": "16", "pcie.link.gen.max": "5"}
+
+
+def settings_of(folder: Path, slowed: str = "0x0000000000000001", **changed: str) -> Answer:
+    """The script of a DGX H100 whose GPU 3 reports `changed` values, by field with _ for dots."""
+    scripts = Scripts(tree_for("dgx-h100", "off", folder), folder)
+    values = GOOD | {field: value for field in GOOD if (value := changed.get(field.replace(".", "_")))}
+    cases = "".join(f"""  *index,{field}*) printf '0, {GOOD[field]}\\n3, {values[field]}\\n' ;;\n""" for field in GOOD)
+    scripts.put(
+        "nvidia-smi",
+        f'case "$*" in\n{cases}  *clocks_event*) echo no such field; exit 2 ;;\n'
+        f"  *clocks_throttle*) printf '0, 0x0000000000000000\\n3, {slowed}\\n' ;;\nesac",
+    )
+    return scripts.run(SETTINGS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, ""),
+        ({"power_limit": "500.00"}, "GPU 3: power limit 500.00 instead of 700;"),
+        ({"clocks_max_sm": "1755"}, "GPU 3: highest clock 1755 instead of 1980;"),
+        ({"pcie_link_width_current": "8"}, "GPU 3: PCIe lanes 8 instead of 16;"),
+        ({"pcie_link_gen_max": "4"}, "GPU 3: PCIe generation 4 instead of 5;"),
+        ({"power_limit": "[N/A]"}, ""),
+        ({"power_limit": "$(reboot)"}, ""),
+    ],
+)
+def test_gpus_have_the_settings_that_acceptance_requires(tmp_path: Path, changed: dict[str, str], reason: str) -> None:
+    answer = settings_of(tmp_path, **changed)
+    assert (answer.code, answer.printed, answer.journal) == (int(bool(reason)), reason, "")
+
+
+@pytest.mark.slow
+def test_a_slowdown_is_logged_and_drains_nothing(tmp_path: Path) -> None:
+    answer = settings_of(tmp_path, slowed="0x0000000000000040")
+    assert (answer.code, answer.printed) == (0, "")
+    assert answer.journal == "GPU 3 is slowed down by heat or by its power supply (0x0000000000000040)\n"
+
+
+def test_a_stated_power_limit_has_to_be_exactly_that(tmp_path: Path) -> None:
+    kind = {"system": "dgx-h100", "nics": GPU["nics"], "gpus": {"power_limit": "500W"}}
+    tree = tree_of(manifest(node_types={"gpu": kind}), tmp_path)
+    text = text_of(tree, "c1", f"/etc/slurm/health.d/{SETTINGS}")
+    assert "judge equal 500 'power limit'" in text
+    off = tree_of(manifest(node_types={"gpu": kind}, health={"gpu_settings": False}), tmp_path)
+    assert f"/etc/slurm/health.d/{SETTINGS}" not in node_files(off, "c1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -37,15 +38,16 @@ def parsers(suites: tuple[str, ...]) -> None:
     """Unpack the programs that verify runs into this user's cache.
 
     SUITE is trixie (Slurm 24.11, Prometheus, systemd, sshd and most others), bookworm (Slurm 22.05) or forky (Slurm
-    26.05); without one, all three and the names of NCCL (clustergen setup nccl). They are Debian packages in a
-    directory per release, below ~/.cache/clustergen/parsers or CLUSTERGEN_PARSERS. No service starts on this machine.
+    26.05); without one, all three, the names of NCCL (clustergen setup nccl) and ReFrame (clustergen setup reframe).
+    They are Debian packages in a directory per release, below ~/.cache/clustergen/parsers or CLUSTERGEN_PARSERS. No
+    service starts on this machine.
     The first run takes some minutes and 2 GB; a root that is up to date is left untouched. CLUSTERGEN_MIRROR names
     another Debian mirror.
 
     Exit codes: 0 everything is ready, 2 no such SUITE, 3 something could not be installed.
     """
     from clustergen.diagnostics import did_you_mean
-    from clustergen.setup import nccl
+    from clustergen.setup import nccl, reframe
     from clustergen.setup import parsers as roots
 
     for suite in suites:
@@ -53,7 +55,8 @@ def parsers(suites: tuple[str, ...]) -> None:
             hint = did_you_mean(suite, roots.SUITES) or f"choose one of {', '.join(roots.SUITES)}"
             raise ClustergenError(f"there is no suite '{suite}'", hint=hint, exit_code=2)
     report = _reporter()
-    roots.set_up(suites or tuple(roots.SUITES), report, [] if suites else [lambda: nccl.set_up(report)])
+    others = [] if suites else [lambda: nccl.set_up(report), lambda: reframe.set_up(report)]
+    roots.set_up(suites or tuple(roots.SUITES), report, others)
 
 
 @command.command("nccl")
@@ -65,6 +68,27 @@ def nccl_names() -> None:
     from clustergen.setup import nccl
 
     nccl.set_up(_reporter())
+
+
+@command.command("reframe")
+@click.option(
+    "--wheels", type=click.Path(file_okay=False, path_type=Path), help="Only write its wheels to a directory."
+)
+@click.option("--python", default="3.13", show_default=True, help="Release of Python on the controller, for --wheels.")
+def reframe_packages(wheels: Path | None, python: str) -> None:
+    """Unpack ReFrame from PyPI.
+
+    The check of acceptance/ runs it. Downloads some 60 MB into a directory beside the parsers; no environment changes.
+    With --wheels, it writes the wheels to a directory for accept_wheels, for controllers without access to PyPI.
+    """
+    from clustergen.setup import reframe
+
+    if wheels is None:
+        reframe.set_up(_reporter())
+        return
+    wheels.mkdir(parents=True, exist_ok=True)
+    reframe.download(wheels, python)
+    _reporter()("reframe", f"{len(list(wheels.glob('*.whl')))} wheels in {wheels}")
 
 
 @command.command("lab")

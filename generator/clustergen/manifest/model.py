@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
+from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
@@ -54,6 +55,7 @@ class Manifest(Section):
     logs: Logs = section(Logs, "Central logs.")
     reports: Reports | None = field(None, "Reports of usage; none unless the section is present.")
     health: Health = section(Health, "Node health check.")
+    acceptance: Acceptance = section(Acceptance, "Tests of the finished cluster.")
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
     site: Site = section(Site, "Site files.")

@@ -130,6 +130,9 @@ class Health(Section):
         ("ANY", "CYCLE"), "Node states in which it runs; CYCLE spreads the nodes over the interval."
     )
     gpu_count: bool = field(True, "Check that all GPUs respond.")
+    gpu_settings: bool = field(
+        True, "Power limit, highest clock and PCIe width of GPUs reach the floors of acceptance; slowdowns are logged."
+    )
     ecc: bool = field(
         True, "The driver requests no recovery, no row remapping failed; before R570: no uncorrected errors."
     )
@@ -138,6 +141,7 @@ class Health(Section):
     mounts: bool = field(True, "Required file systems are mounted and respond.")
     min_free: Bytes | None = field(None, "Free space of /tmp and the spool directory; default 1 GiB.")
     max_temperature: Celsius | None = field(None, "°C above which an idle GPU drains the node.")
+    nhc: bool = field(False, "Render /etc/nhc/clustergen.conf, the same checks for sites that run LBNL NHC.")
     dcgm: Literal["drain", "warn", "off"] | None = field(
         None, "Faults that DCGM's health watches report; default: drain where DCGM runs. warn: to the journal only."
     )

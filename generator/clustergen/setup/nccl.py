@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.setup.parsers import Report
+from clustergen.setup.wheels import run_pip
 from clustergen.verify.libnccl import FOLDER, read_library
 from clustergen.verify.slurm_roots import parsers_folder
 
@@ -36,24 +34,13 @@ def set_up(report: Report) -> None:
         report("nccl", f"{target.stem}: {len(target.read_text(encoding='ascii').split())} names")
 
 
-def _pip() -> list[str]:
-    """pip of this environment, else the machine's; not every environment has one."""
-    for python in (sys.executable, shutil.which("python3")):
-        command = [python or "", "-m", "pip"]
-        if python and not subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
-            return command
-    raise ClustergenError("nccl: no Python with pip is installed", hint="apt-get install python3-pip")
-
-
 def _names(release: str, work: Path) -> Path:
     """A file `VERSION.names` in `work`, a name on a line."""
     options = ["download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(work)]
-    command = ["timeout", "-k", "5", "300", *_pip(), *options, f"nvidia-nccl-cu12=={release}.*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    run_pip(f"nccl {release}", [*options, f"nvidia-nccl-cu12=={release}.*"])
     wheel = next(work.glob("*.whl"), None)
-    if done.returncode or wheel is None:
-        reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
-        raise ClustergenError(f"nccl {release} could not be downloaded: {reason}")
+    if wheel is None:
+        raise ClustergenError(f"nccl {release} could not be downloaded: pip wrote no wheel")
     with zipfile.ZipFile(wheel) as archive:
         library = Path(archive.extract(_LIBRARY, work))
     match = re.match(r"nvidia_nccl_cu12-([\d.]+)", wheel.name)

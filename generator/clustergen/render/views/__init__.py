@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from clustergen.render.views import (
+    acceptance,
     dcgm,
     exporters,
     fabric,
@@ -39,5 +40,6 @@ FAMILIES: tuple[ModuleType, ...] = (
     storage,
     inventory,
     facility,
+    acceptance,
     report,
 )

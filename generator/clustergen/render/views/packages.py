@@ -77,6 +77,9 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield from _gpus(cluster)
     yield "fabric_node", "rdma"
     yield from _storage(cluster)
+    if cluster.manifest.acceptance.enabled:
+        yield "slurm_compute", "acceptance"
+        yield "slurm_controller", "acceptance"
 
 
 def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:

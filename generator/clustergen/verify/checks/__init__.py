@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.verify.checks import (
+    acceptance,
     access,
     data,
     fabric,
@@ -24,7 +25,8 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_MODULES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric, *_MACHINE_ROOM, data, nobody)
+_ON_NODES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric)
+_MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {

@@ -77,6 +77,13 @@ CHECKS = (
         "/etc/sysconfig/sackd",
     ),
     _unreadable(
+        "nhc",
+        "checks for LBNL NHC",
+        "nhc",
+        "LBNL NHC is in no distribution. Release 1.4.3 was run with such a file by hand.",
+        "/etc/nhc/*",
+    ),
+    _unreadable(
         "own tables",
         "tables of clustergen's scripts",
         "clustergen's scripts",
@@ -97,5 +104,6 @@ CHECKS = (
         "For reviewers; no program reads it.",
         "README.md",
         "facility/README.md",
+        "acceptance/README.md",
     ),
 )

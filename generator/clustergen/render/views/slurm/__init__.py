@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from clustergen.render.file import File
-from clustergen.render.views.slurm import access, configs, containers, health, scripts, services
+from clustergen.render.views.slurm import access, configs, containers, health, nhc, scripts, services
 
 FILES: tuple[File, ...] = (
     *configs.FILES,
     *containers.FILES,
     *scripts.FILES,
     *health.FILES,
+    *nhc.FILES,
     *services.FILES,
     *access.FILES,
 )

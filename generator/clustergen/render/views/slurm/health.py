@@ -8,6 +8,7 @@ from clustergen.cluster.directories import own_directory
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.facility.expectations import gpu_floors
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
@@ -29,6 +30,13 @@ class Runner:
 @record
 class GpuCount:
     count: int
+
+
+@record
+class GpuSettings:
+    """Floors of what nvidia-smi reports of every GPU: field, relation, bound, and words for the reason."""
+
+    rows: tuple[tuple[str, str, int, str], ...]
 
 
 @record
@@ -71,6 +79,27 @@ def runner(cluster: Cluster) -> Runner | None:
 def gpu_count(cluster: Cluster, kind: NodeType) -> GpuCount | None:
     spec = cluster.manifest.health
     return GpuCount(kind.gpus.count) if spec.enabled and spec.gpu_count and kind.gpus else None
+
+
+_FIELDS = {
+    "power_limit": ("power.limit", "power limit"),
+    "clock": ("clocks.max.sm", "highest clock"),
+    "pcie_width": ("pcie.link.width.current", "PCIe lanes"),
+    "pcie_gen": ("pcie.link.gen.max", "PCIe generation"),
+}
+
+
+def gpu_settings(cluster: Cluster, kind: NodeType) -> GpuSettings | None:
+    """The floors of acceptance that hold between jobs as well; None where none of them is known."""
+    spec = cluster.manifest.health
+    if not spec.enabled or not spec.gpu_settings or kind.gpus is None:
+        return None
+    rows = tuple(
+        (_FIELDS[floor.metric][0], floor.relation, int(floor.value), _FIELDS[floor.metric][1])
+        for floor in gpu_floors(kind.gpus)
+        if floor.metric in _FIELDS
+    )
+    return GpuSettings(rows) if rows else None
 
 
 def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
@@ -141,6 +170,7 @@ def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountChe
 FILES: tuple[File, ...] = (
     script("slurm_compute/etc/slurm/health", runner),
     script("gpu_node/etc/slurm/health.d/10-gpu-count", gpu_count, per_type=True),
+    script("gpu_node/etc/slurm/health.d/15-gpu-settings", gpu_settings, per_type=True),
     script("gpu_node/etc/slurm/health.d/20-gpu-errors", gpu_errors, per_type=True),
     script("gpu_node/etc/slurm/health.d/25-nvlink", nvlink, per_type=True),
     script("mount/etc/slurm/health.d/30-mount-{name}", mount_check),

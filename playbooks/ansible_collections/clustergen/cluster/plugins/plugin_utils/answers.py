@@ -141,6 +141,22 @@ def _slurm_nodes(asked):
     )
 
 
+def _accept(asked):
+    reasons = MapOf(OneOf(asked["nodes"]), Words(500), len(asked["nodes"]))
+    return Record(
+        {
+            "changed": Flag(),
+            "summary": Words(200),
+            "drained": reasons,
+            "left_out": reasons,
+            "report": _PATH,
+            "lines": ListOf(Words(1000), 200),
+            "passed": Flag(),
+            "goes_on": Flag(),
+        }
+    )
+
+
 def _fixed(required=None, optional=None):
     schema = Record({"changed": Flag(), **(required or {})}, optional)
     return lambda asked: schema
@@ -152,6 +168,7 @@ _RUN = Record(
     {"silent": Number()},
 )
 SCHEMAS = {
+    "accept": _accept,
     "node_facts": _node_facts,
     "node_put": _node_put,
     "node_settle": _fixed({"done": _DONE}),

@@ -38,6 +38,21 @@ def _list(value):
     return "" if isinstance(value, list) and all(isinstance(item, str) for item in value) else "a list of texts"
 
 
+def _count(value):
+    return "" if re.fullmatch(r"[1-9]\d{0,3}", str(value)) else "a whole number from 1 to 9999"
+
+
+def _size(value):
+    return (
+        "" if re.fullmatch(r"[1-9]\d{0,5}[kmgt]?", str(value), re.IGNORECASE) else "a size as fio reads it, such as 4g"
+    )
+
+
+def _stages(value):
+    fits = isinstance(value, list) and value and set(value) <= {"presence", "node", "pair", "whole"}
+    return "" if fits else "a list of presence, node, pair and whole"
+
+
 def _any(_):
     return ""
 
@@ -45,6 +60,9 @@ def _any(_):
 KINDS = {
     **dict.fromkeys(
         (
+            "accept_again",
+            "accept_drain",
+            "accept_new_baseline",
             "cluster_database_kept",
             "cluster_edited_ok",
             "cluster_jobs_may_be_lost",
@@ -72,9 +90,18 @@ KINDS = {
     ),
     **dict.fromkeys(("cluster_drain_batch", "cluster_upgrade_batch"), _batch),
     **dict.fromkeys(("cluster_without_files", "cluster_without_packages", "cluster_without_units"), _list),
+    **dict.fromkeys(("accept_options", "accept_without"), _list),
+    **dict.fromkeys(("accept_patience", "accept_processes", "accept_seconds"), _count),
+    "accept_file_size": _size,
+    "accept_stages": _stages,
     "cluster_clock_tolerance": _number,
     **dict.fromkeys(
         (
+            "accept_directory",
+            "accept_index",
+            "accept_reframe_version",
+            "accept_venv",
+            "accept_wheels",
             "cluster_hosts",
             "cluster_keep_folder",
             "cluster_slurm_repository_role",
@@ -97,5 +124,5 @@ def wrong_with(variables):
 def slips(names):
     """Names that were given on the command line and mean nothing, but are close to one that does."""
     for name in sorted(set(names) - KINDS.keys()):
-        if name.startswith("cluster_") and (similar := get_close_matches(name, KINDS, 1, 0.85)):
+        if name.startswith(("accept_", "cluster_")) and (similar := get_close_matches(name, KINDS, 1, 0.85)):
             yield f"{name} is not a variable of these playbooks: did you mean {similar[0]}?"

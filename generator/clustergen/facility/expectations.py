@@ -1,0 +1,153 @@
+"""What a healthy machine reaches: floors of acceptance, from the manifest, the catalogue and published measurements.
+
+Rates of links are bits, of memory and storage bytes; a floor is in the unit that its tool prints. Floors are rounded
+down to four significant digits and never to 0.
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.acceptance import Share, shares
+from clustergen.catalogue.bandwidth import bus_bandwidths
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.units import BitRate, ByteRate
+
+_DIGITS = 4
+
+
+@record
+class Floor:
+    """A bound of one reading: `relation` is least, most or equal; `why` is the formula with its figures."""
+
+    metric: str
+    value: float
+    unit: str
+    relation: str
+    why: str
+    source: str
+
+
+def rounded(value: float) -> float:
+    """Four significant digits: a floor of 1GbE is 0.1125 GB/s, and not 0."""
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def at_least(metric: str, share: Share, rate: ByteRate, of: str) -> Floor:
+    """A share of a rate in GB/s."""
+    why = f"{share.share:.0%} of {of}, {rate.gb:.4g} GB/s"
+    return Floor(metric, rounded(share.share * rate.gb), "GB/s", "least", why, share.source)
+
+
+def port_rate(cluster: Cluster, port: Port) -> BitRate | None:
+    """The slower of the port and its network; None where neither is known."""
+    network = getattr(cluster.manifest.networks, port.network, None)
+    rates = [rate for rate in (gbit(network.rate) if network and network.rate else None, port.max_gbit) if rate]
+    return BitRate(int(min(rates) * 10**9)) if rates else None
+
+
+def fabric_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
+    """All fabric ports of a node together; None where the rate of one is not known."""
+    rates = [port_rate(cluster, port) for port in kind.fabric_ports()]
+    if not rates or None in rates:
+        return None
+    return BitRate(sum(rate.value for rate in rates if rate))
+
+
+def message_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
+    """One port between two nodes: of the fabric, else of the management network."""
+    ports = kind.fabric_ports() or tuple(port for port in kind.ports if port.network == "management")
+    rates = [rate for port in ports if (rate := port_rate(cluster, port))]
+    if rates:
+        return min(rates)
+    management = cluster.manifest.networks.management.rate
+    named = gbit(management) if management and not kind.fabric_ports() else None
+    return BitRate(named * 10**9) if named else None
+
+
+def nccl_node_floor(gpus: GpuSet) -> Floor | None:
+    """A ring inside a node: of what was measured on this GPU, else of NVLink; None without NVLink."""
+    if gpus.nvlink == "none" or not gpus.model.nvlink_gb_s or gpus.count < 2:
+        return None
+    measured = [
+        row.busbw_gb_s
+        for row in bus_bandwidths()
+        if (row.collective, row.gpu, row.nodes, row.gpus) == ("all_reduce", gpus.model.id, 1, gpus.count)
+        and row.algorithm == "ring"
+        and "busbw_gb_s" not in row.unverified
+    ]
+    if measured and gpus.nvlink == "nvswitch":
+        return at_least("busbw", shares()["nccl-node"], ByteRate(measured[0] * 10**9), "the measured ring")
+    if gpus.nvlink != "nvswitch":
+        return None  # a bridge joins pairs, and a ring of all goes over PCIe
+    return at_least("busbw", shares()["nvlink-ring"], _nvlink(gpus), "one direction of NVLink")
+
+
+def _nvlink(gpus: GpuSet) -> ByteRate:
+    """One direction; the catalogue counts both."""
+    return ByteRate(int(gpus.model.nvlink_gb_s / 2 * 10**9))
+
+
+def nccl_nodes_floor(cluster: Cluster, kind: NodeType, share: Share) -> Floor | None:
+    """A ring over several nodes: of the node's fabric ports, or of the ring inside a node where that is slower."""
+    wire = fabric_rate(cluster, kind)
+    gpus = kind.gpus
+    if wire is None or gpus is None:
+        return None
+    floor = at_least("busbw", share, wire.to_bytes(), f"{len(kind.fabric_ports())} fabric ports")
+    inside = nccl_node_floor(gpus)
+    return inside if inside and inside.value < floor.value else floor
+
+
+def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:
+    """nvbandwidth: host to device by PCIe generation, device to device where NVLink joins all."""
+    floors = []
+    share = shares().get(f"pcie-gen{gpus.model.pcie_gen}")
+    if share and share.possible:
+        wire = ByteRate(int(share.possible * 10**9))
+        of = f"PCIe gen{gpus.model.pcie_gen} x16"
+        floors += [at_least(metric, share, wire, of) for metric in ("host_to_device", "device_to_host")]
+    if gpus.count > 1 and gpus.nvlink == "nvswitch":
+        floors.append(at_least("device_to_device", shares()["gpu-peer"], _nvlink(gpus), "one direction of NVLink"))
+    return tuple(floors)
+
+
+def gpu_floors(gpus: GpuSet) -> tuple[Floor, ...]:
+    """What nvidia-smi reports of each GPU: the count, the power limit, the highest clock and the PCIe width."""
+    model = gpus.model
+    floors = [Floor("gpus", gpus.count, "GPUs", "equal", "gpus.count of the node type", "manifest")]
+    if gpus.power_limit_w:
+        floors.append(Floor("power_limit", gpus.power_limit_w, "W", "equal", "gpus.power_limit", "manifest"))
+    elif (watts := model.power_default_w or model.tdp_w) and "tdp_w" not in model.unverified:
+        floors.append(Floor("power_limit", watts, "W", "least", f"limit of {model.id} as shipped", _sources(gpus)))
+    if model.max_sm_mhz and "max_sm_mhz" not in model.unverified:
+        floors.append(Floor("clock", model.max_sm_mhz, "MHz", "least", f"highest clock of {model.id}", _sources(gpus)))
+    floors.append(Floor("throttled", 0, "GPUs", "most", "no slowdown by heat or by the power supply", "NVML"))
+    floors.append(Floor("row_pending", 0, "GPUs", "most", "no memory row waits for a reset to be remapped", "NVML"))
+    if model.form.startswith("sxm"):  # the slot of a PCIe board may be slower than the board
+        floors.append(Floor("pcie_width", 16, "lanes", "least", "SXM boards use x16", "PCIe"))
+        if model.pcie_gen and "pcie_gen" not in model.unverified:
+            why = f"PCIe generation of {model.id}"
+            floors.append(Floor("pcie_gen", model.pcie_gen, "generation", "least", why, _sources(gpus)))
+    return tuple(floors)
+
+
+def _sources(gpus: GpuSet) -> str:
+    return " ".join(gpus.model.source) or "manifest"
+
+
+def storage_floor(cluster: Cluster, kind: NodeType, entry: Mount, nodes: int, metric: str) -> Floor | None:
+    """Write bandwidth of a mount that states one: of the file system, or of what the nodes' ports carry together."""
+    if entry.bandwidth is None:
+        return None
+    share = shares()["storage"]
+    limit, of = entry.bandwidth, "the bandwidth that the manifest states"
+    ports = [port for port in kind.ports if port.network == "storage"] or list(kind.fabric_ports())[:1]
+    rates = [rate for port in ports if (rate := port_rate(cluster, port))]
+    if rates and entry.type != "local":
+        wire = ByteRate(nodes * sum(rate.to_bytes().value for rate in rates))
+        if wire < limit:
+            limit, of = wire, f"the ports of {nodes} node{'s' if nodes > 1 else ''}"
+    return at_least(metric, share, limit, of)

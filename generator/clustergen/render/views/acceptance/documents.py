@@ -1,0 +1,126 @@
+"""gates.json, reframe.yaml and README.md of `acceptance/`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clustergen.catalogue.acceptance import gate_kinds
+from clustergen.cluster.model import Cluster
+from clustergen.facility.expectations import Floor
+from clustergen.records import record
+from clustergen.render.formats import Safe, one_line
+from clustergen.render.views.acceptance.gates import Gate, GatedType, gated_types, gates
+from clustergen.render.views.slurm.resources import mpi_default
+from clustergen.render.views.tables import Table
+
+FORMAT = 1
+_MOST_JOBS = 64  # srun processes at once on the controller
+_SIGNS = {"least": "≥", "most": "≤", "equal": "="}
+
+
+@record
+class GatesFile:
+    """The whole text: one gate a line, so that a changed floor is a changed line."""
+
+    text: Safe
+
+
+@record
+class ReframeSettings:
+    """ReFrame's site configuration: one partition for each node type."""
+
+    system: str
+    types: tuple[GatedType, ...]
+    jobs: int
+
+
+@record
+class FloorsPage:
+    """The floors for reviewers."""
+
+    name: str
+    tables: tuple[Table, ...]
+
+
+def _is_enabled(cluster: Cluster) -> bool:
+    return cluster.manifest.acceptance.enabled and bool(gated_types(cluster))
+
+
+def gates_json(cluster: Cluster) -> GatesFile | None:
+    if not _is_enabled(cluster):
+        return None
+    mpi = mpi_default(cluster)
+    lines = [
+        "{",
+        f' "format": {FORMAT},',
+        f' "cluster": {json.dumps(cluster.slurm_name)},',
+        f' "mpi": {json.dumps("pmix" if mpi == "none" else mpi)},',
+        ' "types": {',
+        ",\n".join(f"  {json.dumps(one.name)}: {json.dumps(_type(one))}" for one in gated_types(cluster)),
+        " },",
+        ' "gates": [',
+        ",\n".join(f"  {json.dumps(_document(gate))}" for gate in gates(cluster)),
+        " ]",
+        "}",
+    ]
+    for line in "\n".join(lines).split("\n"):
+        one_line(line)
+    return GatesFile(Safe("\n".join(lines)))
+
+
+def _type(gated: GatedType) -> dict[str, str]:
+    return {"hosts": gated.hosts, "partition": gated.partition, "gres": gated.gres}
+
+
+def _document(gate: Gate) -> dict[str, Any]:
+    kind = gate_kinds()[gate.kind]
+    return {
+        "name": gate.name,
+        "kind": gate.kind,
+        "type": gate.type,
+        "stage": kind.stage,
+        "nodes": gate.nodes,
+        "tasks_per_node": gate.tasks_per_node,
+        "gpus": gate.gpus,
+        "seconds": kind.seconds,
+        "drains": kind.drains,
+        "arguments": dict(gate.arguments),
+        "floors": [
+            {"metric": floor.metric, "relation": floor.relation, "value": floor.value, "unit": floor.unit}
+            for floor in gate.floors
+        ],
+    }
+
+
+def reframe_yaml(cluster: Cluster) -> ReframeSettings | None:
+    return ReframeSettings(cluster.name, gated_types(cluster), _MOST_JOBS) if _is_enabled(cluster) else None
+
+
+def _bound(floor: Floor) -> str:
+    return f"{floor.metric} {_SIGNS[floor.relation]} {floor.value:.10g} {floor.unit}"
+
+
+def floors_page(cluster: Cluster) -> FloorsPage | None:
+    """One table for each node type; a gate without a floor is recorded and compared with the last run."""
+    if not _is_enabled(cluster):
+        return None
+    tables = []
+    for gated in gated_types(cluster):
+        rows = []
+        for gate in gates(cluster):
+            if gate.type != gated.name:
+                continue
+            kind = gate_kinds()[gate.kind]
+            name = "/".join(filter(None, (gate.kind, gate.subject)))
+            floors: tuple[Floor | None, ...] = gate.floors or (None,)
+            for floor in floors:
+                bound = _bound(floor) if floor else "recorded"
+                rows.append((kind.stage, name, kind.title, bound, floor.why if floor else "", _action(gate)))
+        columns = ("Stage", "Gate", "What it measures", "Floor", "Derived from", "A failure")
+        tables.append(Table(gated.name, gated.hosts, columns, tuple(rows), frozenset({"Gate"})))
+    return FloorsPage(cluster.name, tuple(tables))
+
+
+def _action(gate: Gate) -> str:
+    return "drains the node" if gate_kinds()[gate.kind].drains else "is reported"

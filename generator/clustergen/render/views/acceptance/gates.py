@@ -1,0 +1,233 @@
+"""The gates of exactly this cluster: for each node type those that its hardware and its file systems call for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clustergen.catalogue.acceptance import gate_kinds, shares
+from clustergen.cluster.fabric import are_guessed, has_rdma
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.facility.expectations import (
+    Floor,
+    at_least,
+    fabric_rate,
+    gpu_copy_floors,
+    gpu_floors,
+    message_rate,
+    nccl_node_floor,
+    nccl_nodes_floor,
+    port_rate,
+    rounded,
+    storage_floor,
+)
+from clustergen.hostlist import compress
+from clustergen.records import record
+from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.slurm.health import wired_links
+from clustergen.render.views.slurm.scripts import tmpdir
+
+Arguments = Mapping[str, str]
+
+
+@record
+class Gate:
+    """One gate of one node type. `nodes`: how many one job uses; 0 stands for all. `gpus` are those of one node."""
+
+    kind: str
+    subject: str  # mount or rail; empty where a node has one of the kind
+    type: str
+    nodes: int
+    tasks_per_node: int
+    gpus: int
+    arguments: Arguments
+    floors: tuple[Floor, ...]
+
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, (self.type, self.kind, self.subject)))
+
+
+@record
+class GatedType:
+    """Compute nodes of one type, the partition that their jobs use, and the MPI plugin of srun."""
+
+    name: str
+    hosts: str  # folded
+    partition: str
+    gres: str
+
+
+@once_per_cluster
+def gated_types(cluster: Cluster) -> tuple[GatedType, ...]:
+    """Node types of compute nodes that exist; those in no partition run no jobs."""
+    types = []
+    for kind in cluster.node_types:
+        groups = [group for group in cluster.of_type[kind.name] if group.has("slurm-compute") and not group.is_dynamic]
+        hosts = tuple(host for group in groups for host in group.hosts)
+        partition = next((one.name for one in cluster.partitions if one.hosts.issuperset(hosts)), None)
+        if hosts and kind.is_resolved and partition:
+            types.append(GatedType(kind.name, compress(hosts), partition, kind.gpus.gres_type if kind.gpus else ""))
+    return tuple(types)
+
+
+@once_per_cluster
+def gates(cluster: Cluster) -> tuple[Gate, ...]:
+    """All gates, by stage, kind and node type."""
+    order = {name: number for number, name in enumerate(gate_kinds())}
+    kinds = {kind.name: kind for kind in cluster.node_types}
+    listed = [gate for gated in gated_types(cluster) for gate in _of_type(cluster, kinds[gated.name])]
+    return tuple(sorted(listed, key=lambda gate: order[gate.kind]))
+
+
+def _gate(
+    kind: NodeType,
+    name: str,
+    arguments: Arguments,
+    floors: tuple[Floor | None, ...] = (),
+    *,
+    subject: str = "",
+    gpus: int = 0,
+    tasks_per_node: int = 1,
+) -> Gate:
+    bounds = tuple(floor for floor in floors if floor)
+    return Gate(name, subject, kind.name, gate_kinds()[name].nodes, tasks_per_node, gpus, arguments, bounds)
+
+
+def _of_type(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+    yield from _host(cluster, kind)
+    yield from _gpus(cluster, kind)
+    yield from _storage(cluster, kind)
+    yield from _network(cluster, kind)
+
+
+def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+    floors = (
+        Floor("cpus", kind.cpus, "CPUs", "equal", "sockets x cores x threads of the node type", "manifest"),
+        Floor("memory", kind.real_memory_mib, "MiB", "least", "RealMemory of slurm.conf", "manifest"),
+    )
+    yield _gate(kind, "hardware", {}, floors)
+    own_tmpdir = tmpdir(cluster)
+    failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
+    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir.tmpdir if own_tmpdir else ""}, (failed,))
+    if cluster.keeps_books:
+        tres = "gres/gpu" if kind.gpus else "cpu"
+        recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")
+        yield _gate(kind, "accounting", {"TRES": tres}, (recorded,), gpus=kind.gpus.gres_count if kind.gpus else 0)
+    errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
+    yield _gate(kind, "cpu-burn", {}, (errors,))
+
+
+def _gpus(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+    gpus = kind.gpus
+    if gpus is None:
+        return
+    model = {"MODEL": gpus.model.nvml_name}
+    yield _gate(kind, "gpus", model, gpu_floors(gpus), gpus=gpus.gres_count)
+    if any(gpus.mig):
+        return  # copies and collectives over MIG instances say nothing of the board
+    if links := wired_links(gpus):
+        floor = Floor("links", min(links), "NVLinks", "least", "NVLinks of each GPU", "catalogue")
+        yield _gate(kind, "gpu-links", {}, (floor,), gpus=gpus.count)
+    yield _gate(kind, "gpu-copy", {}, gpu_copy_floors(gpus), gpus=gpus.count)
+    if kind.name in dcgm_types(cluster):
+        level = "1" if {"RTX", "GeForce", "TITAN"} & set(gpus.model.nvml_name.split()) else "3"
+        errors = Floor("failed", 0, "tests", "most", f"no test of level {level} fails", "DCGM")
+        yield _gate(kind, "gpu-diagnosis", {"LEVEL": level}, (errors,), gpus=gpus.count)
+    if floor_inside := nccl_node_floor(gpus):
+        yield _nccl(kind, "nccl-node", {}, floor_inside)
+
+
+def _nccl(kind: NodeType, name: str, arguments: Arguments, floor: Floor | None, subject: str = "") -> Gate:
+    """One task for each GPU; the ring, because tree and NVLS report more than the wire carries."""
+    count = kind.gpus.count if kind.gpus else 1
+    wrong = Floor("wrong", 0, "values", "most", "nccl-tests compares each result", "NVIDIA/nccl-tests")
+    return _gate(
+        kind,
+        name,
+        {"NCCL_ALGO": "Ring", **arguments},
+        (floor, wrong),
+        subject=subject,
+        gpus=count,
+        tasks_per_node=count,
+    )
+
+
+def _count(cluster: Cluster, kind: NodeType) -> int:
+    """Compute nodes of a type."""
+    return sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
+
+
+def _storage(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+    entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
+    count = _count(cluster, kind)
+    for name, entry in entries.items():
+        arguments = {"DIRECTORY": entry.mount}
+        wrong = Floor("failed", 0, "mounts", "most", "mounted, and a file can be written and read", "manifest")
+        mode = {"WRITE": "" if entry.read_only else "yes"}
+        yield _gate(kind, "mounts", arguments | mode, (wrong,), subject=name)
+        if entry.read_only:
+            continue
+        floor = storage_floor(cluster, kind, entry, 1, "write")
+        yield _gate(kind, "storage", arguments, (floor,), subject=name)
+        yield _gate(kind, "metadata", arguments, subject=name)
+        if entry.type != "local" and count > 1:
+            floor = storage_floor(cluster, kind, entry, count, "write")
+            yield _gate(kind, "storage-whole", arguments, (floor,), subject=name)
+
+
+def _network(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+    fabric = cluster.manifest.networks.fabric
+    infiniband = fabric is not None and fabric.type == "infiniband"
+    is_rdma = fabric is not None and fabric.type != "ethernet"
+    ports = () if are_guessed(cluster, kind) or not is_rdma else kind.fabric_ports()
+    ports = tuple(port for port in ports if has_rdma(port, infiniband=infiniband))
+    rates = {port.device: rate for port in ports if (rate := port_rate(cluster, port))}
+    if ports:
+        floors = (
+            Floor("ports", len(ports), "ports", "equal", "fabric ports of the node type", "manifest"),
+            *(
+                Floor(port.device, rates[port.device].gbit, "Gb/s", "least", "rate of port and network", "manifest")
+                for port in ports
+                if port.device in rates
+            ),
+        )
+        yield _gate(kind, "fabric-ports", {"DEVICES": " ".join(port.device for port in ports)}, floors)
+    if _count(cluster, kind) < 2:
+        return
+    rate = message_rate(cluster, kind)
+    floor = at_least("bandwidth", shares()["mpi-pair"], rate.to_bytes(), "one port") if rate else None
+    messages = {"PML": "ucx" if is_rdma and kind.fabric_ports() else "ob1"}
+    yield _gate(kind, "mpi-pair", messages, (floor,))
+    yield _gate(kind, "mpi-whole", messages)
+    for port in ports:
+        share = shares()["fabric-write"]
+        bound = rates.get(port.device)
+        floor = (
+            Floor(
+                "bandwidth",
+                rounded(share.share * bound.gbit),
+                "Gb/s",
+                "least",
+                f"{share.share:.0%} of {bound}",
+                share.source,
+            )
+            if bound
+            else None
+        )
+        arguments = {"DEVICE": port.device, "ROCE": "" if infiniband else "yes"}
+        yield _gate(kind, "fabric-pair", arguments, (floor,), subject=port.device)
+    if kind.gpus and not any(kind.gpus.mig) and fabric_rate(cluster, kind):
+        yield from _nccl_nodes(cluster, kind, tuple(rates))
+
+
+def _nccl_nodes(cluster: Cluster, kind: NodeType, devices: tuple[str, ...]) -> Iterator[Gate]:
+    yield _nccl(kind, "nccl-pair", {}, nccl_nodes_floor(cluster, kind, shares()["nccl-pair"]))
+    yield _nccl(kind, "nccl-whole", {}, nccl_nodes_floor(cluster, kind, shares()["nccl-whole"]))
+    by_device = {port.device: port for port in kind.fabric_ports()}
+    for device in devices if len(devices) > 1 else ():
+        rate = port_rate(cluster, by_device[device])
+        if rate is None:
+            continue
+        floor = at_least("busbw", shares()["nccl-rail"], rate.to_bytes(), f"port {device}")
+        yield _nccl(kind, "nccl-rail", {"NCCL_IB_HCA": f"={device}:1"}, floor, device)

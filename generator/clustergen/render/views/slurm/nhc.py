@@ -1,0 +1,59 @@
+"""clustergen.conf of LBNL NHC: the hardware of the node type by NHC's own checks, and our scripts for the rest.
+
+Every line matches with `*`, because each node type has its own file: NHC 1.4.3 silently skips a line whose match has
+several ranges.
+"""
+
+from __future__ import annotations
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
+from clustergen.render.file import File
+from clustergen.render.views.slurm import health
+
+
+@record
+class Nhc:
+    """`mounts`: mount point and whether it is writable; `scripts`: programs of health.d."""
+
+    sockets: int
+    cores: int
+    threads: int
+    memory_mib: int
+    memory_most_mib: int
+    ports: tuple[str, ...]
+    gbit: int
+    mounts: tuple[tuple[str, bool], ...]
+    scripts: tuple[str, ...]
+
+
+def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
+    if not cluster.manifest.health.nhc or not kind.is_resolved:
+        return None
+    fabric = health.fabric(cluster, kind)
+    is_infiniband = (
+        cluster.manifest.networks.fabric is not None and cluster.manifest.networks.fabric.type == "infiniband"
+    )
+    entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
+    scripts = {
+        "10-gpu-count": health.gpu_count(cluster, kind),
+        "15-gpu-settings": health.gpu_settings(cluster, kind),
+        "20-gpu-errors": health.gpu_errors(cluster, kind),
+        "25-nvlink": health.nvlink(cluster, kind),
+        "40-fabric": None if is_infiniband else fabric,
+    }
+    return Nhc(
+        sockets=kind.sockets,
+        cores=kind.cores,
+        threads=kind.cpus,
+        memory_mib=kind.real_memory_mib,
+        memory_most_mib=max(kind.memory_mib, kind.real_memory_mib),
+        ports=fabric.devices if fabric and fabric.gbit and is_infiniband else (),
+        gbit=fabric.gbit if fabric else 0,
+        mounts=tuple((entry.mount, not entry.read_only) for entry in entries.values() if entry.required),
+        scripts=tuple(name for name, view in scripts.items() if view is not None),
+    )
+
+
+FILES = (File("slurm_compute/etc/nhc/clustergen.conf", nhc, per="type"),)

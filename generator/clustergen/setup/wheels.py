@@ -1,0 +1,30 @@
+"""pip, as a process: the packages that it fetches are data for us, and part of no environment."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from clustergen.diagnostics import ClustergenError
+
+_SECONDS = 300
+
+
+def pip_command(subject: str) -> list[str]:
+    """pip of this environment, else the machine's; not every environment has one. `subject` is what it is for."""
+    for python in (sys.executable, shutil.which("python3")):
+        command = [python or "", "-m", "pip"]
+        if python and not subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
+            return command
+    raise ClustergenError(f"{subject}: no Python with pip is installed", hint="apt-get install python3-pip")
+
+
+def run_pip(subject: str, arguments: Sequence[str]) -> None:
+    """Runs pip for at most five minutes. Raises ClustergenError with its last line."""
+    command = ["timeout", "-k", "5", str(_SECONDS), *pip_command(subject), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
+        raise ClustergenError(f"{subject} could not be downloaded: {reason}")

@@ -1,0 +1,17 @@
+"""Where `clustergen setup reframe` keeps ReFrame, and how it starts: by this Python, in none of its environments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from clustergen.verify.slurm_roots import parsers_folder
+
+VERSION = "4.10.4"
+"""The release that the role `accept` installs."""
+START = "from reframe.frontend.cli import main; main()"
+
+
+def reframe_folder() -> Path:
+    """Its packages, some of which are compiled for one release of Python."""
+    return parsers_folder() / f"reframe-{VERSION}-{sys.implementation.cache_tag}"

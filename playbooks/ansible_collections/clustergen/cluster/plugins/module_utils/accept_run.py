@@ -1,0 +1,161 @@
+"""One acceptance run on the controller: its reservation, ReFrame's processes, and the state that survives a cut."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+
+from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import verdict
+
+RESERVATION = "clustergen-accept"
+_REPORT_LIMIT = 64000000  # bytes
+_OVERHEAD = 60  # seconds of ReFrame itself in a round
+_JOBS = 64  # that ReFrame starts at once, as reframe.yaml has it
+
+
+def moment():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def read_json(path, default):
+    """A file that an earlier run wrote; `default` where it is missing or damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.loads(file.read(_REPORT_LIMIT))
+    except (OSError, ValueError):
+        return default
+
+
+def write(path, text):
+    """Completely or not at all."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".new", path)
+
+
+class State:
+    """Results so far, on disk after every round."""
+
+    def __init__(self, path, digest, again):
+        self.path = path
+        state = read_json(path, {})
+        self.goes_on = bool(not again and state.get("digest") == digest and state.get("unfinished"))
+        if not self.goes_on:
+            state = {
+                "digest": digest,
+                "begin": moment(),
+                "unfinished": True,
+                "results": {},
+                "drained": {},
+                "remarks": [],
+            }
+        self.data = state
+
+    def save(self):
+        write(self.path, json.dumps(self.data))
+
+    def finish(self):
+        self.data["unfinished"] = False
+        self.save()
+
+
+class Reservation:
+    """Keeps other jobs off the nodes. Slurm refuses it where a node has jobs, which is what keeps ours off theirs."""
+
+    def __init__(self, slurm):
+        self.slurm = slurm
+
+    def take(self, nodes, seconds):
+        """Why Slurm refuses, or an empty text."""
+        minutes = max(2, -(-seconds // 60))
+        code, out, err = self.slurm.ask(
+            "scontrol",
+            "create",
+            "reservation",
+            "ReservationName=" + RESERVATION,
+            "Users=root",
+            "StartTime=now",
+            "Duration=%d" % minutes,
+            "Nodes=" + ",".join(nodes),
+        )
+        return "" if code == 0 else (err or out).strip()
+
+    def release(self):
+        """Ends the jobs that a cut-off run left, and the reservation; neither needs to exist."""
+        self.slurm.ask("scancel", "--full", "--reservation=" + RESERVATION)
+        self.slurm.ask("scontrol", "delete", "ReservationName=" + RESERVATION)
+
+
+class Reframe:
+    """Runs rounds of jobs. `variables` are the GATE_ variables of all programs, `options` go to every srun."""
+
+    def __init__(self, directory, program, mpi, variables, options, patience):
+        self.directory = directory
+        self.program = program
+        self.round = {"mpi": mpi, "variables": variables, "options": options, "patience": patience}
+
+    def seconds(self, gate, jobs):
+        """The bound of a round: every job may wait its turn, wait for Slurm and run to its limit."""
+        turns = -(-len(jobs) // _JOBS)
+        return turns * (gate["seconds"] + self.round["patience"]) + _OVERHEAD
+
+    def run(self, gate, jobs):
+        """The results of a round, one for each job."""
+        work = os.path.join(self.directory, "round")
+        os.makedirs(work, mode=0o700, exist_ok=True)
+        for name in os.listdir(work):
+            if name.endswith(".json"):
+                os.unlink(os.path.join(work, name))
+        limit = gate["seconds"] + self.round["patience"]
+        entries = [{"gate": gate, "hosts": hosts, "seconds": limit} for hosts in jobs]
+        write(os.path.join(work, "round.json"), json.dumps(dict(self.round, jobs=entries, directory=work)))
+        command = [
+            self.program,
+            "--config-file=" + os.path.join(self.directory, "reframe.yaml"),
+            "--checkpath=" + os.path.join(self.directory, "checks", "gates.py"),
+            "--prefix=" + os.path.join(self.directory, "reframe"),
+            "--report-file=" + os.path.join(work, "report.json"),
+            "--nocolor",
+            "--run",
+        ]
+        environment = dict(os.environ, CLUSTERGEN_ACCEPT=os.path.join(work, "round.json"), LC_ALL="C.UTF-8")
+        environment.update(RFM_AUTODETECT_METHODS="", RFM_REMOTE_DETECT="0")
+        self._bounded(command, environment, self.seconds(gate, jobs), os.path.join(work, "reframe.log"))
+        cases = self._cases(read_json(os.path.join(work, "report.json"), {}))
+        return [
+            verdict(gate, hosts, cases.get(index), read_json(os.path.join(work, "job-%d.json" % index), None))
+            for index, hosts in enumerate(jobs)
+        ]
+
+    @staticmethod
+    def _bounded(command, environment, seconds, log):
+        """Ends the whole process group after its time."""
+        with open(log, "wb") as out:
+            process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            )
+            try:
+                process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGTERM)
+                time.sleep(5)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    @staticmethod
+    def _cases(report):
+        """Test cases by the number of their job."""
+        cases = {}
+        for run in report.get("runs") or ():
+            for case in run.get("testcases") or ():
+                number = str(case.get("name", "")).partition("job_number=")[2].split(" ")[0]
+                if number.isdigit():
+                    cases[int(number)] = case
+        return cases

@@ -1,0 +1,113 @@
+"""Floors against published measurements, and which gates a cluster has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.catalogue.acceptance import gate_kinds, shares
+from clustergen.facility.expectations import rounded
+from clustergen.render.views.acceptance.gates import gates
+from strategies.inventories import compiled
+from strategies.trees import manifest
+
+
+def floors_of(data: dict[str, Any], folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
+    path = folder / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    cluster = compiler.validate(path).cluster
+    assert cluster is not None
+    return {
+        gate.name: {floor.metric: (floor.relation, floor.value) for floor in gate.floors} for gate in gates(cluster)
+    }
+
+
+def superpod() -> dict[str, dict[str, tuple[str, float]]]:
+    cluster = compiled("superpod-h100")[0].cluster
+    assert cluster is not None
+    return {
+        gate.name: {floor.metric: (floor.relation, floor.value) for floor in gate.floors} for gate in gates(cluster)
+    }
+
+
+def test_every_share_with_a_measurement_is_below_it() -> None:
+    for share in shares().values():
+        if share.published and share.possible:
+            assert share.share <= share.published / share.possible, share.floor
+        else:
+            assert "share" in share.unverified, share.floor
+
+
+def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
+    """Published: 370 GB/s for a ring inside a node, 46 to 48 GB/s for one NDR port, 380 Gb/s for ib_write_bw."""
+    floors = superpod()
+    assert floors["dgx/nccl-node"]["busbw"] == ("least", 344.1)
+    assert floors["dgx/nccl-pair"]["busbw"] == ("least", 320)
+    assert floors["dgx/nccl-whole"]["busbw"] == ("least", 280)
+    assert floors["dgx/nccl-rail/mlx5_0"]["busbw"] == ("least", 40)
+    assert floors["dgx/fabric-pair/mlx5_0"]["bandwidth"] == ("least", 360)
+    assert floors["dgx/gpus"]["power_limit"] == ("least", 700)
+    assert floors["dgx/gpu-links"]["links"] == ("least", 18)
+
+
+def test_one_gigabit_is_a_floor_and_not_nil(tmp_path: Path) -> None:
+    data = manifest(acceptance={"enabled": True})
+    data["networks"] = {"management": {**data["networks"]["management"], "rate": "1GbE"}}
+    for kind in data["node_types"].values():
+        kind.pop("nics", None)
+    floors = floors_of(data, tmp_path)
+    assert floors["gpu/mpi-pair"]["bandwidth"] == ("least", 0.0875)
+
+
+def test_a_bound_of_two_hdr_ports_is_in_bytes_for_nccl_and_in_bits_for_rdma(tmp_path: Path) -> None:
+    data = manifest(acceptance={"enabled": True})
+    data["networks"]["fabric"] = {"type": "infiniband", "rate": "HDR"}
+    floors = floors_of(data, tmp_path)
+    assert floors["gpu/nccl-pair"]["busbw"] == ("least", 40)  # 0.8 x 2 x 200 Gb/s / 8
+    assert floors["gpu/fabric-pair/mlx5_1"]["bandwidth"] == ("least", 180)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.11254, 0.1125), (344.1, 344.1), (47.88, 47.88), (2034237.4, 2034000.0)]
+)
+def test_floors_have_four_digits(value: float, expected: float) -> None:
+    assert rounded(value) == expected
+
+
+def test_a_mount_that_states_its_bandwidth_has_a_floor(tmp_path: Path) -> None:
+    data = manifest(acceptance={"enabled": True})
+    data["storage"] = {
+        "work": {"type": "nfs", "server": "nfs.example.org", "path": "/work", "mount": "/work", "bandwidth": "2GB/s"},
+        "old": {"type": "nfs", "server": "nfs.example.org", "path": "/old", "mount": "/old", "read_only": True},
+    }
+    floors = floors_of(data, tmp_path)
+    assert floors["gpu/storage/work"] == {"write": ("least", 1.6)}
+    assert "gpu/mounts/old" in floors
+    assert "gpu/storage/old" not in floors
+
+
+def test_a_node_alone_has_no_pair(tmp_path: Path) -> None:
+    data = manifest(acceptance={"enabled": True})
+    data["nodes"][1] |= {"name": "c1", "address": "10.0.0.11"}
+    names = set(floors_of(data, tmp_path))
+    assert "gpu/hardware" in names
+    assert not {name for name in names if gate_kinds()[name.split("/")[1]].nodes != 1}
+
+
+def test_geforce_gets_no_diagnosis_and_mig_no_collectives() -> None:
+    home = compiled("home-3090")[0].cluster
+    mig = compiled("dgx-a100-mig")[0].cluster
+    assert home is not None
+    assert mig is not None
+    assert "gpu-diagnosis" not in {gate.kind for gate in gates(home)}
+    divided = {kind.name for kind in mig.gpu_types if kind.gpus and any(kind.gpus.mig)}
+    assert not {gate.name for gate in gates(mig) if gate.type in divided and gate.kind.startswith(("nccl", "gpu-copy"))}
+
+
+@pytest.mark.parametrize("name", ["ml-training", "midrange-weka"])
+def test_without_the_section_there_is_no_directory(name: str) -> None:
+    assert not [path for path in compiled(name)[1].files if path.startswith("acceptance/")]
