@@ -13,6 +13,7 @@ import yaml
 from clustergen.catalogue.dcgm import dcgm_name_known
 from clustergen.catalogue.metrics import node_metrics, slurm_metrics
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
@@ -31,6 +32,10 @@ GENERATIONS = {
     "gb200": {"system": "gb200-nvl72-tray", "nics": GPU["nics"]},
 }
 LOSSLESS = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "400Gb/s"}}
+SWITCHED = {
+    "management": {"cidr": "10.0.0.0/24"},
+    "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
+}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
@@ -148,6 +153,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("node", {}),
         ("slurm", {}),
         ("fabric", {}),
+        ("racks", {"racks": {"r1": {"nodes": "c[1-2]"}}, "networks": SWITCHED}),
         ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
@@ -339,8 +345,10 @@ def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: 
     old = tree_of(monitored(), tmp_path)
     assert METRICS in node_files(old, "head")
     assert not any("slurm" in job["job_name"] for job in loaded(old, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"])
+    assert "slurm_nodes" in text_of(old, "head", METRICS)
     new = tree_of(monitored(slurm={"version": "25.11", "ports": {"slurmctld": 7817}}), tmp_path)
-    assert METRICS not in node_files(new, "head")
+    assert "slurm_nodes" not in text_of(new, "head", METRICS)
+    assert "clustergen_slurm_node_drained" in text_of(new, "head", METRICS)
     jobs = {job["job_name"]: job for job in loaded(new, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"]}
     assert jobs["slurm-nodes"]["metrics_path"] == "/metrics/nodes"
     assert loaded(new, f"{PROMETHEUS}/sd/slurm-nodes.yml")[0]["targets"] == ["head:7817"]
@@ -429,8 +437,19 @@ DBD Agent queue size: 42
 END"""
 
 
+SQUEUE = r"""case $* in
+  *COMPLETING*) date -d '2 hours ago' +%Y-%m-%dT%H:%M:%S; echo NONE; date -d '1 minute ago' +%Y-%m-%dT%H:%M:%S ;;
+  *) printf 'PENDING\nPENDING\nRUNNING\n' ;;
+esac"""
+SINFO = r"""cat <<'END'
+c2|drained*|root|a "quoted" \reason} 1 | with é, and "more
+c2|drained*|root|the same node in another partition
+c3|draining|slurm|Prolog error
+END"""
+
+
 def metrics_run(tree: Any, folder: Path, **programs: str) -> tuple[int, Path]:
-    own = {"scontrol": SCONTROL, "squeue": "printf 'PENDING\\nPENDING\\nRUNNING\\n'", "sdiag": SDIAG, **programs}
+    own = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
     text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(folder))
     done = run_script(text, own, folder)
     return done.returncode, folder / "slurm.prom"
@@ -441,7 +460,17 @@ def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
     tree = tree_of(monitored(), tmp_path)
     code, out = metrics_run(tree, tmp_path)
     assert code == 0
-    values = dict(line.split() for line in out.read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    values = dict(line.rsplit(" ", 1) for line in out.read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    own = {name: values.pop(name) for name in list(values) if name.startswith("clustergen_")}
+    reasons = [name for name in own if "_drained{" in name]
+    assert reasons == [
+        'clustergen_slurm_node_drained{node="c2",state="drained*",user="root",'
+        'reason="a \\"quoted\\" \\\\reason} 1 | with ??, and \\"more"}',
+        'clustergen_slurm_node_drained{node="c3",state="draining",user="slurm",reason="Prolog error"}',
+    ]
+    assert 7190 < int(own["clustergen_slurm_completing_seconds"]) < 11_000
+    assert {name.partition("{")[0] for name in own} == set(STATE_METRICS)
+    assert set(values) == set(SCRIPT_METRICS)
     assert values == {
         "slurm_nodes": "4", "slurm_nodes_noresp": "1", "slurm_nodes_alloc": "1", "slurm_nodes_mixed": "1",
         "slurm_nodes_idle": "1", "slurm_nodes_down": "1", "slurm_nodes_drain": "2", "slurm_nodes_fail": "0",
@@ -455,7 +484,7 @@ def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
     assert "error" not in told(tree, tmp_path, "promtool check metrics </tmp/slurm.prom || [ $? = 3 ]")
 
 
-@pytest.mark.parametrize("dead", ["scontrol", "squeue", "sdiag"])
+@pytest.mark.parametrize("dead", ["scontrol", "squeue", "sdiag", "sinfo"])
 def test_a_silent_slurmctld_leaves_the_last_file_to_grow_old(dead: str, tmp_path: Path) -> None:
     tree = tree_of(monitored(), tmp_path)
     (tmp_path / "slurm.prom").write_text("old\n", encoding="utf-8")

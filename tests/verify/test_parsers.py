@@ -71,6 +71,7 @@ def put(pattern: str, new: str) -> Callable[[str], str]:
 
 
 UNITS = "etc/systemd/system"
+GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
 BROKEN = [
     ("pictures", "ml-training", "facility/racks.svg", put("</defs>", "</def>"), "racks.svg: not drawn"),
@@ -100,6 +101,22 @@ BROKEN = [
     ("prometheus", "roce", "etc/default/prometheus", put('ARGS="', 'ARGS="--web.nothing '), "web.nothing"),
     ("prometheus", "midrange-weka", f"{UNITS}/prometheus.service", put("--web", "--wbe"), "--wbe"),
     ("alertmanager", "roce", "etc/default/prometheus-alertmanager", put('ARGS="', 'ARGS="--no '), "--no"),
+    ("grafana settings", "home-3090", "etc/grafana/grafana.ini", append("[server]"), "already exists"),
+    (
+        "grafana provisioning",
+        "home-3090",
+        f"{GRAFANA}/alerting/clustergen.yaml",
+        put("Version: 1", "Version: 2"),
+        "not 1",
+    ),
+    ("dashboards", "home-3090", "etc/grafana/dashboards/node.json", put(r'"w": \d+', '"w": 30'), "24 columns"),
+    (
+        "queries",
+        "home-3090",
+        "etc/grafana/dashboards/node.json",
+        put(r'"expr": "', '"expr": "sum(by '),
+        "could not parse",
+    ),
     ("node exporter", "roce", "etc/default/prometheus-node-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
     ("systemd units", "roce", f"{UNITS}/home.mount", append("Nothing=1"), "Unknown key"),
     ("systemd units", "roce", f"{UNITS}/home.mount", put("Where=.*", "Where=/elsewhere"), "Where="),
@@ -250,6 +267,9 @@ WITHOUT_PROGRAMS = {
     "xml",
     "netbox",
     "bill",
+    "grafana settings",
+    "grafana provisioning",
+    "dashboards",
 }
 
 
@@ -262,6 +282,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "udev": "ml-training",
         "opensm": "dgx-a100-mig",
         "fabric plan": "ml-training",
+        "queries": "ml-training",
         "NetworkManager": "midrange-weka",
         "firewalld": "rocky",
     }.get(check, "roce")

@@ -26,6 +26,20 @@ class NodeMetric:
     collector: str
 
 
+@record
+class SelfMetric:
+    """One metric that Prometheus or Alertmanager serves about itself, or Prometheus adds to each scrape."""
+
+    metric: str
+    program: str
+
+
+@cache
+def self_metrics() -> dict[str, SelfMetric]:
+    """The metrics of Prometheus and Alertmanager that are in use here, by name."""
+    return {metric.metric: metric for metric in table("self_metrics.tsv", SelfMetric)}
+
+
 @cache
 def slurm_metrics() -> dict[str, SlurmMetric]:
     """All metrics of slurmctld by name."""

@@ -109,6 +109,10 @@ def _no_pyxis(document: Document, _: Cluster) -> None:
     document["slurm"]["pyxis"] = {"enabled": False}
 
 
+def _no_grafana(document: Document, _: Cluster) -> None:
+    document["monitoring"]["grafana"] = {"enabled": False}
+
+
 def this_architecture() -> str:
     """This machine's, as the catalogue names it."""
     machine = {"arm64": AARCH64}.get(platform.machine(), platform.machine())
@@ -187,6 +191,12 @@ LIST: tuple[Substitution, ...] = (
         "they come from their vendors' packages, and enroot requires nested containers",
         lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
         edit=_no_pyxis,
+    ),
+    Substitution(
+        "no Grafana",
+        "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
+        lambda cluster, machine: cluster.manifest.monitoring.grafana is not None,
+        edit=_no_grafana,
     ),
     Substitution(
         "the users of slurm.accounts, numbered from 2001",

@@ -86,6 +86,26 @@ class Thresholds(Section):
     throttled: Annotated[float, Field(gt=0, le=1)] = field(0.1, "Share of time throttled.")
 
 
+class GrafanaTls(Section):
+    """Certificate of Grafana's own HTTPS."""
+
+    certificate: AbsolutePath = field(..., "File on the monitoring node: the certificate and its chain.")
+    key: AbsolutePath = field(..., "File on the monitoring node: the private key, readable by the user grafana.")
+
+
+class Grafana(Section):
+    """Grafana with dashboards of this cluster. The administrator's password is the secret `grafana`."""
+
+    enabled: bool = field(True, "Whether to install Grafana, from Grafana Labs' package repository.")
+    port: PortNumber = field(3000, "Port.")
+    url: Url | None = field(
+        None, "URL under which browsers reach Grafana, as behind a reverse proxy; default: the host name and port."
+    )
+    tls: GrafanaTls | None = field(
+        None, "HTTPS by Grafana itself; default: HTTP, for a reverse proxy or an ssh tunnel."
+    )
+
+
 class Monitoring(Section):
     """Prometheus, its exporters and alerts."""
 
@@ -111,6 +131,7 @@ class Monitoring(Section):
     thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
+    grafana: Grafana | None = field(None, "Grafana with dashboards; default: not installed.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],

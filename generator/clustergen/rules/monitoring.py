@@ -96,7 +96,7 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring
     if not spec.enabled or not cluster.hosts("monitoring"):
         why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
-        for field in ("receivers", "targets", "remote_write"):
+        for field in ("receivers", "targets", "remote_write", "grafana"):
             if getattr(spec, field):
                 yield Finding(
                     "monitoring-missing",

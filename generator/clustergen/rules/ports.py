@@ -53,6 +53,9 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         yield _Daemon("the node exporter", exporter.port, path, cluster.groups)
     path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
     yield _Daemon("Prometheus", monitoring.port, path, servers)
+    if (grafana := monitoring.grafana) and grafana.enabled:
+        path = ("monitoring", "grafana", "port") if "port" in grafana.model_fields_set else None
+        yield _Daemon("Grafana", grafana.port, path, servers)
     if monitoring.alertmanager:
         path = ("monitoring", "alertmanager_port") if "alertmanager_port" in monitoring.model_fields_set else None
         yield _Daemon("Alertmanager", monitoring.alertmanager_port, path, servers)

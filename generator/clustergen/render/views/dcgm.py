@@ -10,14 +10,13 @@ from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
-from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
 from clustergen.render.views.alerts.nvlink import reports
 from clustergen.render.views.scrape import monitored
 
 UNIT = "nvidia-dcgm-exporter.service"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
 HOST_ENGINE = "localhost:5555"
-_JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
 _NO_PROFILING = ("GeForce", "RTX", "Quadro", "TITAN")
 _UNWANTED = frozenset({"DCGM_FI_DEV_VGPU_LICENSE_STATUS", "DCGM_FI_DEV_ENC_UTIL", "DCGM_FI_DEV_DEC_UTIL"})
 
@@ -57,11 +56,7 @@ def exported(cluster: Cluster, kind: NodeType) -> bool:
 
 def job_map(cluster: Cluster, kind: NodeType) -> str | None:
     """The folder in which the prolog says which job has which GPU; None where nothing reads or writes it."""
-    spec = cluster.manifest.monitoring.dcgm
-    scripts = cluster.manifest.slurm.scripts
-    has_job_map = scripts.job_map and scripts.prolog and scripts.epilog
-    read = exported(cluster, kind) and DcgmVersion(spec.version) >= _JOB_LABELS
-    return spec.job_map if has_job_map and read else None
+    return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, kind) and maps_jobs(cluster) else None
 
 
 def has_profiling(gpu: Gpu) -> bool:

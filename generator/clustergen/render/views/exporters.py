@@ -47,10 +47,11 @@ class StateDirectory:
 
 @record
 class SlurmMetrics:
-    """The script that asks Slurm, and the file it writes."""
+    """The script that asks Slurm, and the file it writes; `counts`: slurmctld itself does not count jobs and nodes."""
 
     script: str
     file: str
+    counts: bool
 
 
 @record
@@ -97,9 +98,9 @@ def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory 
 
 
 def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
-    if node_exporter(cluster, os) is None or own_endpoint(cluster):
+    if node_exporter(cluster, os) is None:
         return None
-    return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}")
+    return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}", not own_endpoint(cluster))
 
 
 def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelMetrics | None:

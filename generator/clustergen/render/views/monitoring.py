@@ -12,7 +12,7 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
-from clustergen.render.views import scrape
+from clustergen.render.views import grafana, scrape
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.model import Alert, Recording
 from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
@@ -46,6 +46,7 @@ class Rules:
     title: str
     recordings: tuple[Recording, ...]
     alerts: tuple[Alert, ...]
+    dashboard: str | None
 
 
 @record
@@ -113,7 +114,8 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
         return {}
     unit = os.fact("prometheus_unit")
     return {
-        name: Rules(unit, name, topic.title, topic.recordings, topic.alerts) for name, topic in topics(cluster).items()
+        name: Rules(unit, name, topic.title, topic.recordings, topic.alerts, grafana.page_of(cluster, name))
+        for name, topic in topics(cluster).items()
     }
 
 

@@ -32,6 +32,7 @@ _OF_UNIT = {
     "prometheus.service": "prometheus",
     "prometheus-alertmanager.service": "alertmanager",
     "alertmanager.service": "alertmanager",
+    "grafana-server.service": "grafana",
     "nfs-server.service": "nfs_server",
     "rsyslog.service": "rsyslog",
     "opensm.service": "opensm",

@@ -17,6 +17,8 @@ from clustergen.manifest.networks import Network
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
+from clustergen.render.views import grafana
+from clustergen.render.views.dashboards import dashboards
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
@@ -52,6 +54,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Accounts", accounts_intro(cluster), account_rows(cluster)),
         table_of("Users", "", people_rows(cluster)),
         table_of("File systems", "", _storage(cluster)),
+        table_of("Dashboards", _dashboards_intro(cluster), _dashboards(cluster)),
         table_of("Manual steps", "", _manual_steps(cluster)),
         table_of("Networks", "", _networks(cluster)),
     )
@@ -71,6 +74,16 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         diagram=diagram(cluster),
         files=tuple(files_by_group(outline)),
     )
+
+
+def _dashboards_intro(cluster: Cluster) -> str:
+    return f"Pages of Grafana at {grafana.address(cluster)}, and what each reads."
+
+
+def _dashboards(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for page in dashboards(cluster) if grafana.spec(cluster) else ():
+        panels = sum(len(row.panels) for row in page.rows)
+        yield {"Dashboard": page.title, "Shows": page.purpose, "Panels": str(panels), "uid": page.uid}
 
 
 def memory(mib: int) -> str:

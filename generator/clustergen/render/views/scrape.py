@@ -87,25 +87,29 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
 
 
 def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
-    """A group for the hosts of each entry of the manifest and rack, and one for the manifest's own targets."""
+    """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
-    parts = [part for group in job.members for part in _split(cluster, group, racks, job.port)]
+    leaves = {host: leaf.name for leaf in cluster.leaves for host in leaf.nodes}
+    parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job.port)]
     if job.extra:
         parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
     return tuple(parts)
 
 
-def _split(cluster: Cluster, group: NodeGroup, racks: dict[str, str], port: int) -> Iterator[TargetGroup]:
-    """The hosts of one entry of the manifest, rack by rack."""
-    by_rack: dict[str, list[str]] = {}
+def _split(
+    cluster: Cluster, group: NodeGroup, racks: dict[str, str], leaves: dict[str, str], port: int
+) -> Iterator[TargetGroup]:
+    """The hosts of one entry of the manifest, by rack and leaf switch."""
+    by_place: dict[tuple[str, str], list[str]] = {}
     for host in group.hosts:
-        by_rack.setdefault(racks.get(host, ""), []).append(host)
-    for rack, hosts in by_rack.items():
+        by_place.setdefault((racks.get(host, ""), leaves.get(host, "")), []).append(host)
+    for (rack, leaf), hosts in by_place.items():
         labels = {
             "cluster": cluster_label(cluster),
             "node_type": group.type.name,
             "roles": ",".join(group.roles),
             "rack": rack,
+            "leaf": leaf,
         }
         yield TargetGroup(
             tuple(f"{host}:{port}" for host in hosts), tuple((name, text) for name, text in labels.items() if text)

@@ -9,6 +9,7 @@ from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.records import record
+from clustergen.render.views import grafana
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
 
@@ -53,6 +54,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
             for path in (receiver.webhook_url_file, receiver.slack_url_file):
                 if path:
                     yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+    if grafana.spec(cluster):
+        yield Secret(grafana.SECRET, grafana.PASSWORD, ("monitoring",), "grafana", "0400", "given")
 
 
 def _jwt_key(cluster: Cluster) -> str | None:

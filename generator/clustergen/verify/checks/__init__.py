@@ -12,6 +12,7 @@ from clustergen.verify.checks import (
     fabric,
     fabric_plan,
     facility,
+    grafana,
     host,
     nobody,
     pictures,
@@ -25,7 +26,7 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_ON_NODES = (tree, slurm, shell, prometheus, systemd, host, access, storage, fabric)
+_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, access, storage, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
@@ -35,7 +36,7 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
     "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
     "host": host.CHECKS,
     "login": access.CHECKS,
-    "monitoring": prometheus.CHECKS,
+    "monitoring": (*prometheus.CHECKS, *grafana.CHECKS),
     "scripts": shell.CHECKS,
     "slurm": slurm.CHECKS,
     "storage": storage.CHECKS,

@@ -7,10 +7,11 @@ from the fields that these expressions read, so a rule on a counter that nobody 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts import cluster as sums
 from clustergen.render.views.alerts import fabric, gpu, kernel, meta, node, slurm, storage
 from clustergen.render.views.alerts.model import Topic
 
-_TOPICS = (gpu, node, slurm, fabric, storage, kernel, meta)
+_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, meta)
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:

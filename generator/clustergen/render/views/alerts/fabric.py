@@ -11,6 +11,8 @@ from clustergen.render.views.alerts import roce
 from clustergen.render.views.alerts.model import Alert, Labels, Topic, for_types, one_of, window
 
 _WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
+_MANY = 2  # nodes of a leaf
+_MOST = 0.8  # of its ports
 _ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
 
 
@@ -34,6 +36,7 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts += _ports(f"{{{types},{devices}}}", expected, labels, rdma=rdma)
         alerts.append(_missing(metric, types, devices, len(names), labels))
     if rdma and any(kind.fabric_ports() for kind in cluster.node_types):
+        alerts += _switches(cluster)
         alerts += _rdma_errors(cluster)
         alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)
     if not alerts:
@@ -91,6 +94,21 @@ def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> l
         rate = "node_infiniband_rate_bytes_per_second" if rdma else "node_network_speed_bytes"
         alerts.append(_slow(f"{rate}{which} < {full} > 0", expected, labels))
     return alerts
+
+
+def _switches(cluster: Cluster) -> Iterator[Alert]:
+    """What explains that the same port of many nodes is down. A leaf of rails is one switch for each device."""
+    if not cluster.leaves:
+        return
+    ports = 'node_infiniband_state_id{leaf!=""}'
+    down = f"count by (leaf, device) ({ports} != {_ACTIVE})"
+    yield Alert(
+        "FabricSwitchDown",
+        f"{down} >= {_MANY}\nand\n{down} / count by (leaf, device) ({ports}) > {_MOST}", "2m", "critical",
+        "{{ $labels.device }} of {{ $value }} nodes of leaf {{ $labels.leaf }} has no link",
+        "The leaf switch of this port failed, lost power, or reboots. Alerts on single ports are inhibited meanwhile.",
+        "Log in to the switch by its management port; drain its nodes if it does not return.",
+    )  # fmt: skip
 
 
 def _rdma_errors(cluster: Cluster) -> list[Alert]:

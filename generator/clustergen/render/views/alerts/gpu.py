@@ -23,6 +23,7 @@ from clustergen.render.views.alerts.model import (
     dcgm_types,
     exports,
     for_types,
+    maps_jobs,
     one_of,
     window,
 )
@@ -33,6 +34,8 @@ _COUNTERS = {
     "gpu:power_violation_ns:max": ("DCGM_FI_DEV_POWER_VIOLATION", BLANK_TIME),
     "gpu:pcie_replay:max": ("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", BLANK_COUNT),
 }
+IDLE_ALERT = "GpuAllocatedIdle"
+_IDLE_PERCENT = 5
 _POWER_BRAKE = 128  # bit of the clock event mask; PromQL has no bitwise operators
 
 
@@ -59,6 +62,7 @@ def topic(cluster: Cluster) -> Topic | None:
             *_throttling(cluster),
             *_links(cluster),
             *nvlink.alerts(cluster),
+            *_idle(cluster),
         ),
     )
 
@@ -171,4 +175,18 @@ def _links(cluster: Cluster) -> Iterator[Alert]:
         f"{WHERE} retransmits PCIe packets",
         "Packets between CPU and GPU arrive damaged and are retransmitted.",
         "Reseat the GPU, its riser and its cables; look for AER lines in dmesg.",
+    )  # fmt: skip
+
+
+def _idle(cluster: Cluster) -> Iterator[Alert]:
+    if not maps_jobs(cluster):
+        return
+    yield Alert(
+        IDLE_ALERT,
+        f'max by (instance, node_type, gpu, hpc_job) (DCGM_FI_DEV_GPU_UTIL{{hpc_job!=""}}) < {_IDLE_PERCENT}',
+        "30m", "warning",
+        f"{WHERE} is idle in job {{{{ $labels.hpc_job }}}}",
+        f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",
+        "Ask the user: a job that waits for data or input, one that requests more GPUs than it uses, or one that hangs."
+        " scontrol show job and the dashboard of the job show which.",
     )  # fmt: skip

@@ -30,6 +30,14 @@ _TEXTS: dict[str, tuple[str, Severity, str, str]] = {
 }  # fmt: skip
 
 
+def limits(cluster: Cluster) -> tuple[int, int]:
+    """°C from which on the coolest of the cluster's GPU models is hot, and very hot."""
+    stated = cluster.manifest.monitoring.thresholds
+    models = [kind.gpus.model.id for kind in dcgm_types(cluster).values() if kind.gpus]
+    limit = min((max_operating_c().get(model) or _DEFAULT_LIMIT for model in models), default=_DEFAULT_LIMIT)
+    return stated.gpu_hot or limit - _DEGREES_BELOW, stated.gpu_very_hot or limit
+
+
 def alerts(cluster: Cluster) -> Iterator[Alert]:
     stated = cluster.manifest.monitoring.thresholds
     for name, threshold, below in (("GpuHot", stated.gpu_hot, _DEGREES_BELOW), ("GpuVeryHot", stated.gpu_very_hot, 0)):

@@ -75,6 +75,16 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     }
 
 
+_JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
+
+
+def maps_jobs(cluster: Cluster) -> bool:
+    """Whether samples of GPUs have the label `hpc_job`: the prolog records the jobs of each GPU for the exporter."""
+    scripts = cluster.manifest.slurm.scripts
+    version = DcgmVersion(cluster.manifest.monitoring.dcgm.version)
+    return scripts.job_map and scripts.prolog and scripts.epilog and version >= _JOB_LABELS
+
+
 def exports(cluster: Cluster, field: str) -> bool:
     """Whether the release of DCGM that the manifest names has the field."""
     return dcgm_fields()[field].known_in(DcgmVersion(cluster.manifest.monitoring.dcgm.version))

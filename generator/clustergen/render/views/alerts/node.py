@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"
+_MANY = 2  # nodes of a rack
+_MOST = 0.8  # of its nodes
+_SKEW = 30  # seconds
 _WHERE = "{{ $labels.instance }}"
 
 
@@ -16,6 +21,7 @@ def topic(cluster: Cluster) -> Topic | None:
     local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}"}}'
     hour = window(cluster, 60)
     alerts = (
+        *_racks(cluster),
         Alert(
             "NodeDown", 'up{job="node"} == 0', f"{limits.node_down}s", "critical",
             f"{_WHERE} does not respond",
@@ -72,6 +78,12 @@ def topic(cluster: Cluster) -> Topic | None:
             "chronyc makestep sets it at once; find out why it drifted.",
         ),
         Alert(
+            "NodeClockSkew", f"abs(timestamp(node_time_seconds) - node_time_seconds) > {_SKEW}", "5m", "critical",
+            f"The clock of {_WHERE} differs by {{{{ $value | printf \"%.0f\" }}}} s from the monitoring node's",
+            "munge refuses messages that seem more than five minutes old: jobs on the node fail.",
+            "chronyc tracking on both nodes shows which clock is wrong; chronyc makestep sets it at once.",
+        ),
+        Alert(
             "NodeUnitFailed", 'node_systemd_unit_state{state="failed"} == 1', "5m", "warning",
             f"{{{{ $labels.name }}}} failed on {_WHERE}",
             "A service that this cluster relies on has stopped.",
@@ -85,3 +97,20 @@ def topic(cluster: Cluster) -> Topic | None:
         ),
     )  # fmt: skip
     return Topic("node", "Machines: reachable, disks, memory, clocks, services.", (), alerts)
+
+
+def _racks(cluster: Cluster) -> Iterator[Alert]:
+    """What explains that the nodes of a rack are down: one page instead of one for each."""
+    if not cluster.racks:
+        return
+    nodes = 'up{job="node",rack!=""}'
+    yield Alert(
+        "RackDown",
+        f"count by (rack) ({nodes} == 0) >= {_MANY}\n"
+        f"and\n"
+        f"count by (rack) ({nodes} == 0) / count by (rack) ({nodes}) > {_MOST}",
+        f"{cluster.manifest.monitoring.thresholds.node_down}s", "critical",
+        "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
+        "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
+        "Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have power.",
+    )  # fmt: skip

@@ -8,6 +8,13 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, window
 
 TEXTFILE = "roce.prom"
+METRICS = tuple(
+    f"clustergen_roce_{name}_total"
+    for name in (
+        "out_of_sequence_packets", "packet_sequence_errors", "ack_timeouts", "out_of_buffer_drops",
+        "ecn_marked_packets", "cnp_sent", "cnp_handled", "pause_seconds", "pause_frames", "discards",
+    )
+)  # fmt: skip
 _WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
 
 

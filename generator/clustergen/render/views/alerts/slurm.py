@@ -4,11 +4,28 @@ the same names into the node exporter's text files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
 TEXTFILE = "slurm.prom"
+SCRIPT_METRICS = (
+    "slurm_nodes",
+    *(
+        f"slurm_nodes_{state}"
+        for state in ("noresp", "alloc", "mixed", "idle", "down", "drain", "fail", "maint", "invalid_reg")
+    ),
+    "slurm_jobs_pending",
+    "slurm_jobs_running",
+    "slurm_agent_queue_size",
+    "slurm_slurmdbd_queue_size",
+)
+"""What the script writes for releases without an endpoint."""
+STATE_METRICS = ("clustergen_slurm_node_drained", "clustergen_slurm_completing_seconds")
+"""What the script writes for all releases."""
+_STUCK = 1800  # seconds in which a job should have completed
 
 
 def own_endpoint(cluster: Cluster) -> bool:
@@ -19,6 +36,37 @@ def own_endpoint(cluster: Cluster) -> bool:
         and slurm.metrics
         and not slurm.accounting.private
     )
+
+
+def _reasons() -> Iterator[Alert]:
+    """Alerts that read the reasons of nodes. `instance` is the node, as in alerts of other exporters."""
+    by_node = 'max by (instance, state, user, reason) (label_replace({}, "instance", "$1", "node", "(.*)"))'
+    drained = "clustergen_slurm_node_drained"
+    yield Alert(
+        "SlurmNodeDrained", by_node.format(drained + '{state=~"drain.*"}'), "4h", "warning",
+        "{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
+        "{{ $labels.user }} drained it, and it was not resumed.",
+        "Repair what the reason names, then: scontrol update nodename={{ $labels.instance }} state=resume.",
+    )  # fmt: skip
+    failed = f'{drained}{{reason=~"(?i).*(prolog|epilog).*"}}'
+    yield Alert(
+        "SlurmPrologFailed", by_node.format(failed), "1m", "warning",
+        "Prolog or epilog fails on {{ $labels.instance }}: {{ $labels.reason }}",
+        "Slurm drained the node, and the job was requeued or ended.",
+        "slurmd's log names the script and its exit status; run it by hand on the node, then resume the node.",
+    )  # fmt: skip
+    yield Alert(
+        "SlurmPrologFailsOnMany", f"count(count by (node) ({failed})) > 2", "1m", "critical",
+        "Prolog or epilog fails on {{ $value }} nodes",
+        "Each job that starts drains more nodes: usually a script that changed, or a file system that it reads.",
+        "Set the partitions to DOWN to keep the rest, repair the script, then resume the nodes that sinfo -R lists.",
+    )  # fmt: skip
+    yield Alert(
+        "SlurmJobsStuck", f"max(clustergen_slurm_completing_seconds) > {_STUCK}", "5m", "warning",
+        "A job has been completing for {{ $value | humanizeDuration }}",
+        "Its processes do not end, often because a file system does not respond; its nodes take no other job.",
+        "squeue --states=COMPLETING names job and nodes. On the node, ps shows processes in state D, and dmesg why.",
+    )  # fmt: skip
 
 
 def topic(cluster: Cluster) -> Topic | None:
@@ -61,12 +109,12 @@ def topic(cluster: Cluster) -> Topic | None:
             "If many nodes fail at once, the cause is usually something that they share.",
             "Switch, rack power, a file system that hangs, munge keys, clocks: compare the nodes in sinfo -R.",
         ),
-        Alert(
+        *(_reasons() if cluster.manifest.monitoring.node_exporter.enabled else (Alert(
             "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
             "{{ $value }} nodes have been drained for hours",
             "An administrator or the health check drained them, and they were not resumed.",
             "sinfo -R shows who, when and why.",
-        ),
+        ),)),
         Alert(
             "SlurmNodesInvalid", "max(slurm_nodes_invalid_reg) > 0", "5m", "warning",
             "{{ $value }} nodes registered with less than slurm.conf states",

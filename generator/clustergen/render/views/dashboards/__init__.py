@@ -1,0 +1,64 @@
+"""Grafana's dashboards of this cluster: pages of panels whose queries read what its exporters serve.
+
+A panel whose metrics nobody exports is left out, and so is a page without panels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.records import replace
+from clustergen.render.views.dashboards import (
+    fabric,
+    gpu,
+    health,
+    node,
+    overview,
+    power,
+    slurm,
+    storage,
+    users,
+)
+from clustergen.render.views.dashboards.encode import encode
+from clustergen.render.views.dashboards.exported import exported, metrics_of
+from clustergen.render.views.dashboards.model import Dashboard, Panel, Row
+
+_PAGES = (
+    overview.dashboard,
+    node.dashboard,
+    gpu.gpus,
+    gpu.job,
+    users.dashboard,
+    slurm.dashboard,
+    fabric.dashboard,
+    storage.dashboard,
+    power.dashboard,
+    health.dashboard,
+)
+
+
+@once_per_cluster
+def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
+    """The pages of a cluster, in the order of their menu."""
+    metrics = exported(cluster)
+    pages = (_limited(page, metrics) for make in _PAGES if (page := make(cluster)) is not None)
+    return tuple(page for page in pages if page.rows)
+
+
+def _limited(page: Dashboard, metrics: frozenset[str]) -> Dashboard:
+    rows = (Row(row.title, tuple(_panels(row, metrics))) for row in page.rows)
+    return replace(page, rows=tuple(row for row in rows if row.panels))
+
+
+def _panels(row: Row, metrics: frozenset[str]) -> Iterator[Panel]:
+    for panel in row.panels:
+        targets = tuple(target for target in panel.targets if metrics_of(target.expr) <= metrics)
+        if targets:
+            yield replace(panel, targets=targets)
+
+
+def files(cluster: Cluster) -> dict[str, str]:
+    """Slug → JSON text of each dashboard."""
+    pages = dashboards(cluster)
+    return {page.slug: encode(page, pages, exported(cluster)) for page in pages}

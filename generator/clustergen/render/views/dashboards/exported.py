@@ -1,0 +1,79 @@
+"""Which metrics this cluster's Prometheus has: what the exporters serve, and what recording rules make of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
+from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.filesystems.nfs.model import Nfs
+from clustergen.render.views import dcgm
+from clustergen.render.views.alerts import roce, topics
+from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS, own_endpoint
+
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_MATCHERS = re.compile(r"\{[^}]*\}")
+_LABELS = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)")
+_NAME = re.compile(r"(?<![\w:$])(?:[a-z]+:)?[A-Za-z_][\w:]*\b(?!\s*\()")
+_WORDS = frozenset({"and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring", "group_left", "inf"})
+_DURATION = re.compile(r"\[[^\]]*\]|\boffset\s+\w+")
+_HARDWARE = {"edac", "hwmon", "mdadm"}  # what some machines lack
+
+
+def metrics_of(expr: str) -> set[str]:
+    """The names of the metrics that an expression reads."""
+    for pattern in (_STRINGS, _MATCHERS, _DURATION, _LABELS):
+        expr = pattern.sub(" ", expr)
+    return {name for name in _NAME.findall(expr) if name not in _WORDS}
+
+
+@once_per_cluster
+def exported(cluster: Cluster) -> frozenset[str]:
+    return frozenset(_exported(cluster))
+
+
+def _exported(cluster: Cluster) -> Iterator[str]:
+    monitoring = cluster.manifest.monitoring
+    yield "up"
+    yield "ALERTS"
+    programs = {"prometheus"} | ({"alertmanager"} if monitoring.alertmanager else set())
+    yield from (name for name, metric in self_metrics().items() if metric.program in programs)
+    for topic in topics(cluster).values():
+        yield from (rule.name for rule in topic.recordings)
+    if monitoring.node_exporter.enabled:
+        missing = _missing_collectors(cluster)
+        yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
+        if roce.is_exported(cluster):
+            yield from roce.METRICS
+    yield from _slurm(cluster)
+    for kind in dcgm_types(cluster).values():
+        if listed := dcgm.counters(cluster, kind):
+            yield from (counter.field for _, part in listed.parts for counter in part if counter.kind != "label")
+
+
+def _missing_collectors(cluster: Cluster) -> set[str]:
+    """Collectors of the node exporter that are off, or find nothing to read on any node."""
+    enabled = set(cluster.manifest.monitoring.node_exporter.collectors)
+    missing = {"mountstats"} | _HARDWARE
+    fabric = cluster.manifest.networks.fabric
+    if fabric is None or fabric.type == "ethernet":
+        missing.add("infiniband")
+    entries = cluster.manifest.storage.values()
+    if not any(isinstance(entry, Nfs) for entry in entries):
+        missing.add("nfs")
+    if not any(isinstance(entry, Nfs) and entry.export.zfs for entry in entries):
+        missing.add("zfs")
+    return missing - enabled
+
+
+def _slurm(cluster: Cluster) -> Iterator[str]:
+    if not cluster.controllers:
+        return
+    if own_endpoint(cluster):
+        yield from slurm_metrics()
+    elif cluster.manifest.monitoring.node_exporter.enabled:
+        yield from SCRIPT_METRICS
+    if cluster.manifest.monitoring.node_exporter.enabled:
+        yield from STATE_METRICS

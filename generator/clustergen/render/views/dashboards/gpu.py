@@ -1,0 +1,221 @@
+"""GPUs of some nodes: load, heat, power, throttling, errors, links; and the GPUs of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.dcgm import nvlink_counters
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.heat import limits
+from clustergen.render.views.alerts.model import BLANK_COUNT, maps_jobs
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    Dashboard,
+    Panel,
+    Row,
+    Step,
+    Target,
+    Variable,
+    graph,
+    stat,
+)
+
+_CHOSEN = 'instance=~"$instance"'
+_NAME = "{{instance}} GPU {{gpu}}"
+_BY = "max by (instance, gpu)"
+
+
+def gpus(cluster: Cluster) -> Dashboard:
+    node = Variable("instance", "Node", "DCGM_FI_DEV_GPU_TEMP", "instance")
+    rows = (
+        _load(_CHOSEN, "Load", _NAME),
+        _heat(cluster, _CHOSEN, _NAME),
+        Row("Errors", tuple(_errors())),
+        Row("Links", tuple(_links())),
+    )
+    return Dashboard("gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,))
+
+
+def job(cluster: Cluster) -> Dashboard | None:
+    """None where samples do not name the jobs of a GPU."""
+    if not maps_jobs(cluster):
+        return None
+    chosen = 'hpc_job=~"$job"'
+    name = "{{instance}} GPU {{gpu}}"
+    nodes = f"and on (instance) DCGM_FI_DEV_GPU_TEMP{{{chosen}}}"
+    return Dashboard(
+        "job",
+        "Job",
+        "The GPUs and nodes of one job, by its ID.",
+        (
+            Row(
+                "Summary",
+                (
+                    stat("GPUs", f"count(count by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{chosen}}}))"),
+                    stat("Nodes", f"count(count by (instance) (DCGM_FI_DEV_GPU_TEMP{{{chosen}}}))"),
+                    stat("Utilisation", f"avg(DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", "percent"),
+                    stat(
+                        "Idle GPUs",
+                        f"count(DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 5) or vector(0)",
+                        steps=(Step(None, "green"), Step(1, "yellow")),
+                    ),
+                    stat("Power", f"sum(DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", "watt"),
+                    stat(
+                        "Energy",
+                        f"sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{chosen}}}[$__range])) / 1000",
+                        "joule",
+                        help="In the time range of the page.",
+                    ),
+                ),
+            ),
+            _load(chosen, "GPUs of the job", name),
+            _heat(cluster, chosen, name),
+            Row(
+                "Nodes of the job",
+                (
+                    graph(
+                        "CPU",
+                        Target(f"node:cpu_busy:ratio {nodes}", "{{instance}}"),
+                        unit="percentunit",
+                        minimum=0,
+                        maximum=1,
+                        width=12,
+                        links=(("instance", "node"),),
+                    ),
+                    graph(
+                        "Memory",
+                        Target(f"node:memory_used:ratio {nodes}", "{{instance}}"),
+                        unit="percentunit",
+                        minimum=0,
+                        maximum=1,
+                        width=12,
+                        links=(("instance", "node"),),
+                    ),
+                ),
+            ),
+        ),
+        (Variable("job", "Job", 'DCGM_FI_DEV_GPU_TEMP{hpc_job!=""}', "hpc_job"),),
+    )
+
+
+def _load(chosen: str, title: str, name: str) -> Row:
+    bytes_per_mib = 1048576
+    return Row(
+        title,
+        (
+            graph(
+                "Utilisation",
+                Target(f"{_BY} (DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", name),
+                unit="percent",
+                minimum=0,
+                maximum=100,
+            ),
+            graph(
+                "Tensor cores",
+                Target(f"{_BY} (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{{chosen}}} < 2)", name),
+                unit="percentunit",
+                minimum=0,
+                help="Share of time in which tensor cores work.",
+            ),
+            graph(
+                "Memory bandwidth",
+                Target(f"{_BY} (DCGM_FI_PROF_DRAM_ACTIVE{{{chosen}}} < 2)", name),
+                unit="percentunit",
+                minimum=0,
+                help="Share of time in which memory moves data.",
+            ),
+            graph(
+                "Memory used",
+                Target(f"{_BY} (DCGM_FI_DEV_FB_USED{{{chosen}}} < {BLANK_COUNT}) * {bytes_per_mib}", name),
+                unit="bytes",
+                minimum=0,
+            ),
+            graph(
+                "PCIe",
+                Target(f"{_BY} (DCGM_FI_PROF_PCIE_RX_BYTES{{{chosen}}} < {BLANK_COUNT})", f"{name} received"),
+                Target(f"-{_BY} (DCGM_FI_PROF_PCIE_TX_BYTES{{{chosen}}} < {BLANK_COUNT})", f"{name} sent"),
+                unit="Bps",
+            ),
+            graph(
+                "SM clock",
+                Target(f"{_BY} (DCGM_FI_DEV_SM_CLOCK{{{chosen}}} < {BLANK_COUNT}) * 1e6", name),
+                unit="hertz",
+            ),
+        ),
+    )
+
+
+def _heat(cluster: Cluster, chosen: str, name: str) -> Row:
+    warning, critical = limits(cluster)
+    return Row(
+        "Heat and power",
+        (
+            graph(
+                "Temperature",
+                Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP{{{chosen}}} < 200)", name),
+                unit="celsius",
+                steps=(Step(None, "green"), Step(warning, "yellow"), Step(critical, "red")),
+                help="The lines are the thresholds of the alerts on temperature.",
+            ),
+            graph(
+                "Margin to the limit",
+                Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP_LIMIT{{{chosen}}} < 200)", name),
+                unit="celsius",
+                steps=(Step(None, "red"), Step(0, "yellow"), Step(5, "green")),
+                help="Degrees until the GPU throttles, as the driver reports from R570 on.",
+            ),
+            graph(
+                "Memory temperature", Target(f"{_BY} (DCGM_FI_DEV_MEMORY_TEMP{{{chosen}}} < 200)", name), unit="celsius"
+            ),
+            graph(
+                "Power",
+                Target(f"{_BY} (DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", name),
+                unit="watt",
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _errors() -> Iterator[Panel]:
+    for title, metric, meaning in (
+        ("Time throttled by heat", "gpu:thermal_violation_ns:max", "Share of time."),
+        ("Time throttled by power", "gpu:power_violation_ns:max", "Share of time."),
+    ):
+        yield graph(
+            title,
+            Target(f"rate({metric}{{{_CHOSEN}}}[$__rate_interval]) / 1e9", _NAME),
+            unit="percentunit",
+            minimum=0,
+            help=meaning,
+        )
+    for title, expr in (
+        ("Uncorrectable memory errors", f"increase(gpu:ecc_dbe:max{{{_CHOSEN}}}[$__range])"),
+        ("Memory rows to remap", f"{_BY} (DCGM_FI_DEV_ROW_REMAP_PENDING{{{_CHOSEN}}} < {BLANK_COUNT})"),
+    ):
+        yield Panel(title, "bargauge", (Target(expr, _NAME),), steps=ANY_IS_BAD, minimum=0)
+    yield graph(
+        "Xids",
+        Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{_CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),
+        minimum=0,
+        help="Errors in the last five minutes, by number.",
+    )
+
+
+def _links() -> Iterator[Panel]:
+    yield graph(
+        "PCIe packets sent again",
+        Target(f"rate(gpu:pcie_replay:max{{{_CHOSEN}}}[$__rate_interval])", _NAME),
+        unit="eps",
+        minimum=0,
+    )
+    names = [f"gpu:nvlink_{name}:max" for name in dict.fromkeys(row.name for row in nvlink_counters())]
+    yield graph(
+        "NVLink errors",
+        *(
+            Target(f"increase({name}{{{_CHOSEN}}}[1h])", f"{_NAME} {name.split(':')[1].removeprefix('nvlink_')}")
+            for name in names
+        ),
+        minimum=0,
+        help="In an hour, by counter of the GPU's generation.",
+    )

@@ -1,0 +1,134 @@
+"""The monitoring itself: targets, rules, storage, and whether alerts reach anybody."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    Dashboard,
+    Panel,
+    Row,
+    Step,
+    Target,
+    graph,
+    stat,
+)
+
+_IS_ONE = (Step(None, "red"), Step(1, "green"))
+
+
+def dashboard(_cluster: Cluster) -> Dashboard:
+    return Dashboard(
+        "monitoring",
+        "Monitoring",
+        "Targets, rules, samples, and whether alerts reach anybody.",
+        (_summary(), _targets(), _storage(), _alerting()),
+    )
+
+
+def _summary() -> Row:
+    return Row(
+        "Now",
+        (
+            stat("Targets", "count(up)"),
+            stat("Targets down", "count(up == 0) or vector(0)", steps=ANY_IS_BAD),
+            stat("Series", "sum(prometheus_tsdb_head_series)"),
+            stat(
+                "Configuration of Prometheus",
+                "min(prometheus_config_last_reload_successful)",
+                steps=_IS_ONE,
+                help="1: the last reload succeeded.",
+            ),
+            stat(
+                "Configuration of Alertmanager",
+                "min(alertmanager_config_last_reload_successful)",
+                steps=_IS_ONE,
+                help="1: the last reload succeeded.",
+            ),
+        ),
+    )
+
+
+def _targets() -> Row:
+    return Row(
+        "Targets",
+        (
+            Panel(
+                "Targets by job",
+                "table",
+                (
+                    Target("count by (job) (up)", "Targets"),
+                    Target("sum by (job) (up)", "Up"),
+                    Target("sum by (job) (scrape_samples_scraped)", "Samples"),
+                    Target("max by (job) (scrape_duration_seconds)", "Slowest", "s"),
+                ),
+                width=12,
+            ),
+            graph("Targets down", Target("count by (job) (up == 0) or vector(0)", "{{job}}"), minimum=0, width=6),
+            graph(
+                "Slowest scrapes",
+                Target("max by (job) (scrape_duration_seconds)", "{{job}}"),
+                unit="s",
+                minimum=0,
+                width=6,
+            ),
+        ),
+    )
+
+
+def _storage() -> Row:
+    return Row(
+        "Prometheus",
+        (
+            graph(
+                "Samples",
+                Target("rate(prometheus_tsdb_head_samples_appended_total[$__rate_interval])", "{{instance}}"),
+                unit="wps",
+                minimum=0,
+            ),
+            graph(
+                "Disk",
+                Target("prometheus_tsdb_storage_blocks_bytes", "{{instance}} blocks"),
+                Target("prometheus_tsdb_wal_storage_size_bytes", "{{instance}} log"),
+                unit="bytes",
+                minimum=0,
+                stacked=True,
+            ),
+            graph(
+                "Evaluation of rules",
+                Target("prometheus_rule_group_last_duration_seconds", "{{rule_group}}"),
+                unit="s",
+                minimum=0,
+            ),
+            graph(
+                "Queries",
+                Target('prometheus_engine_query_duration_seconds{quantile="0.9"}', "{{slice}}"),
+                unit="s",
+                minimum=0,
+                help="The slowest tenth takes longer.",
+            ),
+        ),
+    )
+
+
+def _alerting() -> Row:
+    return Row(
+        "Alerts",
+        (
+            graph("Alerts in Alertmanager", Target("sum by (state) (alertmanager_alerts)", "{{state}}"), minimum=0),
+            graph(
+                "Sent",
+                Target("sum by (integration) (increase(alertmanager_notifications_total[1h]))", "{{integration}}"),
+                minimum=0,
+                help="In an hour.",
+            ),
+            graph(
+                "Failed to send",
+                Target(
+                    "sum by (integration) (increase(alertmanager_notifications_failed_total[1h]))", "{{integration}}"
+                ),
+                minimum=0,
+                help="In an hour.",
+            ),
+        ),
+    )

@@ -1,0 +1,110 @@
+"""The shapes of dashboards: panels with their queries, rows, variables. `encode` turns them into Grafana's JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clustergen.records import record
+
+PREFIX = "clustergen-"
+COLUMNS = 24  # of Grafana's grid
+Kind = Literal["stat", "timeseries", "table", "bargauge", "alertlist"]
+Color = Literal["green", "yellow", "orange", "red", "blue", "text"]
+
+
+@record
+class Step:
+    """The color of values from `value` on; None begins at the lowest."""
+
+    value: float | None
+    color: Color
+
+
+@record
+class Target:
+    """One query. `legend` names its series, or its column of a table; `unit` and `steps` are those of the column."""
+
+    expr: str
+    legend: str = ""
+    unit: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+@record
+class Panel:
+    """One panel. `width` in columns of the grid is what it requires: its line is stretched over the whole grid.
+
+    `links`: label of a table's column, or of the series → slug of the dashboard that a click opens.
+    """
+
+    title: str
+    kind: Kind
+    targets: tuple[Target, ...]
+    unit: str = "short"
+    help: str = ""
+    width: int = 8
+    height: int = 7
+    steps: tuple[Step, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    stacked: bool = False
+    links: tuple[tuple[str, str], ...] = ()
+    topics: tuple[str, ...] = ()  # of an alert list
+
+
+@record
+class Row:
+    """Panels below one title."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+@record
+class Variable:
+    """A choice at the top of a dashboard: the values of a label of some series."""
+
+    name: str
+    title: str
+    series: str
+    label: str
+    has_all: bool = False
+
+
+@record
+class Dashboard:
+    """One page; `slug` is its file name and, with a prefix, its uid."""
+
+    slug: str
+    title: str
+    purpose: str
+    rows: tuple[Row, ...]
+    variables: tuple[Variable, ...] = ()
+
+    @property
+    def uid(self) -> str:
+        return PREFIX + self.slug
+
+
+def stat(title: str, expr: str, unit: str = "short", **more: object) -> Panel:
+    """One number, with its history as a line."""
+    return Panel(title, "stat", (Target(expr),), unit, **{"width": 3, "height": 4, **more})  # type: ignore[arg-type]
+
+
+def graph(title: str, *targets: Target, unit: str = "short", **more: object) -> Panel:
+    """Series over time."""
+    return Panel(title, "timeseries", targets, unit, **more)  # type: ignore[arg-type]
+
+
+def at_least(warning: float, critical: float) -> tuple[Step, ...]:
+    """Green, yellow from one value on and red from the other."""
+    return (Step(None, "green"), Step(warning, "yellow"), Step(critical, "red"))
+
+
+def at_most(warning: float, critical: float) -> tuple[Step, ...]:
+    """Green, yellow below one value and red below the other."""
+    return (Step(None, "red"), Step(critical, "yellow"), Step(warning, "green"))
+
+
+ANY_IS_BAD = (Step(None, "green"), Step(1, "red"))
+ANY_IS_UNUSUAL = (Step(None, "green"), Step(1, "yellow"))

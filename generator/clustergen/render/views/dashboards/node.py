@@ -1,0 +1,211 @@
+"""One machine, or a few beside each other: load, memory, disks, networks, services, GPUs."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import window
+from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    Dashboard,
+    Panel,
+    Row,
+    Step,
+    Target,
+    Variable,
+    at_least,
+    graph,
+    stat,
+)
+
+CHOSEN = 'instance=~"$instance"'
+_UP = (Step(None, "red"), Step(1, "green"))
+
+
+def dashboard(cluster: Cluster) -> Dashboard:
+    return Dashboard(
+        "node",
+        "Node",
+        "One machine: load, memory, disks, networks, services, GPUs.",
+        (_summary(cluster), _load(), _disks(cluster), _networks(), _gpus()),
+        (Variable("instance", "Node", 'up{job="node"}', "instance"),),
+    )
+
+
+def _summary(cluster: Cluster) -> Row:
+    hour = window(cluster, 60)
+    return Row(
+        "Now",
+        (
+            stat("Reachable", f'min(up{{job="node",{CHOSEN}}})', steps=_UP),
+            stat("Up since", f"time() - max(node_boot_time_seconds{{{CHOSEN}}})", "s"),
+            stat("CPU", f"max(node:cpu_busy:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.98)),
+            stat("Memory", f"max(node:memory_used:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.97)),
+            stat(
+                "Failed services",
+                f'sum(node_systemd_unit_state{{state="failed",{CHOSEN}}})',
+                steps=ANY_IS_BAD,
+            ),
+            stat(
+                "Clock offset",
+                f"max(abs(node_timex_offset_seconds{{{CHOSEN}}}))",
+                "s",
+                steps=at_least(0.1, 0.5),
+                help="Difference from the time source; an alert fires at 0.5 s.",
+            ),
+            stat(
+                "Killed for memory",
+                f"sum(increase(node_vmstat_oom_kill{{{CHOSEN}}}[{hour}]))",
+                steps=ANY_IS_BAD,
+                help="Processes that the kernel killed in the last hour because memory ran out.",
+            ),
+        ),
+    )
+
+
+def _load() -> Row:
+    return Row(
+        "CPU and memory",
+        (
+            graph(
+                "CPU by mode",
+                Target(
+                    f'sum by (instance, mode) (rate(node_cpu_seconds_total{{mode!="idle",{CHOSEN}}}'
+                    "[$__rate_interval]))",
+                    "{{instance}} {{mode}}",
+                ),
+                stacked=True,
+                minimum=0,
+                help="Cores in use.",
+            ),
+            graph("Load", Target(f"node_load5{{{CHOSEN}}}", "{{instance}}"), minimum=0),
+            graph(
+                "Memory",
+                Target(f"node_memory_MemTotal_bytes{{{CHOSEN}}}", "{{instance}} in total"),
+                Target(
+                    f"node_memory_MemTotal_bytes{{{CHOSEN}}} - node_memory_MemAvailable_bytes{{{CHOSEN}}}",
+                    "{{instance}} used",
+                ),
+                unit="bytes",
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _disks(cluster: Cluster) -> Row:
+    limit = cluster.manifest.monitoring.thresholds.disk_free
+    local = f'{CHOSEN},fstype=~"{LOCAL_FILE_SYSTEMS}"'
+    return Row(
+        "Disks",
+        (
+            Panel(
+                "Space used",
+                "bargauge",
+                (
+                    Target(
+                        f"100 - 100 * node_filesystem_avail_bytes{{{local}}} / node_filesystem_size_bytes{{{local}}}",
+                        "{{instance}} {{mountpoint}}",
+                    ),
+                ),
+                "percent",
+                minimum=0,
+                maximum=100,
+                steps=at_least(100 - 2 * limit, 100 - limit),
+                help=f"An alert fires below {limit} % free.",
+            ),
+            graph(
+                "Reads and writes",
+                Target(f"rate(node_disk_read_bytes_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"),
+                Target(
+                    f"-rate(node_disk_written_bytes_total{{{CHOSEN}}}[$__rate_interval])",
+                    "{{instance}} {{device}}",
+                ),
+                unit="Bps",
+                help="Writes are below zero.",
+            ),
+            graph(
+                "Time that disks are busy",
+                Target(
+                    f"rate(node_disk_io_time_seconds_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"
+                ),
+                unit="percentunit",
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _networks() -> Row:
+    ethernet = f'{CHOSEN},device!~"lo|veth.*|docker.*|cni.*"'
+    return Row(
+        "Networks",
+        (
+            graph(
+                "Interfaces",
+                Target(
+                    f"rate(node_network_receive_bytes_total{{{ethernet}}}[$__rate_interval])",
+                    "{{instance}} {{device}} received",
+                ),
+                Target(
+                    f"-rate(node_network_transmit_bytes_total{{{ethernet}}}[$__rate_interval])",
+                    "{{instance}} {{device}} sent",
+                ),
+                unit="Bps",
+                help="Sent is below zero.",
+            ),
+            graph(
+                "Errors of interfaces",
+                Target(
+                    f"rate(node_network_receive_errs_total{{{ethernet}}}[$__rate_interval])",
+                    "{{instance}} {{device}} received",
+                ),
+                Target(
+                    f"rate(node_network_transmit_errs_total{{{ethernet}}}[$__rate_interval])",
+                    "{{instance}} {{device}} sent",
+                ),
+                unit="eps",
+                minimum=0,
+            ),
+            graph(
+                "Fabric ports",
+                Target(
+                    f"rate(node_infiniband_port_data_received_bytes_total{{{CHOSEN}}}[$__rate_interval])",
+                    "{{instance}} {{device}} received",
+                ),
+                Target(
+                    f"-rate(node_infiniband_port_data_transmitted_bytes_total{{{CHOSEN}}}[$__rate_interval])",
+                    "{{instance}} {{device}} sent",
+                ),
+                unit="Bps",
+                help="Sent is below zero.",
+            ),
+        ),
+    )
+
+
+def _gpus() -> Row:
+    name = "{{instance}} GPU {{gpu}}"
+    return Row(
+        "GPUs",
+        (
+            graph(
+                "Utilisation",
+                Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL{{{CHOSEN}}} < 101)", name),
+                unit="percent",
+                minimum=0,
+                maximum=100,
+            ),
+            graph(
+                "Temperature",
+                Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{CHOSEN}}} < 200)", name),
+                unit="celsius",
+            ),
+            graph(
+                "Power",
+                Target(f"max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE{{{CHOSEN}}} < 1e14)", name),
+                unit="watt",
+                minimum=0,
+            ),
+        ),
+    )

@@ -1,0 +1,168 @@
+"""The cluster at a glance: what is allocated, busy and idle, what waits, what is wrong."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.gpu import IDLE_ALERT
+from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    ANY_IS_UNUSUAL,
+    Dashboard,
+    Panel,
+    Row,
+    Target,
+    at_least,
+    graph,
+    stat,
+)
+
+
+def dashboard(cluster: Cluster) -> Dashboard:
+    return Dashboard(
+        "overview",
+        "Cluster overview",
+        "What is allocated, busy and idle, what waits, and what is wrong.",
+        (_summary(cluster), _alerts(), _gpus(), _queue(), _nodes(cluster)),
+    )
+
+
+def _summary(cluster: Cluster) -> Row:
+    idle = stat(
+        "Allocated but idle",
+        f'count(ALERTS{{alertname="{IDLE_ALERT}",alertstate="firing"}}) or vector(0)',
+        steps=ANY_IS_UNUSUAL,
+        help="GPUs that their jobs have not used for half an hour.",
+    )
+    return Row(
+        "Now",
+        (
+            stat("Nodes up", "cluster:nodes_up:count"),
+            stat("GPUs", "cluster:gpus:count"),
+            stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
+            stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
+            *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
+            stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
+            stat("Jobs running", "max(slurm_jobs_running)"),
+            stat("Jobs pending", "max(slurm_jobs_pending)"),
+            stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
+            stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD),
+            stat(
+                "Critical alerts",
+                'count(ALERTS{alertstate="firing",severity="critical"}) or vector(0)',
+                steps=ANY_IS_BAD,
+            ),
+            stat(
+                "Warnings",
+                'count(ALERTS{alertstate="firing",severity="warning"}) or vector(0)',
+                steps=ANY_IS_UNUSUAL,
+            ),
+        ),
+    )
+
+
+def _alerts() -> Row:
+    firing = Target('count by (severity, alertname, instance) (ALERTS{alertstate="firing"})', "Series")
+    return Row(
+        "Alerts",
+        (
+            Panel("Alerts by node", "table", (firing,), width=14, height=8, links=(("instance", "node"),)),
+            graph(
+                "Alerts over time",
+                Target('count by (severity) (ALERTS{alertstate="firing"}) or vector(0)', "{{severity}}"),
+                width=10,
+                height=8,
+                stacked=True,
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _gpus() -> Row:
+    return Row(
+        "GPUs",
+        (
+            graph(
+                "GPUs allocated and busy",
+                Target("cluster:gpus:count", "in total"),
+                Target("cluster:gpus_allocated:count", "allocated"),
+                Target("cluster:gpus_busy:count", "busy"),
+                minimum=0,
+            ),
+            graph(
+                "GPU utilisation",
+                Target("cluster:gpu_utilisation:avg", "mean of all GPUs"),
+                unit="percent",
+                minimum=0,
+                maximum=100,
+            ),
+            graph("GPU power", Target("cluster:gpu_power_watts:sum", "all GPUs"), unit="watt", minimum=0),
+        ),
+    )
+
+
+def _queue() -> Row:
+    return Row(
+        "Queue",
+        (
+            graph(
+                "Jobs",
+                Target("max(slurm_jobs_running)", "running"),
+                Target("max(slurm_jobs_pending)", "pending"),
+                width=12,
+                minimum=0,
+            ),
+            graph(
+                "Nodes by state",
+                *(
+                    Target(f"max(slurm_nodes_{state})", name)
+                    for state, name in {
+                        "alloc": "allocated",
+                        "mixed": "mixed",
+                        "idle": "idle",
+                        "drain": "drained",
+                        "down": "down",
+                    }.items()
+                ),
+                width=12,
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _nodes(cluster: Cluster) -> Row:
+    hot = at_least(80, 90)
+    full = at_least(0.8, 0.95)
+    count = min(cluster.host_count, 50)
+    hottest = f"topk({count}, node:gpu_temperature_celsius:max)"
+    busiest = f"topk({count}, node:cpu_busy:ratio)"
+    return Row(
+        "Nodes",
+        (
+            Panel(
+                "Hottest nodes",
+                "table",
+                (
+                    Target(hottest, "Hottest GPU", "celsius", hot),
+                    Target(f"node:gpu_utilisation:avg and {hottest}", "GPU utilisation", "percent"),
+                    Target(f"node:gpu_power_watts:sum and {hottest}", "GPU power", "watt"),
+                ),
+                width=14,
+                height=10,
+                links=(("instance", "node"),),
+            ),
+            Panel(
+                "Busiest CPUs",
+                "table",
+                (
+                    Target(busiest, "CPU", "percentunit", full),
+                    Target(f"node:memory_used:ratio and {busiest}", "Memory", "percentunit", full),
+                ),
+                width=10,
+                height=10,
+                links=(("instance", "node"),),
+            ),
+        ),
+    )

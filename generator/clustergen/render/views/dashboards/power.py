@@ -1,0 +1,59 @@
+"""Power and heat, by rack where the manifest has racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.heat import limits
+from clustergen.render.views.alerts.model import BLANK_COUNT
+from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Step, Target, graph, stat
+
+_MOST = 20
+_WATTS = f"max by (rack, node_type, instance, gpu) (DCGM_FI_DEV_POWER_USAGE < {BLANK_COUNT})"
+_DEGREES = "max by (rack, instance) (DCGM_FI_DEV_GPU_TEMP < 200)"
+
+
+def dashboard(cluster: Cluster) -> Dashboard:
+    rows = [Row("Now", tuple(_summary()))]
+    if cluster.racks:
+        rows.append(Row("Racks", tuple(_racks())))
+    rows.append(Row("Nodes", tuple(_nodes(cluster))))
+    return Dashboard("power", "Power and heat", "What GPUs draw, and where it is hot.", tuple(rows))
+
+
+def _summary() -> Iterator[Panel]:
+    yield stat("GPU power", "cluster:gpu_power_watts:sum", "watt")
+    yield stat("Highest in the time range", "max_over_time(cluster:gpu_power_watts:sum[$__range])", "watt")
+    yield stat("Energy in a day", "sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[1d])) / 1000", "joule")
+    yield stat("Hottest GPU", "max(node:gpu_temperature_celsius:max)", "celsius")
+
+
+def _racks() -> Iterator[Panel]:
+    yield graph("GPU power by rack", Target(f"sum by (rack) ({_WATTS})", "{{rack}}"), unit="watt", minimum=0, width=12)
+    yield graph("Hottest GPU by rack", Target(f"max by (rack) ({_DEGREES})", "{{rack}}"), unit="celsius", width=12)
+
+
+def _nodes(cluster: Cluster) -> Iterator[Panel]:
+    warning, critical = limits(cluster)
+    yield graph(
+        "GPU power by node type",
+        Target("sum by (node_type) (node:gpu_power_watts:sum)", "{{node_type}}"),
+        unit="watt",
+        minimum=0,
+        stacked=True,
+    )
+    yield graph(
+        "Hottest nodes",
+        Target(f"topk({_MOST}, node:gpu_temperature_celsius:max)", "{{instance}}"),
+        unit="celsius",
+        steps=(Step(None, "green"), Step(warning, "yellow"), Step(critical, "red")),
+        links=(("instance", "node"),),
+    )
+    yield graph(
+        "Nodes that draw most",
+        Target(f"topk({_MOST}, node:gpu_power_watts:sum)", "{{instance}}"),
+        unit="watt",
+        minimum=0,
+        links=(("instance", "node"),),
+    )

@@ -1,0 +1,197 @@
+"""Slurm: jobs, nodes, partitions, the scheduler's cycles, the queues of its daemons."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    ANY_IS_UNUSUAL,
+    Dashboard,
+    Panel,
+    Row,
+    Target,
+    at_least,
+    graph,
+    stat,
+)
+
+_BACKLOG = 1000  # records; an alert fires there
+_NODE_STATES = {
+    "alloc": "allocated",
+    "mixed": "mixed",
+    "idle": "idle",
+    "drain": "drained",
+    "down": "down",
+    "fail": "failing",
+    "maint": "maintenance",
+    "noresp": "not responding",
+    "invalid_reg": "invalid",
+}
+_JOB_ENDS = ("completed", "failed", "timeout", "outofmemory", "node_failed", "cancelled", "preempted")
+
+
+def dashboard(cluster: Cluster) -> Dashboard | None:
+    if not cluster.controllers:
+        return None
+    return Dashboard(
+        "slurm",
+        "Slurm",
+        "Jobs, nodes, partitions and the scheduler.",
+        (_summary(), _states(), _reasons(), _partitions(), _scheduler(), _daemons()),
+    )
+
+
+def _summary() -> Row:
+    return Row(
+        "Now",
+        (
+            stat("Jobs running", "max(slurm_jobs_running)"),
+            stat("Jobs pending", "max(slurm_jobs_pending)"),
+            stat("Nodes", "max(slurm_nodes)"),
+            stat("Nodes idle", "max(slurm_nodes_idle)"),
+            stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
+            stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD),
+            stat(
+                "Records for slurmdbd",
+                "max(slurm_slurmdbd_queue_size)",
+                steps=at_least(100, _BACKLOG),
+                help="Accounting records that wait; an alert fires at 1000.",
+            ),
+        ),
+    )
+
+
+def _states() -> Row:
+    return Row(
+        "Jobs and nodes",
+        (
+            graph(
+                "Jobs",
+                Target("max(slurm_jobs_running)", "running"),
+                Target("max(slurm_jobs_pending)", "pending"),
+                minimum=0,
+            ),
+            graph(
+                "How jobs end",
+                *(Target(f"max(slurm_jobs_{end})", end.replace("_", " ")) for end in _JOB_ENDS),
+                minimum=0,
+                help="Jobs that slurmctld still has in memory (MinJobAge).",
+            ),
+            graph(
+                "Nodes by state",
+                *(Target(f"max(slurm_nodes_{state})", name) for state, name in _NODE_STATES.items()),
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _reasons() -> Row:
+    return Row(
+        "Drained and failed nodes",
+        (
+            Panel(
+                "Reasons",
+                "table",
+                (
+                    Target(
+                        "max by (instance, state, user, reason) (label_replace("
+                        'clustergen_slurm_node_drained, "instance", "$1", "node", "(.*)"))',
+                        "Series",
+                    ),
+                ),
+                width=16,
+                links=(("instance", "node"),),
+                help="As sinfo -R lists them.",
+            ),
+            graph(
+                "Oldest job that is completing",
+                Target("max(clustergen_slurm_completing_seconds)", "oldest"),
+                unit="s",
+                minimum=0,
+                help="An alert fires at half an hour.",
+            ),
+        ),
+    )
+
+
+def _partitions() -> Row:
+    def of(metric: str) -> str:
+        return f"max by (partition) (slurm_partition_{metric})"
+
+    return Row(
+        "Partitions",
+        (
+            Panel(
+                "Now, by partition",
+                "table",
+                (
+                    Target(of("jobs_running"), "Running"),
+                    Target(of("jobs_pending"), "Pending"),
+                    Target(of("gpus"), "GPUs"),
+                    Target(of("jobs_gpus_alloc"), "GPUs allocated"),
+                    Target(of("nodes"), "Nodes"),
+                    Target(of("nodes_idle"), "Idle"),
+                    Target(of("nodes_drain"), "Drained"),
+                    Target(of("nodes_down"), "Down"),
+                ),
+                width=12,
+            ),
+            graph("Pending jobs", Target(of("jobs_pending"), "{{partition}}"), minimum=0, width=6),
+            graph("GPUs allocated", Target(of("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=6),
+        ),
+    )
+
+
+def _scheduler() -> Row:
+    return Row(
+        "Scheduler",
+        (
+            graph(
+                "Cycles",
+                Target("max(slurm_sched_mean_cycle)", "main, mean"),
+                Target("max(slurm_schedule_cycle_last)", "main, last"),
+                Target("max(slurm_bf_mean_cycle)", "backfill, mean"),
+                Target("max(slurm_bf_cycle_last)", "backfill, last"),
+                unit="µs",
+                minimum=0,
+                help="How long a pass over the queue takes, as sdiag prints it.",
+            ),
+            graph(
+                "Depth of cycles",
+                Target("max(slurm_sched_mean_depth_cycle)", "main"),
+                Target("max(slurm_bf_depth_mean)", "backfill"),
+                Target("max(slurm_bf_try_depth_mean)", "backfill, tried"),
+                minimum=0,
+                help="Jobs that a pass looks at.",
+            ),
+            graph(
+                "Queues of the scheduler",
+                Target("max(slurm_schedule_queue_len)", "main"),
+                Target("max(slurm_bf_queue_len)", "backfill"),
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _daemons() -> Row:
+    return Row(
+        "Daemons",
+        (
+            graph(
+                "Messages that slurmctld sends",
+                Target("max(slurm_agent_queue_size)", "waiting"),
+                Target("max(slurm_agent_thread_cnt)", "threads"),
+                minimum=0,
+                width=12,
+            ),
+            graph(
+                "Work of slurmctld",
+                Target("max(slurm_server_thread_cnt)", "threads"),
+                Target("max(slurm_slurmdbd_queue_size)", "records for slurmdbd"),
+                minimum=0,
+                width=12,
+            ),
+        ),
+    )

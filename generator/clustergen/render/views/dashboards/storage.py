@@ -1,0 +1,90 @@
+"""File systems by kind: space, clients that do not respond, and what NFS and ZFS report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.filesystems import file_system
+from clustergen.manifest.storage import Storage
+from clustergen.render.views.dashboards.model import ANY_IS_BAD, Dashboard, Panel, Row, Target, at_least, graph, stat
+
+_MOST = 20
+
+
+def dashboard(cluster: Cluster) -> Dashboard | None:
+    entries = cluster.manifest.storage
+    if not entries:
+        return None
+    limit = cluster.manifest.monitoring.thresholds.disk_free
+    rows = [Row(f"{name}: {entry.type}, {entry.mount}", tuple(_entry(entry, limit))) for name, entry in entries.items()]
+    rows.append(Row("Servers and clients", tuple(_protocols())))
+    return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows))
+
+
+def _entry(entry: Storage, limit: int) -> Iterator[Panel]:
+    which = f'{{mountpoint="{entry.mount.rstrip("/")}"}}'
+    size, free = f"node_filesystem_size_bytes{which}", f"node_filesystem_avail_bytes{which}"
+    clients = f"count(node_filesystem_device_error{which} == 0) or vector(0)"
+    full = at_least(100 - 2 * limit, 100 - limit)
+    yield stat("Clients", clients, help="Nodes on which it is mounted and responds.")
+    yield stat("Clients that hang", f"sum(node_filesystem_device_error{which})", steps=ANY_IS_BAD)
+    if file_system(entry.type).is_shared:
+        yield stat(
+            "Used",
+            f"100 * (1 - min({free}) / max({size}))",
+            "percent",
+            steps=full,
+            help=f"An alert fires below {limit} % free.",
+        )
+        yield stat("Size", f"max({size})", "bytes")
+        yield graph(
+            "Used space",
+            Target(f"max({size}) - min({free})", "used"),
+            Target(f"max({size})", "size"),
+            unit="bytes",
+            minimum=0,
+            height=4,
+        )
+    else:
+        used = f"topk({_MOST}, 100 * (1 - {free} / {size}))"
+        yield graph(
+            "Fullest nodes",
+            Target(used, "{{instance}}"),
+            unit="percent",
+            minimum=0,
+            maximum=100,
+            height=4,
+            steps=full,
+            links=(("instance", "node"),),
+        )
+
+
+def _protocols() -> Iterator[Panel]:
+    busiest = f"topk({_MOST}, sum by (instance) (rate(node_nfs_requests_total[$__rate_interval])))"
+    yield graph(
+        "NFS requests, busiest clients",
+        Target(busiest, "{{instance}}"),
+        unit="ops",
+        minimum=0,
+        links=(("instance", "node"),),
+    )
+    yield graph(
+        "NFS requests by method",
+        Target(f"topk({_MOST}, sum by (method) (rate(node_nfs_requests_total[$__rate_interval])))", "{{method}}"),
+        unit="ops",
+        minimum=0,
+    )
+    yield Panel(
+        "ZFS pools",
+        "table",
+        (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)", "State"),),
+        links=(("instance", "node"),),
+    )
+    yield graph(
+        "Busiest local disks",
+        Target(f"topk({_MOST}, rate(node_disk_io_time_seconds_total[$__rate_interval]))", "{{instance}} {{device}}"),
+        unit="percentunit",
+        minimum=0,
+        links=(("instance", "node"),),
+    )

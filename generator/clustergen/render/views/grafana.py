@@ -1,0 +1,153 @@
+"""Grafana on the monitoring nodes: its settings, data sources, dashboards, and where its own alerts go."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.operations import Grafana
+from clustergen.records import record
+from clustergen.render.effects import NONE, restart
+from clustergen.render.file import File
+from clustergen.render.views import dashboards
+from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
+from clustergen.render.views.dashboards.model import PREFIX
+from clustergen.render.views.scrape import monitored
+
+UNIT = "grafana-server.service"
+PASSWORD = "/etc/grafana/admin-password"
+DASHBOARDS = "/etc/grafana/dashboards"
+SECRET = "grafana"
+
+
+@record
+class Settings:
+    """grafana.ini."""
+
+    protocol: str
+    port: int
+    root_url: str | None
+    domain: str | None
+    certificate: str | None
+    key: str | None
+    secure: bool  # browsers send the session's cookie over HTTPS only
+    password: str
+    home: str
+
+
+@record
+class Sources:
+    """The data sources; the URL of Alertmanager is None where none runs."""
+
+    prometheus_uid: str
+    prometheus: str
+    alertmanager_uid: str
+    alertmanager: str | None
+    interval: int
+
+
+@record
+class Provider:
+    """Where Grafana finds the dashboards."""
+
+    title: str
+    directory: str
+
+
+@record
+class Contact:
+    """The contact point of alerts that people define in Grafana: this cluster's Alertmanager."""
+
+    alertmanager: str
+
+
+def spec(cluster: Cluster) -> Grafana | None:
+    """The manifest's section where Grafana is to run."""
+    grafana = cluster.manifest.monitoring.grafana
+    return grafana if grafana is not None and grafana.enabled and monitored(cluster) else None
+
+
+def settings(cluster: Cluster) -> Settings | None:
+    grafana = spec(cluster)
+    if grafana is None:
+        return None
+    tls = grafana.tls
+    url = urlsplit(grafana.url) if grafana.url else None
+    return Settings(
+        protocol="https" if tls else "http",
+        port=grafana.port,
+        root_url=grafana.url,
+        domain=url.hostname if url else None,
+        certificate=tls.certificate if tls else None,
+        key=tls.key if tls else None,
+        secure=bool(tls) or bool(url and url.scheme == "https"),
+        password=PASSWORD,
+        home=f"{DASHBOARDS}/overview.json",
+    )
+
+
+def address(cluster: Cluster) -> str | None:
+    """The URL at which browsers reach Grafana, without a slash at its end; None where it does not run."""
+    grafana = spec(cluster)
+    if grafana is None:
+        return None
+    scheme = "https" if grafana.tls else "http"
+    return (grafana.url or f"{scheme}://{cluster.hosts('monitoring')[0]}:{grafana.port}").rstrip("/")
+
+
+_PAGE_OF = {
+    "gpu": "gpu",
+    "node": "node",
+    "slurm": "slurm",
+    "fabric": "fabric",
+    "storage": "storage",
+    "kernel": "node",
+    "meta": "monitoring",
+}
+_BY_NODE = ("gpu", "node", "fabric", "kernel")
+
+
+def page_of(cluster: Cluster, topic: str) -> str | None:
+    """The URL of the dashboard that shows what an alert of this topic is about; holds Prometheus' `{{ … }}`."""
+    base, slug = address(cluster), _PAGE_OF.get(topic)
+    if base is None or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
+        return None
+    node = "?var-instance={{ $labels.instance }}" if topic in _BY_NODE else ""
+    return f"{base}/d/{PREFIX}{slug}{node}"
+
+
+def sources(cluster: Cluster) -> Sources | None:
+    if spec(cluster) is None:
+        return None
+    monitoring = cluster.manifest.monitoring
+    return Sources(
+        prometheus_uid=PROMETHEUS,
+        prometheus=f"http://localhost:{monitoring.port}",
+        alertmanager_uid=ALERTMANAGER,
+        alertmanager=f"http://localhost:{monitoring.alertmanager_port}" if monitoring.alertmanager else None,
+        interval=monitoring.scrape_interval,
+    )
+
+
+def provider(cluster: Cluster) -> Provider | None:
+    return Provider(f"Cluster {cluster.name}", DASHBOARDS) if spec(cluster) else None
+
+
+def contact(cluster: Cluster) -> Contact | None:
+    daemons = sources(cluster)
+    return Contact(daemons.alertmanager) if daemons and daemons.alertmanager else None
+
+
+def pages(cluster: Cluster) -> dict[str, str]:
+    return dashboards.files(cluster) if spec(cluster) else {}
+
+
+_RESTART = restart(UNIT)
+_ETC = "monitoring/etc/grafana"
+FILES = (
+    File(f"{_ETC}/grafana.ini", settings, _RESTART),
+    File(f"{_ETC}/provisioning/datasources/clustergen.yaml", sources, _RESTART),
+    File(f"{_ETC}/provisioning/dashboards/clustergen.yaml", provider, _RESTART),
+    File(f"{_ETC}/provisioning/alerting/clustergen.yaml", contact, _RESTART),
+    File(f"{_ETC}/dashboards/{{page}}.json", pages, NONE),
+)

@@ -1,0 +1,178 @@
+"""A real Prometheus answers every query of every panel, variable and alert with data of the exporters' formats."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies import exporter_pages as pages
+from strategies.trees import COMPUTE, GPU, HEAD, lay_out, manifest, node_files, text_of, tree_of
+
+HERE = Path(__file__).parent
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+SERVER = {**HEAD, "roles": [*HEAD["roles"], "nfs-server", "login"]}
+HOME = {
+    "type": "nfs", "server": "head", "path": "/export/home", "mount": "/home",
+    "export": {"zfs": {"disks": ["/dev/sda", "/dev/sdb"], "layout": "mirror"}},
+}  # fmt: skip
+SCRATCH = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch", "filesystem": "ext4"}
+A100 = {"system": "dgx-a100-80", "nics": GPU["nics"]}
+B200 = {"system": "dgx-b200", "nics": GPU["nics"]}
+ROCE = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "400Gb/s"}}
+SWITCHED = {
+    "management": {"cidr": "10.0.0.0/24"},
+    "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
+}
+RACKS = {"r1": {"nodes": "c[1-4]"}}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "infiniband, Slurm's endpoint": {
+        "slurm": {"version": "25.11"},
+        "storage": {"home": HOME, "scratch": SCRATCH},
+        "nodes": [SERVER, MONITOR, COMPUTE],
+        "racks": RACKS,
+        "networks": SWITCHED,
+    },
+    "RoCE, the script": {
+        "networks": ROCE,
+        "node_types": {"gpu": A100, "new": B200},
+        "nodes": [SERVER, MONITOR, COMPUTE, {"name": "b1", "type": "new", "address": "10.0.0.20"}],
+        "storage": {"home": {**HOME, "export": {}}},
+    },
+}
+WRONG = (
+    "sum(node_memory_MemAvailable_byte)",
+    'up{jobs="node"}',
+    "cluster:gpus:counts",
+    'DCGM_FI_DEV_GPU_TEMP{Instance=~"c1"}',
+)
+SELECTOR = re.compile(r"(?<![\w:])((?:[a-z]+:)?[a-zA-Z_][\w:]*)(\{[^}]*\})?")
+RANGES = {"$__rate_interval": "5m", "$__range_s": "3600", "$__range": "1h"}
+
+
+def dashboards(tree: Any) -> dict[str, Any]:
+    place = "/etc/grafana/dashboards/"
+    return {
+        path.removeprefix(place): json.loads(file.content)
+        for path, file in node_files(tree, "mon").items() if path.startswith(place)
+    }  # fmt: skip
+
+
+def queries(tree: Any) -> dict[str, list[str]]:
+    """Query → the panels and annotations that ask it."""
+    result: dict[str, list[str]] = {}
+    for name, page in dashboards(tree).items():
+        asked = [(panel["title"], target["expr"]) for panel in page["panels"] for target in panel.get("targets", ())]
+        for title, expr in asked:
+            for variable, text in RANGES.items():
+                expr = expr.replace(variable, text)
+            result.setdefault(expr, []).append(f"{name}: {title}")
+    return result
+
+
+def variables(tree: Any) -> dict[str, tuple[str, str]]:
+    """Variable → its label and series."""
+    found = {}
+    for page in dashboards(tree).values():
+        for variable in page["templating"]["list"]:
+            series, label = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"]).groups()
+            found[variable["name"]] = (label, series)
+    return found
+
+
+def rules(tree: Any) -> list[dict[str, Any]]:
+    texts = [file.content for path, file in node_files(tree, "mon").items() if "/rules/" in path]
+    return [rule for text in texts for group in yaml.safe_load(text)["groups"] for rule in group["rules"]]
+
+
+def selectors(expr: str, names: set[str]) -> list[str]:
+    """The series that an alert reads: with the labels that it names, whatever their values are."""
+    found = []
+    for name, matchers in SELECTOR.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '"x"', expr)):
+        if name in names:
+            labels = re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)
+            found.append(f"{name}{{{','.join(label + '!=' + chr(34) * 2 for label in labels)}}}")
+    return found
+
+
+def targets(tree: Any) -> dict[str, list[dict[str, str]]]:
+    """Job → the labels that Prometheus adds, for one target per group."""
+    config = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/prometheus.yml"))
+    found = {}
+    for job in config["scrape_configs"]:
+        groups = yaml.safe_load(text_of(tree, "mon", f"/etc/prometheus/sd/{job['job_name']}.yml"))
+        found[job["job_name"]] = [
+            {**group["labels"], "job": job["job_name"], "instance": group["targets"][0].partition(":")[0]}
+            for group in groups
+        ]
+    return found
+
+
+def plan(tree: Any) -> dict[str, Any]:
+    jobs = targets(tree)
+    series = {"node": [*pages.systemd(), *pages.textfiles(), *pages.state(), *pages.kernel()], "dcgm": []}
+    made = rules(tree)
+    read = " ".join(rule["expr"] for rule in made) + " ".join(queries(tree))
+    if "clustergen_roce" in read:
+        series["node"] += pages.roce()
+    if "slurm-nodes" in jobs:
+        series["slurm-nodes"] = list(pages.slurm())
+    else:
+        series["node"] += pages.script()
+    lists = {line: None for host in ("c1", "b1") if (files := node_files(tree, host))
+             for path, file in files.items() if path.endswith("counters.csv")
+             for line in file.content.decode().splitlines()}  # fmt: skip
+    series["dcgm"] = list(pages.dcgm("\n".join(lists)))
+    recordings = [(rule["record"], rule["expr"]) for rule in made if "record" in rule]
+    names = {name for name, _ in recordings}
+    second = [pair for pair in recordings if any(name in pair[1] for name in names)]
+    first = [pair for pair in recordings if pair not in second]
+    known = names | set(re.findall(r"\b(?:node|DCGM|slurm|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)) - {
+        "node_type",
+        "node_types",
+    }
+    alerts = [text for rule in made if "alert" in rule for text in selectors(rule["expr"], known)]
+    return {
+        "targets": jobs,
+        "series": {job: "\n".join(lines) for job, lines in series.items()},
+        "alerts": pages.ALERTS,
+        "recordings": [part for part in (first, second) if part],
+        "labels": variables(tree),
+        "queries": [*queries(tree), *alerts, *WRONG],
+    }
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_path: Path) -> None:
+    receivers = {"receivers": {"hook": {"webhook": "http://127.0.0.1:9/x"}}}
+    tree = tree_of(manifest(monitoring={"grafana": {}, **receivers}, **VARIANTS[variant]), tmp_path)
+    root = root_with("promtool")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    work = plan(tree)
+    mounts = " ".join(f"{entry['mount']}:{entry['type']}" for entry in VARIANTS[variant]["storage"].values())
+    box = sandbox.Sandbox(
+        root, files=((lay_out(tree, "c1", tmp_path / "c1"), "/"), (lay_out(tree, "mon", tmp_path / "mon"), "/"))
+    )
+    notes = {"plan.json": json.dumps(work), "exporter.sh": (HERE / "exporter.sh").read_text(encoding="utf-8"),
+             "driver.py": (HERE / "driver.py").read_text(encoding="utf-8")}  # fmt: skip
+    done = sandbox.run(
+        box, ["python3", "/run/clustergen/driver.py"], timeout=900, notes=notes,
+        env={"MOUNTS": mounts, "DEVICES": "mlx5_0 mlx5_1"},
+    )  # fmt: skip
+    assert done.code == 0, done.stdout + done.stderr
+    answers = json.loads(done.files["answers.json"])
+    assert all(values for values in answers["labels"].values()), answers["labels"]
+    asked = queries(tree)
+    found = answers["queries"]
+    assert {query: found[query] for query in WRONG} == dict.fromkeys(WRONG, 0)
+    empty = {query: (found[query], asked.get(query, "an alert")) for query in work["queries"]
+             if query not in WRONG and (isinstance(found[query], str) or not found[query])}  # fmt: skip
+    assert not empty, "\n".join(f"{query}: {why}" for query, why in empty.items())

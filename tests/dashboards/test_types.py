@@ -1,0 +1,72 @@
+"""Grafana's own types for Python read every dashboard and lose nothing: an unknown key would not come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+INVENTORIES = Path(__file__).parents[2] / "inventories"
+PAGES = sorted(INVENTORIES.glob("*/rendered/overlays/monitoring/etc/grafana/dashboards/*.json"))
+OF_THE_SOURCE = {
+    "titleFormat"
+}  # of marks: the data source of Prometheus reads it, and the types have marks of any source
+
+
+def lost(written: Any, read: Any, place: str = "") -> Iterator[str]:
+    if isinstance(written, dict) and isinstance(read, dict):
+        for key, value in written.items():
+            if key not in read:
+                yield f"{place}/{key}"
+            else:
+                yield from lost(value, read[key], f"{place}/{key}")
+    elif isinstance(written, list) and isinstance(read, list):
+        if len(written) != len(read):
+            yield place
+        for number, (one, other) in enumerate(zip(written, read, strict=False)):
+            yield from lost(one, other, f"{place}/{number}")
+    elif written != read:
+        yield f"{place}: {written!r} became {read!r}"
+
+
+def through_types(page: dict[str, Any]) -> dict[str, Any]:
+    register_default_plugins()
+    result: dict[str, Any] = json.loads(JSONEncoder().encode(Dashboard.from_json(page)))
+    return result
+
+
+def problems(page: dict[str, Any]) -> list[str]:
+    return [place for place in lost(page, through_types(page)) if place.rpartition("/")[2] not in OF_THE_SOURCE]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parts[-8]}-{path.stem}")
+def test_no_key_of_a_dashboard_is_lost(path: Path) -> None:
+    assert problems(json.loads(path.read_text(encoding="utf-8"))) == []
+
+
+def test_every_example_has_dashboards() -> None:
+    examples = {path.parent.name for path in INVENTORIES.glob("*/manifest.yaml")}
+    assert {path.parts[-8] for path in PAGES} == examples
+
+
+@pytest.mark.parametrize("key", ["gridPoss", "typ"])
+def test_an_unknown_key_is_noticed(key: str) -> None:
+    page = json.loads(PAGES[0].read_text(encoding="utf-8"))
+    page["panels"][0][key] = 1
+    assert problems(page) == [f"/panels/0/{key}"]
+
+
+def test_a_dashboard_has_a_stable_uid_and_no_id() -> None:
+    for path in PAGES:
+        page = json.loads(path.read_text(encoding="utf-8"))
+        assert page["uid"] == f"clustergen-{path.stem}"
+        assert "id" not in page
+        assert {target["datasource"]["uid"] for panel in page["panels"] for target in panel.get("targets", ())} == {
+            "clustergen-prometheus"
+        }
