@@ -12,6 +12,7 @@ from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cable_bill import Piece, pieces
 from clustergen.facility.cabling import cables
+from clustergen.facility.configuration import configuration
 from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
@@ -77,10 +78,10 @@ def _systems(cluster: Cluster) -> Iterator[Item]:
         if whole:
             note = f"{count} trays of node type {kind.name}, {whole.trays} in a rack"
             yield Item("system", whole.id, whole.name, -(-count // whole.trays), note)
-        elif kind.system:
-            yield Item("system", kind.system, kind.title, count, f"node type {kind.name}")
-        else:
-            yield Item("system", kind.name, kind.title, count, f"node type {kind.name} has no catalogue system")
+            continue
+        parts = configuration(cluster, kind)
+        note = f"node type {kind.name}" + ("" if kind.system else " has no catalogue system")
+        yield Item("system", kind.system or kind.name, kind.title, count, f"{note}; with {parts}" if parts else note)
 
 
 def _switches(cluster: Cluster) -> Iterator[Item]:
