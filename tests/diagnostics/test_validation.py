@@ -183,6 +183,15 @@ CASES = {
         GOOD + "nodes: {a: b}\n",
         ("type-wrong", "3:8-14", "nodes must be a list, not a mapping", None),
     ),
+    "list of entries for a mapping": (
+        "name: a\nslurm: [{version: '1'}]\n",
+        (
+            "type-wrong",
+            "2:8-24",
+            "slurm must be a mapping, not a list",
+            "write 'NAME: …' lines instead of list items that begin with '-'",
+        ),
+    ),
     "list for a mapping": (
         "name: a\nslurm: []\n",
         ("type-wrong", "2:8-10", "slurm must be a mapping, not a list", None),
@@ -266,7 +275,7 @@ CASES = {
     "not more than": (GOOD + "ratio: 0\n", ("value-out-of-range", "3:8-9", "ratio must be more than 0.0, not 0", None)),
     "character that cannot be": (
         "name: my cluster\nslurm: {version: '1'}\n",
-        ("text-malformed", "1:9-10", "name cannot contain ' '", FORM),
+        ("text-malformed", "1:9-10", "name cannot contain ' '", f"write my-cluster: {FORM}"),
     ),
     "character that cannot be first": (
         'name: "1a"\nslurm: {version: "1"}\n',
@@ -278,7 +287,7 @@ CASES = {
             "text-malformed",
             "2:36-37",
             "slurm.partitions: the key 'Gpu' cannot begin with 'G'",
-            FORM,
+            f"write gpu: {FORM}",
         ),
     ),
     "union of scalars": (

@@ -147,12 +147,26 @@ MISTAKES = {
         "nothing above is indented by 1 space",
         "indent it by 0 spaces, as line 1",
     ),
+    "no space after the colon of a key": (
+        'a: 1\nb:\n  c:"1"\n  d: 2\n',
+        "yaml-syntax",
+        "3:3",
+        "'c:\"1\"' is not 'key: value'",
+        "add a space after the colon of 'c'",
+    ),
+    "no space after the colon of the key above": (
+        'a: 1\nb:\n  c:"1" # x\n  d: 2\n',
+        "yaml-syntax",
+        "3:3",
+        "'c' has no space after its colon, so this line is no key",
+        "add a space after the colon of 'c'",
+    ),
     "item among keys": (
         "a: 1\n- b\n",
         "yaml-syntax",
         "2:1",
         "a list item is among the keys that begin on line 1",
-        None,
+        "write '- ' before the key on line 1 as well, or remove it here",
     ),
     "key among items": (
         "- a\nb: 1\n",

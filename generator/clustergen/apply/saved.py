@@ -1,6 +1,6 @@
 """The file of a saved plan: what was compared, what was found, and the digests that an apply of it insists on.
 
-Whoever can change the file chooses none of what an apply runs or prints: it names a manifest below the current
+A changed file affects nothing that an apply runs or prints: it names a manifest below the current
 directory and at most the hosts of a `--limit`, and what changes is asked anew.
 """
 
@@ -133,7 +133,7 @@ def read(file: Path) -> SavedPlan | None:
     """The plan in a file; None where the file is no plan. Raises ClustergenError for one that cannot be used."""
     try:
         raw = regular_file.read(file, _LIMIT)
-    except (OSError, ValueError):  # reported by whoever reads it as a manifest
+    except (OSError, ValueError):  # reported where it is read as a manifest
         return None
     if not raw.lstrip().startswith(b"{"):
         return None

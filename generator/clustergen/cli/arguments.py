@@ -94,7 +94,7 @@ def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
     return value
 
 
-# What cannot be read is reported by whoever reads it, with exit code 3: click would call it a wrong use, 2.
+# What cannot be read is reported where it is read, with exit code 3: click would call it a wrong use, 2.
 _PATH = click.Path(path_type=Path, readable=False)
 manifest_argument = click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=_one_manifest)
 """One manifest, as the parameter `manifest`."""

@@ -12,7 +12,7 @@ from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
 Report = Callable[[Finding], None]
-"""Is told what cannot be resolved."""
+"""Receives a finding for what cannot be resolved."""
 
 
 _UNKNOWN = parts.Gpu("unknown", "NVIDIA GPU", slurm_type="", gres_type="")

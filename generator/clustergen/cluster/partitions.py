@@ -56,7 +56,8 @@ def _existing(
         report(Finding(code, path, message, hint, at=span_of(text, names[0])))
 
     if strange:
-        guess = _padded(strange, where) or did_you_mean(strange[0], [*sets, *where])
+        every = "write all for every node that runs slurmd" if strange[0] == "ALL" else None
+        guess = every or _padded(strange, where) or did_you_mean(strange[0], [*sets, *where])
         choice = f"use nodes of {quote(compress(list(where)))}" if where else None
         whys = "is not a node of this cluster", "are not nodes of this cluster"
         refuse("node-unknown", strange, whys, guess or choice)

@@ -20,7 +20,7 @@ from clustergen.records import replace
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
-    """The cluster that a manifest means; what cannot be resolved is told to `report`: it is then not to be rendered."""
+    """The cluster that a manifest means; `report` receives what cannot be resolved, and prevents a render."""
     release = SlurmRelease(manifest.slurm.version)
     types = _types(manifest, release, report)
     groups = resolve_nodes(manifest, types, report)

@@ -10,7 +10,46 @@ from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
-from clustergen.diagnostics.words import one_of, quote
+from clustergen.diagnostics.words import did_you_mean, one_of, quote
+
+_SHORTEST_NAME, _LONGEST_NAME = 2, 40
+
+
+_MEANT = {
+    "slurmctld": "slurm-controller",
+    "controller": "slurm-controller",
+    "head": "slurm-controller",
+    "slurmd": "slurm-compute",
+    "compute": "slurm-compute",
+    "worker": "slurm-compute",
+    "slurmdbd": "slurm-accounting",
+    "accounting": "slurm-accounting",
+    "prometheus": "monitoring",
+    "opensm": "subnet-manager",
+    "ib": "infiniband",
+    "eth": "ethernet",
+    "rocev2": "roce",
+}
+"""What people call a value → the value of the manifest."""
+
+
+def choice_hint(value: str, allowed: list[str]) -> str:
+    """The hint for a value that is not allowed: another name of one, the closest one, or all."""
+    meant = _MEANT.get(value.strip().lower())
+    if meant in allowed:
+        return f"write {meant}"
+    endings = [choice for choice in allowed if choice.rpartition("-")[2] == value.strip()]
+    if len(endings) == 1:
+        return f"did you mean {quote(endings[0])}?"
+    return did_you_mean(value, allowed) or f"use {one_of(allowed)}"
+
+
+def name_hint(value: str, pattern: str, form: str | None) -> str | None:
+    """The hint for a text that does not match: the same name in the characters that its field takes, and the form."""
+    name = re.sub("[^a-z0-9]+", "-", value.lower()).strip("-")
+    if form is None or not form.startswith("use ") or len(name) < _SHORTEST_NAME or not re.search(pattern, name):
+        return form
+    return f"write {name}: {form}" if len(name) <= _LONGEST_NAME else form
 
 
 def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> str | None:
@@ -28,9 +67,18 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         return f"write [{text}]"
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
+    if first == "a mapping" and isinstance(value, int) and _takes_count(declared):
+        return f"write {{count: {text}}}"
+    if first == "a mapping" and isinstance(value, (list, tuple)) and value:
+        return "write 'NAME: …' lines instead of list items that begin with '-'"
     if first == "a mapping" and value is None:
         return "write its keys below it, indented, or remove the line"
     return None
+
+
+def _takes_count(declared: Any) -> bool:
+    model, is_list = entry_of(declared)
+    return model is not None and not is_list and "count" in model.model_fields
 
 
 def _refusal(declared: Any, text: str) -> tuple[bool, str | None]:

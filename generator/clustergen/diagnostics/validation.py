@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of
-from clustergen.diagnostics.literals import addition_hint, literal_hint
+from clustergen.diagnostics.literals import addition_hint, choice_hint, literal_hint, name_hint
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import (
     Located,
@@ -176,7 +176,7 @@ class _Translator:
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value
-        hint = did_you_mean(str(value), [str(choice) for choice in allowed]) or f"use {one_of(allowed)}"
+        hint = choice_hint(str(value), [str(choice) for choice in allowed])
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(
@@ -215,6 +215,8 @@ class _Translator:
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
         odd = _odd_character(value, pattern)
         subject, hint = self._subject(at), form_of(pattern)
+        if at.is_key or at.path[-1] == "name":
+            hint = name_hint(value, pattern, hint)
         if odd is None:
             return Finding("text-malformed", at.path, f"{subject} cannot be {quote(value)}", hint, key=at.is_key)
         message = f"{subject} cannot {'begin with' if odd == 0 else 'contain'} {quote(value[odd])}"

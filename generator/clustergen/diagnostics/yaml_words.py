@@ -202,7 +202,9 @@ def _no_colon(complaint: Complaint) -> Problem | None:
 
 
 def _no_pair(start: int, shown: str) -> Problem:
-    return _problem(start, len(shown), f"{quote(shown)} is not 'key: value'", "add the missing colon")
+    glued = re.match(r"([\w.-]+):(?=\S)", shown)
+    hint = f"add a space after the colon of {quote(glued[1])}" if glued else "add the missing colon"
+    return _problem(start, len(shown), f"{quote(shown)} is not 'key: value'", hint)
 
 
 def _two_colons(complaint: Complaint) -> Problem | None:
@@ -246,9 +248,15 @@ def _indentation(complaint: Complaint) -> Problem | None:
     above = _number(text, context)
     shown = text[at:end].split(" #")[0].rstrip()
     if width == column and re.compile(r"-(?=\s)").match(text, at):
-        return _problem(at, 1, f"a list item is among the keys that begin on line {above}")
+        hint = f"write '- ' before the key on line {above} as well, or remove it here"
+        return _problem(at, 1, f"a list item is among the keys that begin on line {above}", hint)
     if width == column and re.compile(r"-(?=\s)").match(text, context):
         return _problem(at, len(shown), f"a key is among the list items that begin on line {above}")
+    previous = _line(text, start - 1)[0] if start else 0
+    glued = re.compile(r" *([\w-]+):[\"'\w\[{]").match(text, previous, start)
+    if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
+        message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
+        return _problem(glued.start(1), len(glued[1]), message, f"add a space after the colon of {quote(glued[1])}")
     message = f"nothing above is indented by {_spaces(width)}"
     return _problem(at, len(shown), message, f"indent it by {_spaces(column)}, as line {above}")
 

@@ -23,7 +23,7 @@ _LISTED = 2  # different values that are named; of more, the least and the great
 
 @record
 class Family:
-    """At least one change; `shown` and `more` are told apart where there are many."""
+    """At least one change; `shown` and `more` are separate where there are many."""
 
     changes: tuple[Change, ...]
 

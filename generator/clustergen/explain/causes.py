@@ -29,7 +29,7 @@ class Cause:
 
 
 def without_wholes(causes: list[Cause]) -> list[Cause]:
-    """Without whole entries of which a part is told."""
+    """Without whole entries of which a part is a cause, too."""
     parts = [cause.path for cause in causes if cause.kind in ("value", "key")]
     return [cause for cause in causes if cause.kind != "entry" or not has_part(cause.path, parts)]
 

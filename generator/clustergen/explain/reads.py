@@ -35,7 +35,7 @@ class Reads:
 
 
 class _Facts(dict[str, str]):
-    """A row's mapping of facts; each is told as the field `facts.NAME`."""
+    """A row's mapping of facts; each counts as the field `facts.NAME`."""
 
     def __init__(self, facts: dict[str, str], replacement: Callable[[str, Any], Any]) -> None:
         super().__init__(facts)

@@ -116,7 +116,7 @@ class Study:
                 self._try(field, self.fields.edits(field))
             return
         self._try_telling([field for field in fields if field.kind != "entry"], self._tells)
-        # Of a whole entry with a part in each line, no more is told than that the file is there because of it.
+        # Of a whole entry with a part in each line, only the existence of the file is explained.
         parted = {field.ident for field in fields if field.kind == "entry" and self._part_is_told(field)}
         self._try_telling(
             [field for field in fields if field.kind == "entry" and field.ident not in parted], self._tells

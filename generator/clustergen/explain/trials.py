@@ -86,7 +86,7 @@ class Renderer:
         return self.print(cluster, findings)
 
     def print(self, cluster: Cluster, findings: Sequence[Finding] = ()) -> Made | None:
-        """The file of a cluster, of which `findings` are told."""
+        """The file of a cluster, of which `findings` receives the findings."""
         try:
             return Made(self._lines(cluster), cluster, findings, self.judge)
         except Exception:  # noqa: BLE001 - as above

@@ -18,7 +18,7 @@ _ELSEWHERE = frozenset(("dbdhost", "dbdbackuphost", "dbdport", "storageport", "p
 
 
 def import_slurmdbd(draft: Draft, originals: Originals) -> None:
-    """All lines of slurmdbd.conf; the password stays out, and the user is told where it goes."""
+    """All lines of slurmdbd.conf; the password stays out, and a note names the file for it."""
     _private(draft, originals)
     conf = originals.configs.get("slurmdbd.conf")
     if conf is None:

@@ -104,7 +104,7 @@ def _called(entry: Entry) -> str:
 def import_fields(
     draft: Draft, parent: ManifestPath, entry: Entry, fields: Fields, silent: dict[str, str], unsupported: Unsupported
 ) -> None:
-    """The settings of an entry that have a field; the others, but those that say what is so anyway, are told."""
+    """The settings of an entry that have a field; the others are reported, except those that equal the default."""
     for key, text in entry.options.items():
         if text in ("", silent.get(key)):
             continue

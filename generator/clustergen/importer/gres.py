@@ -26,7 +26,7 @@ class _Devices:
 
 
 def import_gpus(draft: Draft, machines: Machines) -> None:
-    """Places, links and detection of the GPUs to their node types. What does not fit is told by the comparison, and the
+    """Places, links and detection of the GPUs to their node types. The comparison reports what does not fit, and the
     file then is taken line by line.
     """
     hosts: dict[str, list[str]] = {}

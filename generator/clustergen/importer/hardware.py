@@ -104,7 +104,7 @@ def system_of(
     """A system with these processors, GPUs and about this memory; None where none fits, or several do and the name of
     the host tells no more (dgx01).
 
-    `numa_as_socket`: sockets are NUMA nodes, as slurmd is told to count.
+    `numa_as_socket`: sockets are NUMA nodes, as slurmd is configured to count.
     """
     if gpus is None:
         return None

@@ -246,7 +246,7 @@ def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
 
 
 def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str] | bool | int]:
-    """What Ansible is told; lists of several substitutions are joined."""
+    """Ansible's variables; lists of several substitutions are joined."""
     values: dict[str, list[str] | bool | int] = {}
     for item in items:
         for name, value in item.variables(cluster).items():

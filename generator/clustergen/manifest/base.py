@@ -50,7 +50,7 @@ def _hostlist(value: str) -> str:
 
 
 class _HostlistCheck:
-    """Runs after the pattern, so that a broken bracket is told with its place and a stray blank with the pattern."""
+    """Runs after the pattern, so that a broken bracket is reported at its place, and a stray blank as a mismatch."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

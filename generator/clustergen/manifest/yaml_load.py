@@ -27,6 +27,7 @@ from clustergen.diagnostics import Problem, quote
 from clustergen.manifest.yaml_nodes import Frame, Key, Node
 from clustergen.manifest.yaml_scalars import CONSTANTS, CORE, is_core, plain_value, tagged_value
 
+_REMOVE = "remove one of them"
 MAX_DEPTH = 50
 MAX_VALUES = 300_000
 MAX_ALIASED = 100_000
@@ -150,7 +151,7 @@ class _Composer:
         elif text in node.keys:
             first = node.keys[text]
             self.problems.append(
-                Problem("yaml-duplicate-key", start, size, f"key {quote(text)} is listed twice", other=first)
+                Problem("yaml-duplicate-key", start, size, f"key {quote(text)} is listed twice", _REMOVE, other=first)
             )
         else:
             return text, start, end

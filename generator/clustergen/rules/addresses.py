@@ -96,7 +96,7 @@ def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
 
 
 def address_checks(cluster: Cluster) -> Iterator[Finding]:
-    """One pass over all addresses: form, network, reserved ones, repeats. The first of each kind per list is told."""
+    """One pass over all addresses: form, network, reserved ones, repeats. Reports the first of each kind per list."""
     owner: dict[Address, tuple[str, str]] = {}
     unused = Unused(lambda: _every_address(cluster))
     gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := address_of(text))}
@@ -157,7 +157,7 @@ def _against(
     other, where = owner.get(number, ("", ""))
     if other == host and where != name:
         yield "address-duplicate", f"address {text} of {host} is already its address in the {where} network", None
-    elif other and other != host:  # a host that stands twice is told as such
+    elif other and other != host:  # a host that is listed twice has a finding of its own
         yield "address-duplicate", f"address {text} of {host} is already the address of {other}", None
     owner.setdefault(number, (host, name))
 
@@ -209,7 +209,7 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
     if not cluster.manifest.host.hosts_file:
         return
     for group in cluster.groups:
-        later = group.state == "CLOUD"  # slurmctld is told the address when the node starts
+        later = group.state == "CLOUD"  # slurmctld receives the address when the node starts
         if cluster.manifest.nodes[group.index].address is None and not later:
             have = "has" if len(group.hosts) == 1 else "have"
             yield Finding(
@@ -257,7 +257,7 @@ _UNUSED = {
 
 
 def unused_values(cluster: Cluster) -> Iterator[Finding]:
-    """Values of a network that configure nothing: whoever writes an MTU expects interfaces to have it."""
+    """Values of a network that configure nothing: a user that sets an MTU expects interfaces to have it."""
     for name, keys in _UNUSED.items():
         network = getattr(cluster.manifest.networks, name)
         for key in keys:

@@ -43,11 +43,24 @@ def _rate(path: ManifestPath, text: str, is_infiniband: bool = False) -> Iterato
         BitRate.parse(text)
     except UnitError as err:
         number = text[:1].isdigit()
-        names = did_you_mean(text, link_rates()) or "write a rate name, such as NDR, or a bit rate, such as 200Gb/s"
+        names = (
+            _with_number(text)
+            or did_you_mean(text, link_rates())
+            or "write a rate name, such as NDR, or a bit rate, such as 200Gb/s"
+        )
         message = str(err) if number else f"'{text}' is not a rate"
         hint = (_bits_or_bytes(text) or err.hint) if number else names
         name = _infiniband_rate(text) if is_infiniband else None
         yield Finding("rate-malformed", path, message, f"write {name} or {text}Gb/s" if name else hint)
+
+
+def _with_number(text: str) -> str | None:
+    """A hint for a rate with its own number behind it: `NDR400` is NDR."""
+    from clustergen.catalogue.hardware import link_rates
+
+    rows = link_rates().values()
+    name = next((row.name for row in rows if text.upper() == f"{row.name}{row.gbit:g}"), None)
+    return f"write {name}" if name else None
 
 
 def _infiniband_rate(number: str) -> str | None:

@@ -182,7 +182,7 @@ def _wrong(option: SacctmgrOption, text: str) -> str | None:
 
 
 def enforced(cluster: Cluster) -> Iterator[Finding]:
-    """Limits of QOS and accounts count only where slurmctld is told to enforce them."""
+    """Limits of QOS and accounts count only where slurmctld enforces them."""
     if not cluster.accounting_hosts or {"limits", "safe", "all"} & set(cluster.manifest.slurm.accounting.enforce):
         return
     for path, entity, section in holders(cluster):

@@ -35,7 +35,7 @@ def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated
 
 
 def _counts(remark: Remark) -> bool:
-    """Whether a manifest is told of it: what no daemon starts with, and what every daemon takes in silence."""
+    """Whether a manifest's findings include it: what no daemon starts with, and what every daemon takes in silence."""
     return remark.outcome is Outcome.STOPS or (remark.outcome is Outcome.SILENT and remark.code == _HARMFUL)
 
 

@@ -74,7 +74,7 @@ def mount_options(cluster: Cluster) -> Iterator[Finding]:
 
 
 def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Iterator[Finding]:
-    """Unknown options are told only where the catalogue knows a file system's options."""
+    """Unknown options are reported only where the catalogue knows a file system's options."""
     options = catalogue.mount_options(kind)
     row = catalogue.mount_option(kind, text)
     value = text.partition("=")[2]

@@ -1,4 +1,4 @@
-"""What Slurm is told of the fabric: leaves, islands, blocks."""
+"""Slurm's view of the fabric: leaves, islands, blocks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Slurm's own configuration grammar: reading it with positions, and printing it.
 
 All of slurm.conf, gres.conf, cgroup.conf, topology.conf, slurmdbd.conf … share one grammar, which this package holds
-and nothing more: what a key means, and which keys a release knows, is told to it.
+and nothing more: what a key means, and which keys a release knows, is passed to it.
 
 - `grammar`: lines, pairs, problems; the rules in words
 - `parse`: one text → lines

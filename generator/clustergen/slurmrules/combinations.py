@@ -8,7 +8,7 @@ from typing import Protocol
 from clustergen.slurmrules.remarks import Outcome, Remark
 
 UNITS = ("cr_cpu", "cr_core", "cr_socket", "cr_memory", "cr_cpu_memory", "cr_core_memory", "cr_socket_memory")
-# key → words of it of which two stop the daemons, or are told in their log.
+# key → words of it of which two stop the daemons, or appear in their log.
 _EXCLUSIVE = {
     "PrologFlags": (("NoHold", "Contain"), ("NoHold", "X11"), ("Serial", "RunInJob")),
     "SlurmdParameters": (("l3cache_as_socket", "numa_node_as_socket"),),

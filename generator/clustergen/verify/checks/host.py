@@ -58,7 +58,7 @@ def _sysctl(answer: Answer, _question: Question) -> Iterator[str]:
 
 
 def _not_in_kernel(_answer: Answer, question: Question) -> Iterator[str]:
-    """The sandbox hides keys of the network; those that this machine does not have either are told."""
+    """The sandbox hides keys of the network; those that this machine lacks as well are reported."""
     keys = list(_effective(question))
     names = [key.partition("=")[0].strip().lstrip("-") for key in keys]
     absent = [name for name in names if not Path("/proc/sys", name.replace(".", "/")).exists()]

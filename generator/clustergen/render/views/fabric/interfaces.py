@@ -1,7 +1,7 @@
 """The fabric's network interfaces: MTU, IPoIB mode, addresses by rail, and routes that keep each rail to itself.
 
 A node finds its own addresses by name (`node07-ib0`), so that the files are the same on all nodes of a type. ifupdown,
-netplan and NetworkManager would want a file per node; they are told to leave these interfaces alone.
+netplan and NetworkManager would want a file per node; their files exclude these interfaces.
 """
 
 from __future__ import annotations

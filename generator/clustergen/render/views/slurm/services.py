@@ -1,4 +1,4 @@
-"""What systemd is told of Slurm's daemons: drop-ins, options, the account, folders, and log rotation."""
+"""systemd's configuration of Slurm's daemons: drop-ins, options, the account, folders, and log rotation."""
 
 from __future__ import annotations
 

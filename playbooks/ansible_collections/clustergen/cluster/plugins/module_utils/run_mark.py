@@ -44,7 +44,7 @@ class Alone:
     """Nobody else reads and writes in between."""
 
     def __enter__(self):
-        # Whoever can open the lock can hold it, and keep every run away.
+        # A process that can open the lock can hold it, and block every run.
         os.makedirs(FOLDER, mode=0o700, exist_ok=True)
         os.chmod(FOLDER, 0o700)
         self.file = open(FOLDER + "/lock", "w", encoding="utf-8")

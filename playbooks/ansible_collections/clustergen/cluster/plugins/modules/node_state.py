@@ -30,7 +30,7 @@ options:
     elements: str
     default: []
   secrets:
-    description: Files whose SHA-256 is told, so that nodes can be compared.
+    description: Files whose SHA-256 is returned, so that nodes can be compared.
     type: list
     elements: str
     default: []

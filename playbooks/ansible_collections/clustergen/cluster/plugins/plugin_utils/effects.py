@@ -48,7 +48,7 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
 
     files: of the tree, by target; state: the answer of node_state; contents: target → (old or None, new), as text, for
     all of Slurm's files. `roles` are the host's groups, `units` those that it runs. Without
-    `reboots` a file that takes one is put at once, and the reboot left to whoever reads it. `remarks`: targets in which
+    `reboots` a file that takes one is put at once, and the reboot is left to the administrator. `remarks`: targets in which
     only comments differ.
     """
     verdict = Verdict()
