@@ -36,6 +36,7 @@ SWITCHED = {
     "management": {"cidr": "10.0.0.0/24"},
     "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
 }
+PROBED = {"monitoring": {"ipmi": {}, "blackbox": {"web": ["https://portal.example.org/"]}}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
@@ -119,6 +120,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "monitoring": {"scrape_interval": 120, "dcgm": {"interval": 120000}},
     },
     "no gpus": {"node_types": {"gpu": {key: value for key, value in GPU.items() if key != "gpus"}}},
+    "probed": PROBED,
     "roce": {
         "networks": {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "200Gb/s"}},
         "monitoring": {"alertmanager": False, "dcgm": {"version": "3.1"}},
@@ -157,6 +159,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
+        ("probes", PROBED),
         ("meta", {}),
     ],
 )

@@ -55,6 +55,23 @@ class NodeExporter(Section):
     )
 
 
+class Ipmi(Section):
+    """ipmi_exporter on nodes with a BMC: it asks the BMC through the node's own interface, without a password."""
+
+    port: PortNumber = field(9290, "Port.")
+    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
+
+
+class Blackbox(Section):
+    """blackbox_exporter on the monitoring nodes."""
+
+    port: PortNumber = field(9115, "Port.")
+    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two probes.")
+    ssh: bool = field(True, "Probe sshd of all nodes.")
+    bmc: bool = field(True, "Probe the web pages of BMCs, by the names of /etc/hosts: host-bmc.")
+    web: tuple[Url, ...] = field((), "Web pages to probe.")
+
+
 class Receiver(Section):
     """A receiver of alerts. Secrets (tokens, passwords) are files on the monitoring node, installed at apply time."""
 
@@ -132,6 +149,8 @@ class Monitoring(Section):
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
     grafana: Grafana | None = field(None, "Grafana with dashboards; default: not installed.")
+    ipmi: Ipmi | None = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
+    blackbox: Blackbox | None = field(None, "Probes of sshd, BMCs and web pages from outside.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],

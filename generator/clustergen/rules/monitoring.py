@@ -6,11 +6,16 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
-_OWN_JOBS = ("alertmanager", "dcgm", "node", "prometheus")  # and all that begin with slurm
+_OWN_JOBS = ("alertmanager", "dcgm", "node", "node-ipmi", "prometheus")  # and all that begin with slurm or probe-
 _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
+
+
+def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """Entries of the manifest whose nodes have a BMC with an address."""
+    return tuple(group for group in cluster.groups if group.bmc and not group.is_dynamic)
 
 
 def counters(cluster: Cluster) -> Iterator[Finding]:
@@ -139,7 +144,7 @@ def retention(cluster: Cluster) -> Iterator[Finding]:
 
 def jobs(cluster: Cluster) -> Iterator[Finding]:
     for name in cluster.manifest.monitoring.targets:
-        if name in _OWN_JOBS or name.startswith("slurm"):
+        if name in _OWN_JOBS or name.startswith(("slurm", "probe-")):
             yield Finding(
                 "scrape-job-clash",
                 ("monitoring", "targets", name),
@@ -149,4 +154,31 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs)
+def packages(cluster: Cluster) -> Iterator[Finding]:
+    """Exporters that the distribution of their nodes does not package."""
+    spec = cluster.manifest.monitoring
+    groups = {"ipmi": has_bmcs(cluster) if spec.ipmi else (), "blackbox": cluster.with_role("monitoring")}
+    for name, members in groups.items():
+        lacking = {group.type.os.id for group in members if not group.type.os.packages(f"{name}_exporter")}
+        if lacking and getattr(spec, name):
+            yield Finding(
+                "exporter-not-packaged",
+                ("monitoring", name),
+                f"{' and '.join(sorted(lacking))} has no package of {name}_exporter",
+                "remove the section, and add exporters that you install yourself to monitoring.targets",
+                key=True,
+            )
+
+
+def bmcs(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.monitoring.ipmi and not has_bmcs(cluster):
+        yield Finding(
+            "exporter-without-bmc",
+            ("monitoring", "ipmi"),
+            "ipmi has no effect: no node has a BMC address",
+            "set addresses: {bmc: …} of the nodes",
+            key=True,
+        )
+
+
+RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs, packages, bmcs)

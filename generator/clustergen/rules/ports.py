@@ -51,6 +51,14 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     if exporter.enabled:
         path = ("monitoring", "node_exporter", "port") if "port" in exporter.model_fields_set else None
         yield _Daemon("the node exporter", exporter.port, path, cluster.groups)
+    if monitoring.ipmi:
+        path = ("monitoring", "ipmi", "port") if "port" in monitoring.ipmi.model_fields_set else None
+        yield _Daemon(
+            "the IPMI exporter", monitoring.ipmi.port, path, tuple(group for group in cluster.groups if group.bmc)
+        )
+    if monitoring.blackbox:
+        path = ("monitoring", "blackbox", "port") if "port" in monitoring.blackbox.model_fields_set else None
+        yield _Daemon("the blackbox exporter", monitoring.blackbox.port, path, servers)
     path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
     yield _Daemon("Prometheus", monitoring.port, path, servers)
     if (grafana := monitoring.grafana) and grafana.enabled:

@@ -62,6 +62,8 @@ SERVICES: tuple[str | Code, ...] = (
     Code("alertmanager-too-old", ERROR, "Alertmanager is too old for this key"),
     Code("monitoring-missing", WARNING, "Monitoring settings without a monitoring node"),
     Code("scrape-job-clash", ERROR, "A scrape job with a name that clustergen uses"),
+    Code("exporter-not-packaged", ERROR, "An exporter that the distribution does not package"),
+    Code("exporter-without-bmc", WARNING, "Sensors of BMCs without a BMC"),
     Code("log-collector-missing", WARNING, "Settings of central logs without a collector"),
     Code("thresholds-order", ERROR, "A critical threshold at or below the warning"),
 )

@@ -35,6 +35,8 @@ _OF_UNIT = {
     "grafana-server.service": "grafana",
     "nfs-server.service": "nfs_server",
     "rsyslog.service": "rsyslog",
+    "prometheus-ipmi-exporter.service": "ipmi_exporter",
+    "prometheus-blackbox-exporter.service": "blackbox_exporter",
     "opensm.service": "opensm",
     "nvidia-dcgm-exporter.service": "dcgm_exporter",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",

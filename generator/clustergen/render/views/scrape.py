@@ -22,6 +22,7 @@ _SLURM_PATHS = {  # job → path; /metrics itself is an index
     "slurm-scheduler": "/metrics/scheduler",
     "slurm-users": "/metrics/jobs-users-accts",
 }
+_HTTPS = 443
 _SLURM_INTERVAL = 60  # seconds; slurmctld walks all jobs and nodes for each answer
 
 
@@ -44,6 +45,8 @@ class Job:
     interval: int | None = None
     extra: tuple[str, ...] = ()  # the manifest's own targets, with their ports
     hosts: bool = True
+    module: str | None = None  # of the blackbox exporter, which `prober` listens for
+    prober: str = ""
 
 
 @once_per_cluster
@@ -58,7 +61,27 @@ def cluster_label(cluster: Cluster) -> str:
 def jobs(cluster: Cluster) -> dict[str, Job]:
     """All jobs by name, the manifest's own among them."""
     site_jobs = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
-    return {job.name: job for job in (*_own_jobs(cluster), *site_jobs)}
+    return {job.name: job for job in (*_own_jobs(cluster), *_probes(cluster), *site_jobs)}
+
+
+def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """Entries of the manifest whose nodes have a BMC with an address."""
+    return tuple(group for group in _static(cluster.groups) if group.bmc)
+
+
+def _probes(cluster: Cluster) -> Iterator[Job]:
+    blackbox = cluster.manifest.monitoring.blackbox
+    if blackbox is None:
+        return
+    interval, prober = max(blackbox.interval, cluster.manifest.monitoring.scrape_interval), f"localhost:{blackbox.port}"
+    if blackbox.ssh:
+        port = cluster.manifest.ansible.port
+        yield Job("probe-ssh", _static(cluster.groups), port, "/probe", interval, module="ssh", prober=prober)
+    if blackbox.bmc and has_bmcs(cluster):
+        yield Job("probe-bmc", has_bmcs(cluster), _HTTPS, "/probe", interval, module="tcp", prober=prober)
+    if blackbox.web:
+        web = blackbox.web
+        yield Job("probe-web", (), 0, "/probe", interval, web, False, module="http", prober=prober)
 
 
 def _static(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
@@ -70,6 +93,9 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
     monitoring = cluster.manifest.monitoring
     if monitoring.node_exporter.enabled:
         yield Job("node", _static(cluster.groups), monitoring.node_exporter.port)
+    if monitoring.ipmi and has_bmcs(cluster):
+        every = max(monitoring.ipmi.interval, monitoring.scrape_interval)
+        yield Job("node-ipmi", has_bmcs(cluster), monitoring.ipmi.port, interval=every)
     managed = dcgm_types(cluster)
     if members := tuple(group for group in _static(cluster.compute) if group.type.name in managed):
         slower = -(-monitoring.dcgm.interval // 1000)  # read more often, the same samples would come twice
@@ -90,14 +116,14 @@ def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     leaves = {host: leaf.name for leaf in cluster.leaves for host in leaf.nodes}
-    parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job.port)]
+    parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
     if job.extra:
         parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
     return tuple(parts)
 
 
 def _split(
-    cluster: Cluster, group: NodeGroup, racks: dict[str, str], leaves: dict[str, str], port: int
+    cluster: Cluster, group: NodeGroup, racks: dict[str, str], leaves: dict[str, str], job: Job
 ) -> Iterator[TargetGroup]:
     """The hosts of one entry of the manifest, by rack and leaf switch."""
     by_place: dict[tuple[str, str], list[str]] = {}
@@ -112,5 +138,6 @@ def _split(
             "leaf": leaf,
         }
         yield TargetGroup(
-            tuple(f"{host}:{port}" for host in hosts), tuple((name, text) for name, text in labels.items() if text)
+            tuple(f"{host}{'-bmc' if job.name == 'probe-bmc' else ''}:{job.port}" for host in hosts),
+            tuple((name, text) for name, text in labels.items() if text),
         )

@@ -94,6 +94,35 @@ CHECKS = (
         _starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
     ),
     Check(
+        "blackbox exporter",
+        "blackbox exporter: probes",
+        "blackbox_exporter --config.check",
+        "The exporter accepts every module and key. Nothing is probed.",
+        paths("/etc/prometheus-exporters/blackbox.yml"),
+        Reader(
+            "prometheus-blackbox-exporter",
+            _VERSION,
+            '"$program" --config.check --config.file=/etc/prometheus-exporters/blackbox.yml',
+        ),
+    ),
+    Check(
+        "blackbox exporter arguments",
+        "blackbox exporter: its arguments",
+        "prometheus-blackbox-exporter",
+        "The exporter starts with these arguments and the tree's probes and listens. bash reads the file in place of "
+        "systemd.",
+        paths("/etc/default/prometheus-blackbox-exporter"),
+        _starts("prometheus-blackbox-exporter", "Listening on|TLS is disabled"),
+    ),
+    Check(
+        "IPMI exporter",
+        "IPMI exporter: its arguments and configuration",
+        "prometheus-ipmi-exporter",
+        "The exporter starts with these arguments and this configuration and listens. No BMC is asked.",
+        paths("/etc/default/prometheus-ipmi-exporter", "/etc/prometheus-exporters/ipmi.yml"),
+        _starts("prometheus-ipmi-exporter", "Listening on|TLS is disabled"),
+    ),
+    Check(
         "node exporter",
         "node exporter: its arguments",
         "prometheus-node-exporter",

@@ -1,0 +1,46 @@
+"""Exporters that ask others: the blackbox exporter beside Prometheus, and the IPMI exporter on nodes with a BMC."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.effects import restart
+from clustergen.render.file import File
+from clustergen.render.views.scrape import has_bmcs, monitored
+
+_FOLDER = "/etc/prometheus-exporters"
+_BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
+
+
+@record
+class Exporter:
+    """Arguments of an exporter, in the file that its unit reads them from."""
+
+    unit: str
+    arguments: tuple[str, ...]
+
+
+def blackbox(cluster: Cluster) -> Exporter | None:
+    spec = cluster.manifest.monitoring.blackbox
+    if not monitored(cluster) or spec is None:
+        return None
+    # Prometheus on the same host asks for every probe; nobody else may choose what is probed.
+    return Exporter(_BLACKBOX, (f"--config.file={_FOLDER}/blackbox.yml", f"--web.listen-address=localhost:{spec.port}"))
+
+
+def ipmi(cluster: Cluster) -> Exporter | None:
+    spec = cluster.manifest.monitoring.ipmi
+    if not monitored(cluster) or spec is None or not has_bmcs(cluster):
+        return None
+    return Exporter(_IPMI, (f"--config.file={_FOLDER}/ipmi.yml", f"--web.listen-address=:{spec.port}"))
+
+
+_ARGUMENTS = "monitoring/etc/default/prometheus-blackbox-exporter"
+_DROP_IN = "all/etc/systemd/system/prometheus-ipmi-exporter.service.d/50-clustergen.conf"
+FILES = (
+    File(_ARGUMENTS, blackbox, restart(_BLACKBOX)),
+    File(f"monitoring{_FOLDER}/blackbox.yml", blackbox, restart(_BLACKBOX)),
+    File("all/etc/default/prometheus-ipmi-exporter", ipmi, restart(_IPMI), source=_ARGUMENTS),
+    File(f"all{_FOLDER}/ipmi.yml", ipmi, restart(_IPMI)),
+    File(_DROP_IN, ipmi, restart(_IPMI)),
+)
