@@ -109,11 +109,12 @@ def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
     yield _gate(kind, "hardware", {}, floors)
     own_tmpdir = tmpdir(cluster)
     failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
-    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir.tmpdir if own_tmpdir else ""}, (failed,))
+    every_gpu = kind.gpus.gres_count if kind.gpus else 0  # without them, the job's checks would see no GPU
+    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir.tmpdir if own_tmpdir else ""}, (failed,), gpus=every_gpu)
     if cluster.keeps_books:
         tres = "gres/gpu" if kind.gpus else "cpu"
         recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")
-        yield _gate(kind, "accounting", {"TRES": tres}, (recorded,), gpus=kind.gpus.gres_count if kind.gpus else 0)
+        yield _gate(kind, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
     errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
     yield _gate(kind, "cpu-burn", {}, (errors,))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_plan as plan
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_report as reports
@@ -69,6 +70,7 @@ class Acceptance:
             refusal = self.reservation.take(free, self._seconds(free))
             if not refusal:
                 return free
+            time.sleep(5)
         self.module.fail_json(msg=f"Slurm refuses to reserve {len(free)} idle nodes: {refusal}")
         return []
 

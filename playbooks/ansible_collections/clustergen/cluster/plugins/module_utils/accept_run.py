@@ -14,6 +14,8 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts
 RESERVATION = "clustergen-accept"
 _REPORT_LIMIT = 64000000  # bytes
 _OVERHEAD = 60  # seconds of ReFrame itself in a round
+_END_OF_JOBS = 120  # seconds that cancelled jobs may take, with their epilog
+_SHARE = 4  # a measurement takes at most this part of the gate's time
 _JOBS = 64  # that ReFrame starts at once, as reframe.yaml has it
 
 
@@ -87,8 +89,17 @@ class Reservation:
         return "" if code == 0 else (err or out).strip()
 
     def release(self):
-        """Ends the jobs that a cut-off run left, and the reservation; neither needs to exist."""
+        """Ends the jobs that a cut-off run left, and the reservation; neither needs to exist.
+
+        Slurm keeps a reservation that has jobs, so this waits for their end.
+        """
         self.slurm.ask("scancel", "--full", "--reservation=" + RESERVATION)
+        until = time.monotonic() + _END_OF_JOBS
+        while time.monotonic() < until:
+            code, out, _ = self.slurm.ask("squeue", "--noheader", "--reservation=" + RESERVATION, "--format=%i")
+            if code or not out.strip():
+                break
+            time.sleep(1)
         self.slurm.ask("scontrol", "delete", "ReservationName=" + RESERVATION)
 
 
@@ -114,7 +125,10 @@ class Reframe:
                 os.unlink(os.path.join(work, name))
         limit = gate["seconds"] + self.round["patience"]
         entries = [{"gate": gate, "hosts": hosts, "seconds": limit} for hosts in jobs]
-        write(os.path.join(work, "round.json"), json.dumps(dict(self.round, jobs=entries, directory=work)))
+        variables = dict(self.round["variables"])
+        variables["GATE_SECONDS"] = str(min(int(variables["GATE_SECONDS"]), gate["seconds"] // _SHARE))
+        document = dict(self.round, jobs=entries, directory=work, variables=variables)
+        write(os.path.join(work, "round.json"), json.dumps(document))
         command = [
             self.program,
             "--config-file=" + os.path.join(self.directory, "reframe.yaml"),
