@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import main
+from clustergen.diagnostics import ClustergenError
+from clustergen.lint.run import lint
 
 GOOD = """ClusterName=c
 SlurmctldHost=ctl
@@ -142,3 +144,12 @@ def test_releases_that_are_not_known(version: str, folder: Path) -> None:
     result: Result = CliRunner().invoke(group, ["lint", str(folder), "--slurm-version", version])
     assert result.exit_code == 2
     assert "use one of 22.05, 23.02" in result.output
+
+
+def test_a_rendered_tree_has_its_files_further_down(tmp_path: Path) -> None:
+    place = tmp_path / "overlays/slurm_node/etc/slurm"
+    place.mkdir(parents=True)
+    (place / "slurm.conf").write_text("ClusterName=c\n")
+    with pytest.raises(ClustergenError) as error:
+        lint(tmp_path)
+    assert error.value.hint == f"run clustergen lint {place}"

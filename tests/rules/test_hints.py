@@ -29,6 +29,18 @@ HINTS = {
     "another name of a fabric": (FABRIC, ("infiniband", "ib"), "value-not-allowed", "write infiniband"),
     "a daemon for a role": (TINY, ("[slurm-controller]", "[slurmctld]"), "value-not-allowed", "write slurm-controller"),
     "a number of an operating system": (TINY, ("debian-12", "13"), "value-not-allowed", "did you mean 'debian-13'?"),
+    "another version": (
+        TINY,
+        ("debian-12", "rocky-10"),
+        "value-not-allowed",
+        "use 'debian-12', 'debian-13', 'ubuntu-22.04', 'ubuntu-24.04' or 'rocky-9'",
+    ),
+    "another spelling of a version": (
+        TINY,
+        ("debian-12", "Debian 12"),
+        "value-not-allowed",
+        "did you mean 'debian-12'?",
+    ),
     "all nodes in Slurm's spelling": (
         TINY,
         ('{version: "24.11"}', '{version: "24.11", partitions: {p: {nodes: ALL}}}'),

@@ -42,7 +42,7 @@ def command(facts: Path | None, script: bool) -> None:
     from clustergen.hardware.discovery.script import collector
 
     if script == (facts is not None):
-        raise click.UsageError("one of --facts DIR and --script")
+        raise click.UsageError("use either --facts DIR or --script")
     if facts is None:
         click.echo(collector(), nl=False)
         return

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
-from clustergen.diagnostics.words import did_you_mean, one_of, quote
+from clustergen.diagnostics.words import one_of, quote, suggest
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 
@@ -41,7 +41,17 @@ def choice_hint(value: str, allowed: list[str]) -> str:
     endings = [choice for choice in allowed if choice.rpartition("-")[2] == value.strip()]
     if len(endings) == 1:
         return f"did you mean {quote(endings[0])}?"
-    return did_you_mean(value, allowed) or f"use {one_of(allowed)}"
+    guess = suggest(value, allowed)
+    is_other_version = guess is not None and _letters(guess) == _letters(value) and _digits(guess) != _digits(value)
+    return f"did you mean {quote(guess)}?" if guess and not is_other_version else f"use {one_of(allowed)}"
+
+
+def _letters(text: str) -> str:
+    return re.sub("[^a-z]+", "", text.lower())
+
+
+def _digits(text: str) -> str:
+    return re.sub("[^0-9]+", "", text)
 
 
 def name_hint(value: str, pattern: str, form: str | None) -> str | None:
