@@ -108,8 +108,8 @@ def _located(path: Path) -> tuple[Path, str]:
         inside = Path(os.path.realpath(below)).is_relative_to(os.path.realpath(path))
         place = below if inside and not is_there(path / "slurm.conf") and is_there(below / "slurm.conf") else path
         if not any(is_there(place / name) for name in (*files(), *_OTHERS)):
-            below = next(iter(sorted(path.glob("overlays/*/etc/slurm/slurm.conf"))), None)  # of a rendered tree
-            hint = f"run clustergen lint {below.parent}" if below else "name the directory that slurmctld reads"
+            inner = next(iter(sorted(path.glob("overlays/*/etc/slurm/slurm.conf"))), None)  # of a rendered tree
+            hint = f"run clustergen lint {inner.parent}" if inner else "name the directory that slurmctld reads"
             raise ClustergenError(f"{path}: this directory contains neither slurm.conf nor another Slurm file", hint)
         return place, "slurm.conf"
     if path.is_symlink():  # named by the user, so it may lead anywhere
