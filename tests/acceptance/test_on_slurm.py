@@ -1,4 +1,4 @@
-"""Acceptance on real Slurm with real ReFrame: one of three nodes is bad, one has a job, and a run is cut off."""
+"""Acceptance on real Slurm with real ReFrame: one of three nodes is bad, and one has a job."""
 
 from __future__ import annotations
 
@@ -175,36 +175,3 @@ def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(l
     assert "small/cpu-burn@n2" not in status
     assert "clustergen-accept" not in lab.on("head", "scontrol show reservation")
     lab.on("head", f"scancel {job}")
-
-
-def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None:
-    lab.on("n2", "mount /work 2>/dev/null || mount --bind /var/tmp /work")
-    lab.play("resume", "nodes=n2")
-    lab.waits_for("sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
-    every = ("accept_again=true",)
-    process = lab.playing("accept", *every)
-    try:
-        lab.waits_for(f"cat {PLACE}/state.json", r'"unfinished": true.*"small/mounts/work@n3"')
-        lab.on("head", "pkill -KILL -f '[A]nsiballZ_accept'; pkill -KILL -f 'bin/[r]eframe'; true")
-        process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    before = json.loads(lab.on("head", f"cat {PLACE}/state.json"))
-
-    lab.play("accept")
-
-    report = lab.report()
-    assert report["begin"] == before["begin"]
-    kept = {key: result for key, result in before["results"].items() if result["status"] == "passed"}
-    results = {f"{one['gate']}@{','.join(one['hosts'])}": one for one in report["results"]}
-    assert kept
-    assert {key: results[key] for key in kept} == kept
-    assert report["counts"]["failed"] == report["counts"]["not run"] == 0
-    assert {pair for pair in results if pair.startswith("small/mpi-pair@")} == {
-        f"small/mpi-pair@{pair}" for pair in ("n1,n2", "n2,n3", "n3,n1")
-    }
-    whole = results["small/mpi-whole@n1,n2,n3"]["readings"]
-    assert (whole["ranks"], whole["hosts"], whole["wrong"]) == (3, 3, 0)
-    assert results["small/storage-whole/work@n1,n2,n3"]["readings"]["write"] > 0
-    assert lab.on("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
-    assert json.loads(lab.on("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0
