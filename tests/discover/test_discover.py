@@ -250,7 +250,7 @@ def test_the_script_collects_this_machine(tmp_path):
     assert threads == online
 
 
-@pytest.mark.parametrize("arguments", [[], ["--script", "--facts", "x"], ["--facts", "/nonexistent"], ["--facts", "."]])
+@pytest.mark.parametrize("arguments", [[], ["--script", "--facts", "x"], ["--facts", "nowhere"], ["--facts", "."]])
 def test_wrong_use(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(group, ["discover", *arguments])
@@ -303,3 +303,9 @@ def test_links_of_lspci(tmp_path):
 def test_lspci_without_numbers_is_refused(text):
     with pytest.raises(ValueError, match="lspci -Dnn"):
         list(lspci(text))
+
+
+def test_a_system_with_fewer_ports_than_the_catalogues_lists_them(tmp_path):
+    dgx(tmp_path, "gpu1", 11, ibstat=None, infiniband=infiniband((400,)))
+    (kind,) = discovered(tmp_path)[0]["node_types"].values()
+    assert [nic["device"] for nic in kind["nics"]] == ["mlx5_0"]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from clustergen.catalogue.dcgm import dcgm_name_known
 from clustergen.catalogue.metrics import node_metrics, slurm_metrics
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cli import group
 from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
+from strategies import machines
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
 
 PROMETHEUS = "/etc/prometheus"
@@ -160,6 +164,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
         ("probes", PROBED),
+        ("drift", {"drift": {"enabled": True, "interval": 3600}}),
         ("meta", {}),
     ],
 )
@@ -680,3 +685,52 @@ def test_mail_goes_without_tls_where_the_manifest_says_so(
     tls = {} if stated is None else {"smtp_require_tls": stated}
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={**mail, **tls}), tmp_path)
     assert loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["global"].get("smtp_require_tls") == rendered
+
+
+@pytest.mark.real
+def test_metrics_of_drift_are_in_prometheus_format(tmp_path: Path) -> None:
+    (tmp_path / "manifest.yaml").write_text(machines.MANIFEST, encoding="utf-8")
+    machines.record(tmp_path / "facts", gpu2={"nvidia-smi.csv": machines.smi(3), "nvidia-smi-q.xml": None})
+    file = tmp_path / "drift.prom"
+    words = ["drift", str(tmp_path / "manifest.yaml"), "--facts", str(tmp_path / "facts"), "--metrics", str(file)]
+    assert CliRunner().invoke(group, words).exit_code == 1
+    lines = file.read_text(encoding="ascii").splitlines()
+    assert 'clustergen_drift_findings{severity="error",kind="gpu-missing"} 1' in lines
+    assert 'clustergen_drift_findings{severity="warning",kind="kernel-differs"} 0' in lines
+    assert 'clustergen_drift_nodes{state="affected"} 1' in lines
+    tree = tree_of(monitored(), tmp_path)
+    script = "promtool check metrics <<'END' || [ $? = 3 ]\n" + file.read_text(encoding="ascii") + "END"
+    assert "error" not in told(tree, tmp_path, script).replace('severity="error"', "")
+
+
+def test_drift_runs_only_where_it_is_enabled(tmp_path: Path) -> None:
+    paths = ("/usr/local/sbin/clustergen-drift", f"{PROMETHEUS}/rules/drift.yml")
+    enabled = tree_of(monitored(drift={"enabled": True}), tmp_path)
+    assert paths[0] in node_files(enabled, "head")
+    assert paths[1] in node_files(enabled, "mon")
+    off = tree_of(monitored(), tmp_path)
+    assert not {*node_files(off, "head"), *node_files(off, "mon")} & set(paths)
+
+
+DRIFT_RUNS = {"drift": ("1", "2 nodes differ", 0), "no drift": ("0", "no drift", 0), "broken manifest": ("2", "", 3)}
+
+
+@pytest.mark.parametrize("case", DRIFT_RUNS)
+def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tmp_path: Path) -> None:
+    """Its two programs are played: they are those of the site's own installation."""
+    code, output, expected = DRIFT_RUNS[case]
+    programs, cluster = tmp_path / "bin", tmp_path / "cluster"
+    (cluster / "rendered").mkdir(parents=True)
+    programs.mkdir()
+    for name, text in (("ansible-playbook", "exit 0"), ("clustergen", f"echo '{output}'; exit {code}")):
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    spec = {"enabled": True, "directory": str(cluster), "programs": str(programs)}
+    tree = tree_of(monitored(drift=spec), tmp_path)
+    text = text_of(tree, "head", "/usr/local/sbin/clustergen-drift")
+    script = tmp_path / "script"
+    script.write_text(text.replace("/var/lib/clustergen-drift", str(tmp_path)), encoding="utf-8")
+    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == expected
+    assert output in done.stdout
+    assert (tmp_path / "report.txt").exists() is (expected == 0)

@@ -43,8 +43,14 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 @click.option(
     "--ignore", multiple=True, metavar="KINDS", shell_complete=_kinds, help="Leave these kinds or topics out."
 )
+@click.option(
+    "--metrics", type=click.Path(path_type=Path), metavar="FILE",
+    help="Also write the counts for Prometheus, as a text file of the node exporter.",
+)  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
-def command(manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[str, ...], form: str) -> None:
+def command(
+    manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[str, ...], metrics: Path | None, form: str
+) -> None:
     """Compare machines with the manifest that they were set up from.
 
     Reports missing, replaced and slower hardware, differences within a node type (driver, firmware, kernel), changed
@@ -60,6 +66,7 @@ def command(manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[
     Exit codes: 0 no drift, 1 drift, 2 MANIFEST or the usage is wrong, 3 DIR cannot be read. Unreachable nodes and
     unreadable files are drift.
     """
+    from clustergen.cli.drift_metrics import write
     from clustergen.cli.drift_report import show
     from clustergen.hardware.drift.compare import compare
 
@@ -70,6 +77,8 @@ def command(manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[
         refuse(compiled, [one for one in compiled.diagnostics if one.severity == "error"])
     report = compare(compiled.cluster, compiled.source.name, facts).filtered(selected, ignored)
     show(report, form)
+    if metrics is not None:
+        write(report, metrics)
     for line in report.remarks:
         output.remark(printable(line))
     sys.exit(1 if report.findings else 0)

@@ -10,7 +10,7 @@ from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCata
 from clustergen.manifest.logs import Logs
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.operations import Ansible, Health, Host, Monitoring
+from clustergen.manifest.operations import Ansible, Drift, Health, Host, Monitoring
 from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
@@ -56,6 +56,7 @@ class Manifest(Section):
     reports: Reports | None = field(None, "Reports of usage; none unless the section is present.")
     health: Health = section(Health, "Node health check.")
     acceptance: Acceptance = section(Acceptance, "Tests of the finished cluster.")
+    drift: Drift = section(Drift, "Comparison of the machines with the manifest.")
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
     site: Site = section(Site, "Site files.")

@@ -187,6 +187,22 @@ class Health(Section):
     )
 
 
+class Drift(Section):
+    """A timer on a controller that compares the machines with the manifest."""
+
+    enabled: bool = field(
+        False, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
+    )
+    interval: Annotated[int, Field(ge=600, le=604800), Bare("second")] = field(21600, "Time between two comparisons.")
+    directory: AbsolutePath = field(
+        "/srv/clustergen",
+        "Directory on the controller with manifest.yaml and rendered; elsewhere the timer does nothing.",
+    )
+    programs: AbsolutePath = field(
+        "/opt/clustergen/bin", "Directory on the controller with clustergen and ansible-playbook."
+    )
+
+
 class Host(Section):
     """Settings of the operating system on all nodes."""
 

@@ -85,8 +85,13 @@ def _node_type(group: Group) -> dict[str, Any]:
 def _ports(group: Group) -> Iterator[dict[str, Any]]:
     """Nothing where the catalogue's system has the same ones."""
     node = group.first
-    expected = {nic.rdma for nic in group.system.nics if nic.rdma} if group.system else set()
-    if {port.device for port in node.ports} <= expected:
+    names = {port.device for port in node.ports}
+    system = group.system
+    if (
+        system
+        and names <= {nic.rdma for nic in system.nics}
+        and names >= {nic.rdma for nic in system.nics_of("compute")}
+    ):
         return
     nearest = [gpu.nearest for gpu in node.gpus if gpu.nearest]
     for port in node.ports:

@@ -108,8 +108,8 @@ def _gpus(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
 
 
 def _devices(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
-    """Only where nvidia-smi shows all GPUs, or does not exist: else the missing GPU is the finding."""
-    if facts.gpu_devices is None or (facts.files & _GPU_FILES and len(facts.gpus) < gpus.count):
+    """Unless nvidia-smi shows too few GPUs: then the missing GPU is the finding."""
+    if facts.gpu_devices is None or facts.gpu_failure or 0 < len(facts.gpus) < gpus.count:
         return
     absent = [f"/dev/nvidia{index}" for index in range(gpus.count) if f"nvidia{index}" not in facts.gpu_devices]
     if absent:

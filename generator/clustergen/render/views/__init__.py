@@ -11,6 +11,7 @@ from types import ModuleType
 from clustergen.render.views import (
     acceptance,
     dcgm,
+    drift,
     exporters,
     fabric,
     facility,
@@ -35,6 +36,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     nccl,
     monitoring,
     grafana,
+    drift,
     exporters,
     probes,
     logs,

@@ -1,0 +1,46 @@
+"""Drift as metrics in Prometheus' text format, for the text files of the node exporter."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from clustergen.diagnostics import ClustergenError
+from clustergen.hardware.drift.kinds import KINDS
+from clustergen.hardware.drift.model import DriftReport
+
+
+def write(report: DriftReport, path: Path) -> None:
+    """Replaces the file in one step. Raises ClustergenError where that is not possible."""
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise ClustergenError(f"{path}: not a regular file")
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.writelines(f"{line}\n" for line in _lines(report))
+        new.replace(path)
+    except OSError as err:
+        new.unlink(missing_ok=True)
+        raise ClustergenError(f"{path}: {err.strerror}") from None
+
+
+def _lines(report: DriftReport) -> Iterator[str]:
+    counts = Counter(dict.fromkeys(KINDS, 0))
+    for finding in report.findings:
+        counts[finding.kind] += len(finding.nodes)
+    yield "# HELP clustergen_drift_findings Differences from the manifest, one for each node and subject."
+    yield "# TYPE clustergen_drift_findings gauge"
+    for kind, count in counts.items():
+        yield f'clustergen_drift_findings{{severity="{KINDS[kind].severity}",kind="{kind}"}} {count}'
+    yield "# HELP clustergen_drift_nodes Nodes of the manifest, and those whose facts were compared and differ."
+    yield "# TYPE clustergen_drift_nodes gauge"
+    for state, number in (("total", report.total), ("compared", report.compared), ("affected", report.affected)):
+        yield f'clustergen_drift_nodes{{state="{state}"}} {number}'
+    yield "# HELP clustergen_drift_last_run_timestamp_seconds When the comparison ended."
+    yield "# TYPE clustergen_drift_last_run_timestamp_seconds gauge"
+    yield f"clustergen_drift_last_run_timestamp_seconds {time.time():.0f}"

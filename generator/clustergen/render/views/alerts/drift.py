@@ -1,0 +1,50 @@
+"""Alerts on drift: what the timer on the controller finds, and that it still runs."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic
+
+TEXTFILE = "clustergen-drift.prom"
+_RUNS = 3
+"""Runs that may be missing before an alert."""
+_LOOK = "On the controller: journalctl -u clustergen-drift shows the report with the next step for each difference."
+
+
+def is_exported(cluster: Cluster) -> bool:
+    """Whether a timer compares the machines and the node exporter reads its result."""
+    return cluster.manifest.drift.enabled and cluster.manifest.monitoring.node_exporter.enabled
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not is_exported(cluster) or not cluster.controllers:
+        return None
+    seconds = cluster.manifest.drift.interval * _RUNS
+    last_run = "clustergen_drift_last_run_timestamp_seconds"
+    alerts = (
+        Alert(
+            "DriftErrors", 'max by (kind) (clustergen_drift_findings{severity="error"}) > 0', "0s", "critical",
+            "Drift: {{ $value }} x {{ $labels.kind }}",
+            "Machines differ from the manifest in a way that stops jobs or keeps nodes out of use.",
+            _LOOK,
+        ),
+        Alert(
+            "DriftWarnings", 'max by (kind) (clustergen_drift_findings{severity="warning"}) > 0', "0s", "warning",
+            "Drift: {{ $value }} x {{ $labels.kind }}",
+            "Machines differ from the manifest or from others of their type.",
+            _LOOK,
+        ),
+        Alert(
+            "DriftNotCompared", f"time() - max({last_run}) > {seconds}", "0s", "warning",
+            "Drift was last compared {{ $value | humanizeDuration }} ago",
+            "The timer does not run, or the facts of the nodes cannot be recorded.",
+            "On the controller: systemctl status clustergen-drift.timer clustergen-drift.",
+        ),
+        Alert(
+            "DriftNeverCompared", f"absent({last_run})", f"{seconds}s", "warning",
+            "Drift has never been compared",
+            "No controller has the manifest and its tree in the directory of drift.directory, or its timer fails.",
+            "On the controller: systemctl status clustergen-drift.timer clustergen-drift.",
+        ),
+    )  # fmt: skip
+    return Topic("drift", "Drift: machines against the manifest.", (), alerts)
