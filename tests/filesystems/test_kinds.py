@@ -11,13 +11,14 @@ import clustergen
 from clustergen.filesystems import KINDS, file_system, part
 
 SOURCE = Path(clustergen.__file__).parent
-# What a kind has and no other: who serves NFS, LNet, WEKA's cores, and what Ansible makes of exports and local disks.
+# What a kind has and no other: who serves NFS and its metrics, LNet, WEKA's cores, Ansible's view of exports and disks.
 SPECIAL = {
     "cluster/cores.py",
     "cluster/nfs.py",
     "cluster/storage.py",
     "lab/substitutions.py",
     "render/views/alerts/storage.py",
+    "render/views/dashboards/exported.py",
     "render/views/packages.py",
 }
 

@@ -117,6 +117,17 @@ BROKEN = [
         put(r'"expr": "', '"expr": "sum(by '),
         "could not parse",
     ),
+    ("blackbox exporter", "roce", "etc/prometheus-exporters/blackbox.yml", append("modulez: {}"), "modulez"),
+    (
+        "blackbox exporter arguments",
+        "roce",
+        "etc/default/prometheus-blackbox-exporter",
+        put('ARGS="', 'ARGS="--no '),
+        "--no",
+    ),
+    ("IPMI exporter", "roce", "etc/default/prometheus-ipmi-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
+    ("python", "ml-training", "usr/local/sbin/clustergen-usage-report", append("if True"), "SyntaxError"),
+    ("acceptance", "home-3090", "acceptance/reframe.yaml", append("nothing: 1"), "nothing"),
     ("node exporter", "roce", "etc/default/prometheus-node-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
     ("systemd units", "roce", f"{UNITS}/home.mount", append("Nothing=1"), "Unknown key"),
     ("systemd units", "roce", f"{UNITS}/home.mount", put("Where=.*", "Where=/elsewhere"), "Where="),
@@ -285,6 +296,8 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "queries": "ml-training",
         "NetworkManager": "midrange-weka",
         "firewalld": "rocky",
+        "acceptance": "home-3090",
+        "python": "ml-training",
     }.get(check, "roce")
     (row,) = rows_of(rendered(cluster), check)
     assert row.status == "not run"
