@@ -74,6 +74,15 @@ def test_128_nodes_are_a_fat_tree() -> None:
     assert codes(cluster, subnet) == []
 
 
+@pytest.mark.parametrize("nodes", [8, 20])
+def test_a_unit_that_is_not_full_is_a_fat_tree(nodes: int) -> None:
+    """One spine for 8 nodes, three for 20."""
+    cluster = cluster_of(superpod(nodes))
+    subnet = bring_up(planned_net(cluster))
+    assert subnet.is_fat_tree
+    assert codes(cluster, subnet) == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("plan", ["leaf: qm9700", "leaf: qm9700, oversubscription: 3"])
 def test_512_nodes_are_a_fat_tree(plan: str) -> None:
