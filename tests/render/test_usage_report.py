@@ -14,7 +14,10 @@ import pytest
 
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.trees import COMPUTE, HEAD, codes_of, manifest, node_files, text_of, tree_of
+from conftest import require_slurm
+from strategies.slurm_daemons import DAEMONS
+from strategies.slurm_trees import cluster
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
@@ -131,3 +134,51 @@ def test_reports_only_where_the_manifest_wants_them(tmp_path: Path) -> None:
 )
 def test_bad_values_are_reported(reports: object, code: str, tmp_path: Path) -> None:
     assert code in codes_of(manifest(reports=reports), tmp_path)
+
+
+def answer(release: str, folder: Path, script: str) -> str:
+    """What a script prints on a head node with slurmctld, slurmdbd and its database."""
+    slurm = require_slurm(release)
+    tree = cluster(folder, release, slurm={"mpi_default": "pmi2"}, reports={"period": "day"})
+    box = sandbox.Sandbox(
+        slurm.path,
+        files=((lay_out(tree, "head", folder / "root"), "/"),),
+        empty=("/etc/slurm",),
+        hosts="10.0.0.1 head\n",
+        hostname="head",
+        addresses=("10.0.0.1",),
+    )
+    done = sandbox.run(box, ["/bin/bash", "-c", f"{DAEMONS}\ncontroller\n{script}"], timeout=110)
+    assert done.code == 0, done
+    return done.stdout.replace("\r", "")
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_real_sacct_and_sreport_accept_the_questions(tmp_path: Path) -> None:
+    script = f"TZ=UTC {SCRIPT} --from 2026-01-01 --to 2026-01-01 --directory /tmp/out >/dev/null && cat /tmp/out/*"
+    text = answer("24.11", tmp_path, script)
+    assert "account,user,jobs" in text
+    assert "could not be read" not in text
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_job_of_the_real_database_is_summed_up(tmp_path: Path) -> None:
+    """A job that ran, as a row of the table of Slurm 22.05, whose root has no Python: its sacct answers alone."""
+    tree = tree_of(manifest(reports={}), tmp_path)
+    (tmp_path / "report.py").write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
+    names = runpy.run_path(str(tmp_path / "report.py"))
+    script = rf"""
+sacctmgr -i add account vision >/dev/null; sacctmgr -i add user alice account=vision >/dev/null
+sql() {{ mariadb --socket=/run/mysqld/mysqld.sock slurm_acct_db -Ne "$1"; }}
+assoc=$(sql "select id_assoc from small_assoc_table where user='alice'")
+sql "set sql_mode=''; insert into small_job_table set account='vision', id_assoc=$assoc, id_job=4711, id_user=1,
+  cpus_req=4, job_name='=cmd|x', nodelist='c1', state=3, timelimit=120, time_submit={BEGIN}, time_eligible={BEGIN},
+  nodes_alloc=1, time_start={BEGIN}, time_end={BEGIN + 3600}, \`partition\`='main', tres_alloc='1=4,4=1',
+  tres_req='1=4,4=1'"
+SLURM_TIME_FORMAT=%s TZ=UTC sacct --allusers --allocations --noheader --parsable2 --delimiter=$'\x1f' --duplicates \
+  --starttime=2026-01-01T00:00:00 --endtime=2026-01-02T00:00:00 --format={",".join(names["FIELDS"])}
+"""
+    rows, unreadable = names["usage"](answer("22.05", tmp_path, script), BEGIN, BEGIN + DAY)
+    assert (rows, unreadable) == ([("vision", "alice", 1, 0.0, 4.0, 0.0, 0.0, 0.5)], 0)
