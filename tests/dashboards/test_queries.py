@@ -35,9 +35,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "infiniband, Slurm's endpoint": {
         "slurm": {"version": "25.11"},
         "storage": {"home": HOME, "scratch": SCRATCH},
-        "nodes": [SERVER, MONITOR, COMPUTE],
+        "nodes": [SERVER, MONITOR, {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}],
         "racks": RACKS,
-        "networks": SWITCHED,
+        "networks": {**SWITCHED, "bmc": {"cidr": "10.0.9.0/24"}},
+        "monitoring": {"ipmi": {}},
     },
     "RoCE, the script": {
         "networks": ROCE,
@@ -128,12 +129,16 @@ def plan(tree: Any) -> dict[str, Any]:
     lists = {line: None for host in ("c1", "b1") if (files := node_files(tree, host))
              for path, file in files.items() if path.endswith("counters.csv")
              for line in file.content.decode().splitlines()}  # fmt: skip
+    if "node-ipmi" in jobs:
+        series["node-ipmi"] = list(pages.ipmi())
     series["dcgm"] = list(pages.dcgm("\n".join(lists)))
     recordings = [(rule["record"], rule["expr"]) for rule in made if "record" in rule]
     names = {name for name, _ in recordings}
     second = [pair for pair in recordings if any(name in pair[1] for name in names)]
     first = [pair for pair in recordings if pair not in second]
-    known = names | set(re.findall(r"\b(?:node|DCGM|slurm|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)) - {
+    known = names | set(
+        re.findall(r"\b(?:node|DCGM|slurm|ipmi_dcmi|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)
+    ) - {
         "node_type",
         "node_types",
     }
@@ -153,7 +158,8 @@ def plan(tree: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_path: Path) -> None:
     receivers = {"receivers": {"hook": {"webhook": "http://127.0.0.1:9/x"}}}
-    tree = tree_of(manifest(monitoring={"grafana": {}, **receivers}, **VARIANTS[variant]), tmp_path)
+    monitoring = {"grafana": {}, **receivers, **VARIANTS[variant].get("monitoring", {})}
+    tree = tree_of(manifest(**{**VARIANTS[variant], "monitoring": monitoring}), tmp_path)
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     work = plan(tree)

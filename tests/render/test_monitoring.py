@@ -41,6 +41,10 @@ SWITCHED = {
     "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
 }
 PROBED = {"monitoring": {"ipmi": {}, "blackbox": {"web": ["https://portal.example.org/"]}}}
+BMC = {"bmc": {"cidr": "10.0.9.0/24"}}
+OUT_OF_BAND = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
+FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 2}], "redundant_feeds": True}
+FED = {"r1": {"nodes": "c[1-2]", **FEEDS}, "r2": {"nodes": "c[3-4]", **FEEDS}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
@@ -160,6 +164,15 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("slurm", {}),
         ("fabric", {}),
         ("racks", {"racks": {"r1": {"nodes": "c[1-2]"}}, "networks": SWITCHED}),
+        (
+            "power",
+            {
+                "racks": FED,
+                "networks": SWITCHED | BMC,
+                "nodes": [HEAD, MONITOR, OUT_OF_BAND],
+                "monitoring": {"ipmi": {}},
+            },
+        ),
         ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),

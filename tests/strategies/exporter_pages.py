@@ -65,6 +65,11 @@ def kernel() -> Iterator[str]:
         yield f"# TYPE clustergen_{name}_total counter\nclustergen_{name}_total{{{labels}}} 1"
 
 
+def ipmi() -> Iterator[str]:
+    """What the IPMI exporter reads from a BMC by DCMI."""
+    yield "# TYPE ipmi_dcmi_power_consumption_watts gauge\nipmi_dcmi_power_consumption_watts 5210"
+
+
 def roce() -> Iterator[str]:
     """The page of clustergen-roce-metrics, as tests/render/test_monitoring.py reads it from the script."""
     for name in (

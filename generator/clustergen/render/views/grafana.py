@@ -102,6 +102,7 @@ _PAGE_OF = {
     "fabric": "fabric",
     "storage": "storage",
     "kernel": "node",
+    "power": "power",
     "meta": "monitoring",
 }
 _BY_NODE = ("gpu", "node", "fabric", "kernel")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts import cluster as sums
-from clustergen.render.views.alerts import drift, fabric, gpu, kernel, meta, node, probes, slurm, storage
+from clustergen.render.views.alerts import drift, fabric, gpu, kernel, meta, node, power, probes, slurm, storage
 from clustergen.render.views.alerts.model import Topic
 
-_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, drift, meta)
+_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, power, drift, meta)
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:

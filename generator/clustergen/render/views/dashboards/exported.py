@@ -9,7 +9,7 @@ from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metri
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm
-from clustergen.render.views.alerts import roce, topics
+from clustergen.render.views.alerts import power, roce, topics
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS, own_endpoint
 
@@ -47,6 +47,8 @@ def _exported(cluster: Cluster) -> Iterator[str]:
         yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
         if roce.is_exported(cluster):
             yield from roce.METRICS
+    if power.is_exported(cluster):
+        yield power.METRIC
     yield from _slurm(cluster)
     for kind in dcgm_types(cluster).values():
         if listed := dcgm.counters(cluster, kind):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.model import BLANK_COUNT
+from clustergen.render.views.alerts.power import METRIC
 from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Step, Target, graph, stat
 
 _MOST = 20
@@ -30,8 +31,15 @@ def _summary() -> Iterator[Panel]:
 
 
 def _racks() -> Iterator[Panel]:
-    yield graph("GPU power by rack", Target(f"sum by (rack) ({_WATTS})", "{{rack}}"), unit="watt", minimum=0, width=12)
-    yield graph("Hottest GPU by rack", Target(f"max by (rack) ({_DEGREES})", "{{rack}}"), unit="celsius", width=12)
+    yield graph(
+        "Power of nodes by rack",
+        Target(f"sum by (rack) ({METRIC})", "{{rack}}"),
+        unit="watt",
+        minimum=0,
+        help="What the nodes' BMCs measure; an alert fires at 80 % of what the feeds may carry.",
+    )
+    yield graph("GPU power by rack", Target(f"sum by (rack) ({_WATTS})", "{{rack}}"), unit="watt", minimum=0)
+    yield graph("Hottest GPU by rack", Target(f"max by (rack) ({_DEGREES})", "{{rack}}"), unit="celsius")
 
 
 def _nodes(cluster: Cluster) -> Iterator[Panel]:
