@@ -16,6 +16,7 @@ from clustergen.cli import group
 from clustergen.compile import tree_of
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.discovery.devices import lspci
+from clustergen.hardware.discovery.folder import Reader
 from clustergen.hardware.discovery.script import SERIAL, collector
 from clustergen.hostlist import expand
 from strategies.machines import infiniband, smi_log
@@ -309,3 +310,14 @@ def test_a_system_with_fewer_ports_than_the_catalogues_lists_them(tmp_path):
     dgx(tmp_path, "gpu1", 11, ibstat=None, infiniband=infiniband((400,)))
     (kind,) = discovered(tmp_path)[0]["node_types"].values()
     assert [nic["device"] for nic in kind["nics"]] == ["mlx5_0"]
+
+
+def test_equal_outputs_are_parsed_once(tmp_path):
+    """The cost of ten thousand alike machines is that of reading their files: only addresses differ."""
+    for number in range(1, 41):
+        dgx(tmp_path, f"gpu{number:02}", number, 2063426 - number, **{"slurmd-C": slurmd("gpu", 2063426)})
+    reader = Reader(tmp_path)
+    nodes = [reader.node(f"gpu{number:02}") for number in range(1, 41)]
+    assert len({node.gpus for node in nodes}) == 1
+    own = [file for file, _ in reader._alike if file.startswith("ip.json")]
+    assert len(reader._alike) - len(own) < 20

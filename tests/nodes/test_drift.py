@@ -1,0 +1,108 @@
+"""Drift of nodes that run: each change by hand is found; what nodes print becomes the manifest that they have."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.hardware.discovery import draft
+from clustergen.hardware.discovery.folder import read
+from clustergen.hardware.discovery.grouping import groups
+from clustergen.manifest import source
+from strategies.machines import GPU, infiniband, smi
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Document, Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
+HARDWARE = ("Sockets", "CoresPerSocket", "ThreadsPerCore", "RealMemory", "Gres")
+
+
+def recorded(lab: Lab, folder: Path) -> None:
+    command = [str(PLAYBOOK), "-i", str(lab.tree / "inventory/hosts.ini")]
+    command += ["clustergen.cluster.drift", "-e", f"facts={folder}"]
+    done = subprocess.run(
+        command, cwd=lab.tree, env=lab.work.environment(), capture_output=True, text=True, timeout=500, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def findings(lab: Lab, folder: Path) -> set[tuple[str, str, str]]:
+    """Kind, node and subject of each; what containers cannot have is not compared."""
+    manifest = str(lab.work.manifest)
+    command = [sys.executable, "-m", "clustergen", "drift", manifest, "--facts", str(folder), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return {(row["kind"], node, row["subject"]) for row in rows for node in row["nodes"]}
+
+
+def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> None:
+    recorded(lab, tmp_path / "before")
+    before = findings(lab, tmp_path / "before")
+    try:
+        lab.out("compute01", "rm /dev/nvidia7")
+        lab.out("compute02", "echo '# by hand' >> /etc/nccl.conf; systemctl stop munge")
+        lab.engine("exec", "{compute03}", "sh", "-c", "systemctl stop ssh.socket ssh.service; pkill sshd; true")
+        recorded(lab, tmp_path / "after")
+        changes = findings(lab, tmp_path / "after") - before
+    finally:
+        lab.engine("exec", "{compute03}", "systemctl", "start", "ssh.service")
+        lab.out("compute01", "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
+        lab.settle()
+    assert {
+        ("gpu-device", "compute01", "device files"),
+        ("file-differs", "compute02", "/etc/nccl.conf"),
+        ("unit-stopped", "compute02", "munge.service"),
+        ("node-unreachable", "compute03", "unreachable"),
+    } <= changes, sorted(changes)
+
+
+def hardware(text: str) -> dict[str, str]:
+    """Nodes → hardware, of the compute nodes' lines of slurm.conf."""
+    rows = (dict(re.findall(r"(\w+)=(\S+)", line)) for line in text.splitlines() if line.startswith("NodeName="))
+    return {row["NodeName"]: " ".join(f"{key}={row.get(key)}" for key in HARDWARE) for row in rows if "Gres" in row}
+
+
+def slurm_conf(files: Mapping[str, str]) -> str:
+    return next(text for path, text in files.items() if path.endswith("/etc/slurm/slurm.conf"))
+
+
+def discovered(document: Document, facts: Path) -> dict[str, str]:
+    """What the manifest becomes with the node type and the addresses that follow from the facts."""
+    parts = draft.data(groups(read(facts)))
+    (name,) = parts["node_types"]
+    (entry,) = parts["nodes"]
+    nodes = [{**node, **entry} if node["name"] == entry["name"] else node for node in document["nodes"]]
+    changed = {**document, "node_types": {**document["node_types"], **parts["node_types"]}, "nodes": nodes}
+    changed["storage"] = {}  # ports of the fabric, which file systems need, do not exist in a container
+    changed["slurm"] = {key: value for key, value in document["slurm"].items() if key != "scripts"}
+    tree = compiler.tree_of(changed, "manifest.yaml")
+    assert tree is not None, f"{name} is a valid node type"
+    files = {path: file.content.decode() for path, file in tree[1].files.items() if path.endswith(".conf")}
+    return hardware(slurm_conf(files))
+
+
+def test_what_the_nodes_print_is_the_manifest_that_they_were_made_from(lab: Lab, tmp_path: Path) -> None:
+    """slurmd of the nodes counts a machine of hwloc; memory, GPUs and port are the manifest's."""
+    place = next(lab.tree.glob("overlays/*/etc/slurm/slurm.conf"))
+    expected = hardware(place.read_text(encoding="utf-8"))
+    (memory,) = {re.search(r"RealMemory=\d+", line)[0] for line in expected.values()}  # type: ignore[index]
+    for name in [name for name in lab.addresses() if name.startswith("compute")]:
+        folder = tmp_path / name
+        folder.mkdir()
+        line = lab.out(name, "HWLOC_SYNTHETIC='pack:2 core:64 pu:2' slurmd -C")
+        (folder / "slurmd-C").write_text(re.sub(r"RealMemory=\d+", memory, line), encoding="utf-8")
+        (folder / "ip.json").write_text(lab.out(name, "ip -j addr"), encoding="utf-8")
+        (folder / "nvidia-smi.csv").write_text(smi(8, GPU), encoding="utf-8")
+        (folder / "infiniband").write_text(infiniband((200,)), encoding="utf-8")
+    assert discovered(json.loads(json.dumps(source.load(lab.work.manifest).data)), tmp_path) == expected
