@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from clustergen.catalogue import slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.diagnostics.model_path import follow
 from clustergen.records import record
@@ -15,8 +16,14 @@ from clustergen.records import record
 _MOST_ERRORS = 50
 _MOST_ROUNDS = 6  # a required key goes with its entry, and that with its section
 _INDEPENDENT = "node_types"
-_STAND_INS = {"name": "unnamed", "os": "debian-13", "slurm": {"version": "24.11"}}
+_REPLACEABLE = ("name", "os", "slurm")
 """Required keys of the top level that node types do not depend on."""
+
+
+def _stand_in(key: str) -> Any:
+    if key == "slurm":
+        return {"version": str(max(slurm.read_releases()))}
+    return {"name": "unnamed", "os": "debian-13"}[key]
 
 
 @record
@@ -49,7 +56,7 @@ def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], 
         # From the end, so that the numbers of entries before it stay those of the file.
         for place in sorted(places, key=lambda path: [str(part).zfill(9) for part in path], reverse=True):
             if len(place) == 1:
-                left[str(place[0])] = _STAND_INS[str(place[0])]
+                left[str(place[0])] = _stand_in(str(place[0]))
             elif not _remove(left, place):
                 return None
         removed |= places
@@ -64,7 +71,7 @@ def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], 
 
 def _is_basis(place: ManifestPath) -> bool:
     """Whether node types may depend on the value, or nothing can stand in for it."""
-    return place[:1] in ((), ("catalogue",)) or (len(place) == 1 and place[0] not in _STAND_INS)
+    return place[:1] in ((), ("catalogue",)) or (len(place) == 1 and place[0] not in _REPLACEABLE)
 
 
 def _mistake(model: type[BaseModel], error: Any) -> ManifestPath:

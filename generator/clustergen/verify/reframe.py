@@ -12,6 +12,6 @@ VERSION = "4.10.4"
 START = "from reframe.frontend.cli import main; main()"
 
 
-def reframe_folder() -> Path:
-    """Its packages, some of which are compiled for one release of Python."""
-    return parsers_folder() / f"reframe-{VERSION}-{sys.implementation.cache_tag}"
+def reframe_folder(python: str | None = sys.implementation.cache_tag) -> Path:
+    """Its packages, some of which are compiled for one release of Python: `cpython-311`."""
+    return parsers_folder() / f"reframe-{VERSION}-{python}"

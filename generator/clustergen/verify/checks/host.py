@@ -89,15 +89,15 @@ def _mariadb(answer: Answer, _question: Question) -> list[str]:
     return [line for line in answer.err.splitlines() if "[ERROR]" in line] or failure(answer)
 
 
-def _certificates(question: Question, folder: Path) -> Iterator[tuple[Path, str]]:
-    """Empty files at the paths of certificates, which are on nodes only: rsyslogd looks whether they exist."""
+def _logging_node(question: Question, folder: Path) -> Iterator[tuple[Path, str]]:
+    """What rsyslogd looks for on a node: the spool directory of its package, and certificates, here empty."""
+    (folder / "var/spool/rsyslog").mkdir(parents=True, exist_ok=True)
     for entry in question.entries:
         for path in _CERTIFICATE.findall(entry.text):
             place = folder / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
-    if folder.exists():
-        yield folder, "/"
+    yield folder, "/"
 
 
 def _rsyslog(answer: Answer, _question: Question) -> list[str]:
@@ -201,7 +201,7 @@ CHECKS = (
             "$program -v | head -1",
             '"$program" -N1 -f /etc/rsyslog.conf',
             _rsyslog,
-            stand_ins=_certificates,
+            stand_ins=_logging_node,
         ),
     ),
     Check(

@@ -116,7 +116,7 @@ def _reasons() -> Row:
 
 
 def _partitions() -> Row:
-    def of(metric: str) -> str:
+    def by_partition(metric: str) -> str:
         return f"max by (partition) (slurm_partition_{metric})"
 
     return Row(
@@ -126,19 +126,19 @@ def _partitions() -> Row:
                 "Now, by partition",
                 "table",
                 (
-                    Target(of("jobs_running"), "Running"),
-                    Target(of("jobs_pending"), "Pending"),
-                    Target(of("gpus"), "GPUs"),
-                    Target(of("jobs_gpus_alloc"), "GPUs allocated"),
-                    Target(of("nodes"), "Nodes"),
-                    Target(of("nodes_idle"), "Idle"),
-                    Target(of("nodes_drain"), "Drained"),
-                    Target(of("nodes_down"), "Down"),
+                    Target(by_partition("jobs_running"), "Running"),
+                    Target(by_partition("jobs_pending"), "Pending"),
+                    Target(by_partition("gpus"), "GPUs"),
+                    Target(by_partition("jobs_gpus_alloc"), "GPUs allocated"),
+                    Target(by_partition("nodes"), "Nodes"),
+                    Target(by_partition("nodes_idle"), "Idle"),
+                    Target(by_partition("nodes_drain"), "Drained"),
+                    Target(by_partition("nodes_down"), "Down"),
                 ),
                 width=12,
             ),
-            graph("Pending jobs", Target(of("jobs_pending"), "{{partition}}"), minimum=0, width=6),
-            graph("GPUs allocated", Target(of("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=6),
+            graph("Pending jobs", Target(by_partition("jobs_pending"), "{{partition}}"), minimum=0, width=6),
+            graph("GPUs allocated", Target(by_partition("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=6),
         ),
     )
 
