@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,4 +39,5 @@ def test_a_job_is_found_in_the_logs_of_all_nodes(lab: Lab) -> None:
 def test_the_store_is_measured(lab: Lab) -> None:
     lab.out("monitor1", "systemctl start clustergen-log-retention.service")
     text = lab.out("monitor1", "cat /var/lib/prometheus/node-exporter/logs.prom")
-    assert "clustergen_logs_hosts 6" in text
+    (hosts,) = re.findall(r"(?m)^clustergen_logs_hosts (\d+)$", text)
+    assert int(hosts) >= 6  # and the nodes of other tests, until their logs expire

@@ -322,7 +322,7 @@ step job sbatch -A Optics --qos=Gold --gpus=1 --wrap true
     partitions = {"main": {"nodes": "all", "default": True, "allow_accounts": ["Optics"], "allow_qos": ["Gold"]}}
     users = {"dave": {"default_account": "Optics"}}
     said = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users=users, partitions=partitions)
-    assert [said[step].splitlines()[-1] for step in ("names", "all")] == ["status 0", "status 0"]
+    assert [said[step].splitlines()[-1] for step in ("names", "all")] == ["status 0", "status 0"], said
     assert said["again"] == "unchanged\nstatus 0"
     assert {"gold|low", "low|"} <= set(said["qos"].splitlines())
     rows = {"physics|root||gold,normal|gold", "optics|physics|||", "optics||dave||", "optics||root|gold|"}

@@ -21,6 +21,7 @@ until_log() { for _ in {1..1000}; do grep -qE "$1" "$2" 2>/dev/null && return; s
 until_log 'ready for connections' /run/clustergen/mariadbd.log
 slurmdbd -D >/run/clustergen/slurmdbd.log 2>&1 &
 until_log 'slurmdbd version .* started' /run/clustergen/slurmdbd.log
+for _ in {1..1000}; do sacctmgr -n show cluster >/dev/null 2>&1 && break; sleep 0.02; done # it listens a moment later
 controller() {
   slurmctld -D >/run/clustergen/slurmctld.log 2>&1 &
   until_log 'Running as primary controller|fatal' /run/clustergen/slurmctld.log
