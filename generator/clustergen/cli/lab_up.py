@@ -84,9 +84,10 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     fresh, done = not work.folder.exists(), False
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
     try:
-        engine = engines.find(wish.over(run.Wish.read(work.wish)).engine, run.store())
-        lab, wish = _lab(manifest, name, replace(wish, engine=engine.name))
+        lab, wish = _lab(manifest, name, wish)
         run.possible(lab, wish)
+        engine = engines.find(wish.engine, run.store())
+        replace(wish, engine=engine.name).write(lab.work.wish)
         _list(lab)
         run.up(engine, lab, wish, echo)
         keep(f"lab {step}", time.monotonic() - step_began)
