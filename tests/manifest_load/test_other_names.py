@@ -117,3 +117,11 @@ def test_a_hint_names_fields_that_there_are(row: OtherName) -> None:
         *section, key = word.removesuffix(".<name>").split(".")
         inner = ".".join(filter(None, (row.section, *section)))
         assert {".".join(section), inner} & set(places[key]) or (not section and key in places), word
+
+
+@pytest.mark.parametrize(("key", "value"), [("monitoring.grafana", {"grafana": None}), ("reports", None)])
+def test_an_optional_section_is_stated_or_left_out(key: str, value: Any) -> None:
+    """An empty `grafana:` may be meant as on or as off."""
+    data = starter() | {key.partition(".")[0]: value}
+    (wrong,) = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
+    assert wrong.message == f"{key} must be a mapping, but is empty"

@@ -23,8 +23,8 @@ def test_names_are_those_of_the_inventory() -> None:
     ("text", "words"),
     [
         ("", "set the nodes: -e nodes=compute[01-08]"),
-        ("compute[02-04]", "compute[03-04] are not among the nodes that this is for, did you mean"),
-        ("compute1", "compute1 is not among the nodes that this is for, did you mean compute10?"),
+        ("compute[02-04]", "compute[03-04] are not nodes that this playbook acts on, did you mean"),
+        ("compute1", "compute1 is not a node that this playbook acts on, did you mean compute10?"),
         ("compute[01", "nodes=compute[01: this bracket is never closed"),
     ],
 )

@@ -11,7 +11,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
-from clustergen.diagnostics import Severity, exit_code, render
+from clustergen.diagnostics import ClustergenError, Severity, exit_code, render
 from clustergen.diff.arguments import Argument, Read, Side, pairs, read
 from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
@@ -36,6 +36,12 @@ def command(old: str | None, new: str | None, form: str) -> None:
     """
     if new is None:
         manifest = str(default_manifest())
+        if old and Path(old).is_file() and Path(old).samefile(manifest):
+            raise ClustergenError(
+                f"{old} would be compared with itself",
+                f"clustergen diff for changes since the last commit, or clustergen diff REV:./{manifest} {manifest}",
+                2,
+            )
         if old is None or (old and not Path(old).exists() and ":" not in old and is_commit(old)):
             old = f"{old or 'HEAD'}:./{manifest}"
         new = manifest

@@ -164,7 +164,7 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
             trials += 1
             if trials == _TRIALS:
                 break
-    stated = tuple(field.name for field in fields_of_steps if field.kind in ("value", "key"))
+    stated = tuple(dict.fromkeys(field.name for field in fields_of_steps if field.kind in ("value", "key")))
     return Reach(shown, stated, tuple(sorted(paths)))
 
 

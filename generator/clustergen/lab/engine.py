@@ -134,7 +134,7 @@ def _docker_lacks(program: str | None) -> tuple[str, str] | None:
     if done.returncode:
         return (
             f"cannot use the docker daemon: {_reason(done, 20)}",
-            "run systemctl start docker as root, or install podman",
+            "run systemctl start docker as root, or clustergen setup lab to install podman",
         )
     return None
 

@@ -6,7 +6,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from clustergen.diagnostics.forms import describe
 from clustergen.hostlist import HostlistError, count
@@ -36,6 +36,19 @@ def field(default: Any, help: str, **constraints: Any) -> Any:
 def section(model: type[Section], help: str) -> Any:
     """A nested mapping that may be left out: its own defaults then hold."""
     return Field(default_factory=model, description=help)
+
+
+def _not_empty(value: Any) -> Any:
+    """`grafana:` without a value may mean on or off, so it is neither."""
+    if value is None:
+        from pydantic_core import PydanticKnownError
+
+        raise PydanticKnownError("model_type", {"class_name": "Section"})
+    return value
+
+
+NOT_EMPTY = BeforeValidator(_not_empty)
+"""For an optional section: the key may be left out, but not be empty."""
 
 
 def _hostlist(value: str) -> str:

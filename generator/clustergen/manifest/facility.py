@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import Name, Section, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, Name, Section, field, section, text
 from clustergen.units import Bytes, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
@@ -61,7 +61,7 @@ class Facility(Section):
     pue: Annotated[float, Field(ge=1, le=4)] | None = field(
         None, "Power usage effectiveness: power of the whole facility to that of the devices; for the report."
     )
-    ups: Ups | None = field(None, "Uninterruptible power supply of the room.")
+    ups: Annotated[Ups | None, NOT_EMPTY] = field(None, "Uninterruptible power supply of the room.")
     spares: Percent = field(Percent(0), "Spare modules, fibres and cables in the bill of materials, per line.")
     estimates: Estimates = section(Estimates, "Sizes for which the report estimates times.")
-    prices: Prices | None = field(None, "Prices, for the cost in the bill of materials.")
+    prices: Annotated[Prices | None, NOT_EMPTY] = field(None, "Prices, for the cost in the bill of materials.")

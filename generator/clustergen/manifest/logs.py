@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.manifest.base import AbsolutePath, PortNumber, Section, field
+from typing import Annotated
+
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, field
 from clustergen.units import Bytes, Duration
 
 
@@ -25,4 +27,4 @@ class Logs(Section):
     queue_size: Bytes = field(
         "1GiB", "Maximum size of the queue on a node's disk while a collector does not respond.", validate_default=True
     )
-    tls: LogTls | None = field(None, "Encryption, with certificates for both sides.")
+    tls: Annotated[LogTls | None, NOT_EMPTY] = field(None, "Encryption, with certificates for both sides.")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
-from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
 from clustergen.manifest.logs import Logs
@@ -53,7 +53,7 @@ class Manifest(Section):
     storage: dict[Name, Storage] = field({}, "File systems.")
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Logs = section(Logs, "Central logs.")
-    reports: Reports | None = field(None, "Reports of usage; none unless the section is present.")
+    reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")
     health: Health = section(Health, "Node health check.")
     acceptance: Acceptance = section(Acceptance, "Tests of the finished cluster.")
     drift: Drift = section(Drift, "Comparison of the machines with the manifest.")

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import (
+    NOT_EMPTY,
     Address,
     Cidr,
     Device,
@@ -83,7 +84,7 @@ class Network(Section):
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
         None, "802.1Q VLAN id; documented in the tree's README, not configured on nodes."
     )
-    plan: FabricPlan | None = field(None, "Plan of the switches and cables of this network.")
+    plan: Annotated[FabricPlan | None, NOT_EMPTY] = field(None, "Plan of the switches and cables of this network.")
 
 
 class Management(Network):
@@ -176,9 +177,9 @@ class Networks(Section):
     """Networks by traffic class, so that a burst in one does not affect the others."""
 
     management: Management = field(..., "ssh, Slurm, monitoring.")
-    bmc: Bmc | None = field(None, "Out-of-band management.")
-    fabric: Fabric | None = field(None, "Network between GPUs.")
-    storage: Network | None = field(
+    bmc: Annotated[Bmc | None, NOT_EMPTY] = field(None, "Out-of-band management.")
+    fabric: Annotated[Fabric | None, NOT_EMPTY] = field(None, "Network between GPUs.")
+    storage: Annotated[Network | None, NOT_EMPTY] = field(
         None,
         "Network of the storage servers, for names, addresses and checks; clustergen does not configure its ports.",
     )

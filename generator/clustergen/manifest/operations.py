@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import (
+    NOT_EMPTY,
     AbsolutePath,
     Domain,
     Endpoint,
@@ -118,7 +119,7 @@ class Grafana(Section):
     url: Url | None = field(
         None, "URL under which browsers reach Grafana, as behind a reverse proxy; default: the host name and port."
     )
-    tls: GrafanaTls | None = field(
+    tls: Annotated[GrafanaTls | None, NOT_EMPTY] = field(
         None, "HTTPS by Grafana itself; default: HTTP, for a reverse proxy or an ssh tunnel."
     )
 
@@ -148,9 +149,9 @@ class Monitoring(Section):
     thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
-    grafana: Grafana | None = field(None, "Grafana with dashboards; default: not installed.")
-    ipmi: Ipmi | None = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
-    blackbox: Blackbox | None = field(None, "Probes of sshd, BMCs and web pages from outside.")
+    grafana: Annotated[Grafana | None, NOT_EMPTY] = field(None, "Grafana with dashboards; default: not installed.")
+    ipmi: Annotated[Ipmi | None, NOT_EMPTY] = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
+    blackbox: Annotated[Blackbox | None, NOT_EMPTY] = field(None, "Probes of sshd, BMCs and web pages from outside.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],

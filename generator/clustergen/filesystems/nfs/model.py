@@ -9,6 +9,7 @@ from pydantic import Field
 
 from clustergen.filesystems.descriptor import FileSystem, Scope
 from clustergen.manifest.base import (
+    NOT_EMPTY,
     AbsolutePath,
     BlockDevice,
     Host,
@@ -50,7 +51,7 @@ class Export(Section):
     )
     options: tuple[MountOption, ...] = field(("rw", "no_subtree_check", "root_squash"), "Options of /etc/exports.")
     threads: Annotated[int, Field(ge=1, le=1024)] = field(64, "nfsd threads.")
-    zfs: ZfsPool | None = field(None, "ZFS pool of the exported directory.")
+    zfs: Annotated[ZfsPool | None, NOT_EMPTY] = field(None, "ZFS pool of the exported directory.")
 
 
 class Nfs(Mount):
