@@ -103,7 +103,7 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
         click.echo(f"\nSubstituted in this lab:\n{work.substitutions.read_text(encoding='utf-8').rstrip()}")
 
 
-@click.command("shell", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("shell", context_settings={"ignore_unknown_options": True})
 @_name
 @click.argument("node")
 @click.argument("arguments", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
@@ -112,7 +112,7 @@ def shell(name: str | None, node: str, arguments: tuple[str, ...]) -> None:
     _exec(current(name), node, arguments or ("bash", "-l"), interactive=not arguments)
 
 
-@click.command("logs", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("logs", context_settings={"ignore_unknown_options": True})
 @_name
 @click.argument("node")
 @click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
