@@ -25,7 +25,7 @@ LINEAR = {"resources": {"select": "linear"}}
 
 
 def test_the_second_controller_takes_over(pair: Lab) -> None:
-    pair.waits("n1", "scontrol ping", r"head2.* is UP")
+    pair.waits("n1", "scontrol ping", r"head1.* is UP[\s\S]*head2.* is UP")
     job = pair.out("n1", "sbatch --parsable -D /tmp -o /dev/null --wrap 'sleep 3000'")
     pair.waits("n1", f"squeue -h -j {job} -o %T", "RUNNING")
     # slurmctld saves changed jobs every five seconds; one that is killed before that has them start once more.
