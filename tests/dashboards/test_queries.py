@@ -79,12 +79,12 @@ def queries(tree: Any) -> dict[str, list[str]]:
 
 def variables(tree: Any) -> dict[str, tuple[str, str]]:
     """Variable → its label and series."""
-    found = {}
+    choices = {}
     for page in dashboards(tree).values():
         for variable in page["templating"]["list"]:
             series, label = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"]).groups()
-            found[variable["name"]] = (label, series)
-    return found
+            choices[variable["name"]] = (label, series)
+    return choices
 
 
 def rules(tree: Any) -> list[dict[str, Any]]:
@@ -94,25 +94,25 @@ def rules(tree: Any) -> list[dict[str, Any]]:
 
 def selectors(expr: str, names: set[str]) -> list[str]:
     """The series that an alert reads: with the labels that it names, whatever their values are."""
-    found = []
+    rows = []
     for name, matchers in SELECTOR.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '"x"', expr)):
         if name in names:
             labels = re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)
-            found.append(f"{name}{{{','.join(label + '!=' + chr(34) * 2 for label in labels)}}}")
-    return found
+            rows.append(f"{name}{{{','.join(label + '!=' + chr(34) * 2 for label in labels)}}}")
+    return rows
 
 
 def targets(tree: Any) -> dict[str, list[dict[str, str]]]:
     """Job → the labels that Prometheus adds, for one target per group."""
     config = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/prometheus.yml"))
-    found = {}
+    labels = {}
     for job in config["scrape_configs"]:
         groups = yaml.safe_load(text_of(tree, "mon", f"/etc/prometheus/sd/{job['job_name']}.yml"))
-        found[job["job_name"]] = [
+        labels[job["job_name"]] = [
             {**group["labels"], "job": job["job_name"], "instance": group["targets"][0].partition(":")[0]}
             for group in groups
         ]
-    return found
+    return labels
 
 
 def plan(tree: Any) -> dict[str, Any]:
@@ -136,13 +136,13 @@ def plan(tree: Any) -> dict[str, Any]:
     names = {name for name, _ in recordings}
     second = [pair for pair in recordings if any(name in pair[1] for name in names)]
     first = [pair for pair in recordings if pair not in second]
-    known = names | set(
+    metrics = names | set(
         re.findall(r"\b(?:node|DCGM|slurm|ipmi_dcmi|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)
     ) - {
         "node_type",
         "node_types",
     }
-    alerts = [text for rule in made if "alert" in rule for text in selectors(rule["expr"], known)]
+    alerts = [text for rule in made if "alert" in rule for text in selectors(rule["expr"], metrics)]
     return {
         "targets": jobs,
         "series": {job: "\n".join(lines) for job, lines in series.items()},
@@ -177,8 +177,8 @@ def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_pa
     answers = json.loads(done.files["answers.json"])
     assert all(values for values in answers["labels"].values()), answers["labels"]
     asked = queries(tree)
-    found = answers["queries"]
-    assert {query: found[query] for query in WRONG} == dict.fromkeys(WRONG, 0)
-    empty = {query: (found[query], asked.get(query, "an alert")) for query in work["queries"]
-             if query not in WRONG and (isinstance(found[query], str) or not found[query])}  # fmt: skip
+    counts = answers["queries"]
+    assert {query: counts[query] for query in WRONG} == dict.fromkeys(WRONG, 0)
+    empty = {query: (counts[query], asked.get(query, "an alert")) for query in work["queries"]
+             if query not in WRONG and (isinstance(counts[query], str) or not counts[query])}  # fmt: skip
     assert not empty, "\n".join(f"{query}: {why}" for query, why in empty.items())

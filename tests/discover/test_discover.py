@@ -319,5 +319,5 @@ def test_equal_outputs_are_parsed_once(tmp_path):
     reader = Reader(tmp_path)
     nodes = [reader.node(f"gpu{number:02}") for number in range(1, 41)]
     assert len({node.gpus for node in nodes}) == 1
-    own = [file for file, _ in reader._alike if file.startswith("ip.json")]
-    assert len(reader._alike) - len(own) < 20
+    per_node = [file for file, _ in reader._alike if file.startswith("ip.json")]
+    assert len(reader._alike) - len(per_node) < 20

@@ -171,8 +171,8 @@ def test_places_of_racks_of_one_entry_are_stacked_in_each_of_them(tmp_path):
 
 def test_a_switch_of_the_site_is_not_one_of_ours(tmp_path):
     """`catalogue.switches` comes before our row of the same name, for its title and weight too."""
-    own = {"fabric": "infiniband", "ports": 64, "rate": "NDR", "rack_units": 2, "power": "1kW"}
-    data = superpod() | {"catalogue": {"switches": {"qm9700": own}}}
+    model = {"fabric": "infiniband", "ports": 64, "rate": "NDR", "rack_units": 2, "power": "1kW"}
+    data = superpod() | {"catalogue": {"switches": {"qm9700": model}}}
     (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
     cluster = compiler.validate(tmp_path / "manifest.yaml").cluster
     assert cluster is not None

@@ -120,11 +120,11 @@ def test_cabling_of_roce_for_ptmd(tmp_path):
 
 def test_models_whose_slugs_collide_stay_two_device_types(tmp_path):
     """A type `a--b` and one `a-b` both have the slug generic-a-b: NetBox asks that a slug is one model's."""
-    own = {"cpu": {"sockets": 1, "cores_per_socket": 8}, "memory": "64GiB"}
+    hardware = {"cpu": {"sockets": 1, "cores_per_socket": 8}, "memory": "64GiB"}
     names = ("a--b", "a-b", "a---b")
     nodes = [{"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]}]
     nodes += [{"name": f"c{n}", "type": name, "address": f"10.0.0.1{n}"} for n, name in enumerate(names, 1)]
-    data = manifest(node_types=dict.fromkeys(names, own), nodes=nodes, racks={"r1": {"nodes": "c[1-3]"}})
+    data = manifest(node_types=dict.fromkeys(names, hardware), nodes=nodes, racks={"r1": {"nodes": "c[1-3]"}})
     data["networks"].pop("fabric", None)
     files = tree_of(data, tmp_path).files
     kinds = [yaml.safe_load(file.content) for name, file in files.items() if name.startswith("facility/device-types/")]

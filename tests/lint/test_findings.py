@@ -358,8 +358,8 @@ def test_the_release_is_guessed(text: str, release: str, tmp_path: Path) -> None
 )
 def test_a_comment_names_the_release(text: str, release: str, named: bool, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(HEAD + text)
-    found = lint(tmp_path)
-    assert (str(found.release), found.guessed, found.named) == (release, True, named)
+    result = lint(tmp_path)
+    assert (str(result.release), result.guessed, result.named) == (release, True, named)
     assert str(read_originals(tmp_path, None, None).release) == release
 
 

@@ -125,7 +125,7 @@ def test_what_a_removed_value_may_have_said_of_a_node_type_is_no_finding() -> No
 
 
 def test_a_mistake_in_the_catalogue_leaves_open_what_it_has() -> None:
-    own = ("node_types:", "catalogue: {systems: {own: {cpu: 5}}}\nnode_types:")
-    findings, is_partial = validated(own, ("system: dgx-h100", "system: own"))
+    catalogue = ("node_types:", "catalogue: {systems: {own: {cpu: 5}}}\nnode_types:")
+    findings, is_partial = validated(catalogue, ("system: dgx-h100", "system: own"))
     assert "system-unknown" not in [code for code, _ in findings]
     assert is_partial

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
 from clustergen.filesystems import file_systems
+from clustergen.manifest.nodes import Role
 from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES = ("mount", "export")  # scopes that stand for a group per storage entry
-ROLES = (
-    "slurm-controller",
-    "slurm-accounting",
-    "slurm-compute",
-    "login",
-    "monitoring",
-    "log-collector",
-    "nfs-server",
-    "subnet-manager",
-)
+ROLES: tuple[str, ...] = get_args(Role)
 
 
 def group_name(name: str) -> str:

@@ -16,6 +16,8 @@ from clustergen.render.views.dashboards.model import (
     Step,
     Target,
     Variable,
+    at_least,
+    at_most,
     graph,
     stat,
 )
@@ -98,18 +100,33 @@ def job(cluster: Cluster) -> Dashboard | None:
     )
 
 
+def utilisation(chosen: str, name: str) -> Panel:
+    """Of the GPUs that the matchers `chosen` select; `name` is the legend of each."""
+    return graph(
+        "Utilisation",
+        Target(f"{_BY} (DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", name),
+        unit="percent",
+        minimum=0,
+        maximum=100,
+    )
+
+
+def power(chosen: str, name: str) -> Panel:
+    """As `utilisation`."""
+    return graph(
+        "Power",
+        Target(f"{_BY} (DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", name),
+        unit="watt",
+        minimum=0,
+    )
+
+
 def _load(chosen: str, title: str, name: str) -> Row:
     bytes_per_mib = 1048576
     return Row(
         title,
         (
-            graph(
-                "Utilisation",
-                Target(f"{_BY} (DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", name),
-                unit="percent",
-                minimum=0,
-                maximum=100,
-            ),
+            utilisation(chosen, name),
             graph(
                 "Tensor cores",
                 Target(f"{_BY} (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{{chosen}}} < 2)", name),
@@ -154,25 +171,20 @@ def _heat(cluster: Cluster, chosen: str, name: str) -> Row:
                 "Temperature",
                 Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP{{{chosen}}} < 200)", name),
                 unit="celsius",
-                steps=(Step(None, "green"), Step(warning, "yellow"), Step(critical, "red")),
+                steps=at_least(warning, critical),
                 help="The lines are the thresholds of the alerts on temperature.",
             ),
             graph(
                 "Margin to the limit",
                 Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP_LIMIT{{{chosen}}} < 200)", name),
                 unit="celsius",
-                steps=(Step(None, "red"), Step(0, "yellow"), Step(5, "green")),
+                steps=at_most(5, 0),
                 help="Degrees until the GPU throttles, as the driver reports from R570 on.",
             ),
             graph(
                 "Memory temperature", Target(f"{_BY} (DCGM_FI_DEV_MEMORY_TEMP{{{chosen}}} < 200)", name), unit="celsius"
             ),
-            graph(
-                "Power",
-                Target(f"{_BY} (DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", name),
-                unit="watt",
-                minimum=0,
-            ),
+            power(chosen, name),
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
+from clustergen.render.views.dashboards.gpu import power, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     Dashboard,
@@ -189,23 +190,12 @@ def _gpus() -> Row:
     return Row(
         "GPUs",
         (
-            graph(
-                "Utilisation",
-                Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL{{{CHOSEN}}} < 101)", name),
-                unit="percent",
-                minimum=0,
-                maximum=100,
-            ),
+            utilisation(CHOSEN, name),
             graph(
                 "Temperature",
                 Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{CHOSEN}}} < 200)", name),
                 unit="celsius",
             ),
-            graph(
-                "Power",
-                Target(f"max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE{{{CHOSEN}}} < 1e14)", name),
-                unit="watt",
-                minimum=0,
-            ),
+            power(CHOSEN, name),
         ),
     )
