@@ -33,6 +33,8 @@ def manifests(draw: st.DrawFn, release: str | None = None) -> dict[str, Any]:
     types: dict[str, Any] = {}
     nodes: list[dict[str, Any]] = []
     networks: dict[str, Any] = {"management": {"cidr": "10.0.0.0/24", "domain": "cluster.test"}}
+    if draw(st.booleans()):
+        networks["management"] |= {"interface": "eno1", "gateway": "10.0.0.254", "configure": True}
     controllers = draw(st.integers(1, 2))
     head = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]}
     for role in ("slurm-accounting", "login", "monitoring"):

@@ -71,6 +71,7 @@ def put(pattern: str, new: str) -> Callable[[str], str]:
 
 
 UNITS = "etc/systemd/system"
+PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
 BROKEN = [
@@ -173,6 +174,19 @@ BROKEN = [
         append("nothing=1"),
         "unknown key 'nothing'",
     ),
+    ("netplan", "roce", "etc/clustergen-network/*/*.yaml", put("dhcp4", "dhcp44"), "dhcp44"),
+    ("netplan", "roce", "etc/clustergen-network/storage/*.yaml", put("@address@/", "10.2.0.9/"), "10.2.0.11 is not"),
+    ("ifupdown", "roce", "etc/clustergen-network/*/clustergen-management", put("static", "statick"), "no method"),
+    (
+        "ifupdown",
+        "roce",
+        "etc/clustergen-network/*/clustergen-storage",
+        put("@address@/", "10.2.0.9/"),
+        "10.2.0.1 is not",
+    ),
+    ("NetworkManager profiles", "rocky", f"{PROFILES}/*bond0.nmconnection", put("/24", "/240"), "/240"),
+    ("NetworkManager profiles", "rocky", f"{PROFILES}/*bond0.nmconnection", put("miimon", "miimonn"), "miimonn"),
+    ("NetworkManager profiles", "rocky", f"{PROFILES}/*eno1.nmconnection", put("auto.*-pri", "auto-pri"), "auto-pri"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("<source ", "<sourse "), "sourse"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("10.0.0.0/24", "10.0.0.0/240"), "10.0.0.0/240"),
     ("mariadb", "roce", "etc/mysql/mariadb.conf.d/90-slurm.cnf", append("innodb_nothing = 1"), "innodb_nothing"),
@@ -296,6 +310,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "queries": "ml-training",
         "NetworkManager": "midrange-weka",
         "firewalld": "rocky",
+        "NetworkManager profiles": "rocky",
         "acceptance": "home-3090",
         "python": "ml-training",
     }.get(check, "roce")

@@ -79,18 +79,42 @@ class Network(Section):
         None, "Router, for checks; on the storage network it allows clients without an address there."
     )
     interface: Device | None = field(None, "Name of the nodes' interface in this network; a node type can override it.")
-    mtu: Mtu | None = field(None, "MTU in bytes; documented in the tree's README, not configured on nodes.")
+    mtu: Mtu | None = field(None, "MTU in bytes; set on nodes if `configure` is true, else for the tree's README only.")
     rate: Rate | None = field(None, "Speed of a port: a name (HDR, NDR …) or a bit rate (100Gb/s).")
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
-        None, "802.1Q VLAN id; documented in the tree's README, not configured on nodes."
+        None, "802.1Q VLAN id; set on nodes if `configure` is true, else for the tree's README only."
     )
     plan: Annotated[FabricPlan | None, NOT_EMPTY] = field(None, "Plan of the switches and cables of this network.")
 
 
-class Management(Network):
+class Bond(Section):
+    """Several ports of a node as one interface, which has the name `interface` of its network."""
+
+    ports: Annotated[tuple[Device, ...], Field(max_length=8)] = field(
+        (), "Interfaces of the ports; default: those of the node type's nics in this network."
+    )
+    mode: Literal["802.3ad", "active-backup"] = field(
+        "802.3ad", "802.3ad: LACP, which the switch must speak; active-backup: one port at a time, on any switch."
+    )
+
+
+class HostNetwork(Network):
+    """A network whose interfaces on the nodes clustergen can configure."""
+
+    configure: bool = field(
+        False,
+        "Configure the nodes' interface: address, MTU, VLAN, bond, routes and name servers, in the files of the"
+        " operating system. The playbook clustergen.cluster.network activates them.",
+    )
+    bond: Annotated[Bond | None, NOT_EMPTY] = field(None, "Bond of several ports, with configure.")
+    routes: tuple[Cidr, ...] = field((), "Networks that nodes reach through this network's gateway, with configure.")
+
+
+class Management(HostNetwork):
     """The network that ssh, Slurm and monitoring use."""
 
-    dns: tuple[Address, ...] = field((), "Name servers, for checks.")
+    gateway: Address | None = field(None, "Router; the nodes' default route if `configure` is true.")
+    dns: tuple[Address, ...] = field((), "Name servers; set on nodes if `configure` is true, else for checks.")
     ntp: tuple[Domain, ...] = field((), "External time servers; without any, the controller is the time source.")
 
 
@@ -179,7 +203,6 @@ class Networks(Section):
     management: Management = field(..., "ssh, Slurm, monitoring.")
     bmc: Annotated[Bmc | None, NOT_EMPTY] = field(None, "Out-of-band management.")
     fabric: Annotated[Fabric | None, NOT_EMPTY] = field(None, "Network between GPUs.")
-    storage: Annotated[Network | None, NOT_EMPTY] = field(
-        None,
-        "Network of the storage servers, for names, addresses and checks; clustergen does not configure its ports.",
+    storage: Annotated[HostNetwork | None, NOT_EMPTY] = field(
+        None, "Network of the storage servers, for names, addresses, checks and, with configure, the nodes' interface."
     )

@@ -21,6 +21,7 @@ def rules() -> tuple[Rule, ...]:
         durations,
         fabric,
         hardware,
+        interfaces,
         logs,
         monitoring,
         names,
@@ -50,6 +51,7 @@ def rules() -> tuple[Rule, ...]:
     topics = (
         names,
         addresses,
+        interfaces,
         access,
         hardware,
         fabric,

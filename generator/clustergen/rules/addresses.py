@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import NamedTuple
 
+from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
@@ -256,17 +257,21 @@ _UNUSED = {
 }
 
 
+def _configure(name: str) -> str:
+    return f"set networks.{name}.configure: true, or " if name in HOST_NETWORKS else ""
+
+
 def unused_values(cluster: Cluster) -> Iterator[Finding]:
     """Values of a network that configure nothing: a user that sets an MTU expects interfaces to have it."""
     for name, keys in _UNUSED.items():
         network = getattr(cluster.manifest.networks, name)
         for key in keys:
-            if network is not None and getattr(network, key):
+            if network is not None and getattr(network, key) and not getattr(network, "configure", False):
                 yield Finding(
                     "network-value-unused",
                     ("networks", name, key),
                     f"{key} of the {name} network has no effect: clustergen does not configure these interfaces",
-                    f"remove {key} and set it in the nodes' own network configuration",
+                    f"{_configure(name)}remove {key} and set it in the nodes' own network configuration",
                 )
 
 

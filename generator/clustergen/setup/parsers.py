@@ -36,7 +36,7 @@ SUITES = {
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
-    "prometheus-snmp-exporter",
+    "prometheus-snmp-exporter,netplan.io,ifupdown,ifenslave,iputils-ping",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has.
     "bookworm": "libpmix-dev,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,systemd,udev,kmod,"
     "openmpi-bin,rsyslog,rsyslog-relp",

@@ -30,6 +30,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("networks-overlap", ERROR, "Two networks overlap"),
     Code("network-missing", ERROR, "Addresses in a network that is not defined"),
     Code("network-value-unused", WARNING, "A network value without effect"),
+    Code("interface-not-configurable", ERROR, "An interface that cannot be configured"),
     Code("rail-without-port", ERROR, "More rails than fabric ports"),
     "Hardware",
     Code("system-unknown", ERROR, "A system that is not in the catalogue"),

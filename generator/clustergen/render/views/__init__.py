@@ -22,6 +22,7 @@ from clustergen.render.views import (
     logs,
     monitoring,
     nccl,
+    network,
     probes,
     report,
     slurm,
@@ -32,6 +33,7 @@ from clustergen.render.views import (
 FAMILIES: tuple[ModuleType, ...] = (
     slurm,
     host,
+    network,
     fabric,
     nccl,
     monitoring,

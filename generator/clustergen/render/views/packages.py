@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.groups import entry_group, mount_group, mounts
+from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import serves
 from clustergen.cluster.nvlink import domain_nodes
@@ -79,6 +80,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield from _slurm(cluster, outline)
     yield from _gpus(cluster)
     yield "fabric_node", "rdma"
+    if any(network.bond for network in configured(cluster).values()):
+        yield "all", "bond"
     yield from _storage(cluster)
     if cluster.manifest.acceptance.enabled:
         yield "slurm_compute", "acceptance"

@@ -14,6 +14,7 @@ from clustergen.verify.checks import (
     facility,
     grafana,
     host,
+    network,
     nobody,
     pictures,
     prometheus,
@@ -26,7 +27,7 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, access, storage, fabric)
+_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, network, access, storage, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
@@ -34,7 +35,7 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
     "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
     "fabric": fabric.CHECKS,
     "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
-    "host": host.CHECKS,
+    "host": (*host.CHECKS, *network.CHECKS),
     "login": access.CHECKS,
     "monitoring": (*prometheus.CHECKS, *grafana.CHECKS),
     "scripts": shell.CHECKS,

@@ -89,6 +89,7 @@ CHECKS = (
         "clustergen's scripts",
         "Scripts of the tree read them on the node; the tests run these scripts.",
         "/etc/clustergen/*",
+        "/etc/clustergen-network/interfaces",
     ),
     _unreadable(
         "ptm",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.model import Cluster
+from clustergen.manifest.networks import Network
 from clustergen.records import record
 
 _MIB = 1 << 20
@@ -99,7 +100,7 @@ def _network(cluster: Cluster) -> Iterator[Setting]:
 def fastest_gbit(cluster: Cluster) -> int | None:
     """Gb/s of the fastest network that carries TCP, where the manifest says; InfiniBand does where it has addresses."""
     networks = cluster.manifest.networks
-    carriers = [networks.management, networks.storage]
+    carriers: list[Network | None] = [networks.management, networks.storage]
     if networks.fabric and (networks.fabric.type != "infiniband" or any(group.fabric for group in cluster.groups)):
         carriers.append(networks.fabric)
     rates = [gbit(network.rate) for network in carriers if network and network.rate]

@@ -21,7 +21,9 @@ def wrong_with(text, all_hosts):
         return ""
     similar = get_close_matches(absent[0], sorted(existing), 1)
     hint = f", did you mean {similar[0]}?" if similar else ""
-    return f"{folded(absent)} {'is not a node' if len(absent) == 1 else 'are not nodes'} that this playbook acts on{hint}"
+    return (
+        f"{folded(absent)} {'is not a node' if len(absent) == 1 else 'are not nodes'} that this playbook acts on{hint}"
+    )
 
 
 def as_text(text):

@@ -1,0 +1,125 @@
+"""The nodes' interfaces in the networks that the manifest configures: names, ports of a bond, VLAN, routes.
+
+Everything here is the same on all nodes of a type, but for the address, which a node finds by its own name.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.manifest.networks import HostNetwork, Management
+from clustergen.records import record
+
+NETWORKS = ("management", "storage")
+
+
+@record
+class HostInterface:
+    """The interface of a node type in one network."""
+
+    network: str  # key of `networks`
+    suffix: str  # what a node's name ends in there
+    name: str  # has the address
+    parent: str  # of a VLAN interface; empty without a VLAN
+    vlan: int | None
+    bond: str  # name of the bond that this network defines; empty without one
+    mode: str  # of the bond
+    ports: tuple[str, ...]  # of the bond
+    mtu: int | None
+    version: int  # of IP
+    prefix_length: int
+    gateway: str  # of the default route; empty: none
+    routes: tuple[tuple[str, str], ...]  # network and router
+    dns: tuple[str, ...]
+    domain: str
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Interfaces that must exist before: ports of the machine, or one that another network defines."""
+        return self.ports or (self.parent or self.name,)
+
+    @property
+    def defined(self) -> tuple[str, ...]:
+        """All interfaces that the files of this network configure."""
+        return tuple(dict.fromkeys((*self.devices, *filter(None, (self.bond,)), self.name)))
+
+
+def configured(cluster: Cluster) -> dict[str, HostNetwork]:
+    """Networks whose interfaces the manifest configures, by their key."""
+    networks = cluster.manifest.networks
+    both = {"management": networks.management, "storage": networks.storage}
+    return {key: network for key, network in both.items() if network is not None and network.configure}
+
+
+def type_ports(cluster: Cluster, kind: NodeType, key: str) -> tuple[str, ...]:
+    """Interfaces of the ports that the manifest lists for a node type in a network; the catalogue's are a guess."""
+    spec = cluster.manifest.node_types.get(kind.name)
+    nics = (spec.nics or ()) if spec else ()
+    return tuple(nic.interface or nic.device for nic in nics if nic.network == key)
+
+
+def uses(cluster: Cluster, kind: NodeType, key: str) -> bool:
+    """Whether nodes of a type have an interface in a network: all have one in the management network."""
+    network = next(network for network in ip_networks(cluster) if network.key == key)
+    return key == "management" or any(addresses_in(group, network) for group in cluster.of_type[kind.name])
+
+
+def host_interfaces(cluster: Cluster, kind: NodeType) -> tuple[HostInterface, ...]:
+    """Those of a node type, by network; a network whose values are incomplete is left out, and a rule reports it."""
+    networks = {network.key: network for network in ip_networks(cluster)}
+    rows = (
+        _interface(cluster, kind, networks[key], network)
+        for key, network in configured(cluster).items()
+        if uses(cluster, kind, key)
+    )
+    return tuple(row for row in rows if row is not None)
+
+
+def _interface(cluster: Cluster, kind: NodeType, place: IpNetwork, network: HostNetwork) -> HostInterface | None:
+    names = _names(network, type_ports(cluster, kind, place.key))
+    if names is None or network.cidr is None:
+        return None
+    name, parent, ports = names
+    try:
+        cidr = ip_network(network.cidr, strict=False)
+    except ValueError:
+        return None  # a finding of its own
+    is_management = isinstance(network, Management)
+    return HostInterface(
+        network=place.key,
+        suffix=place.suffix,
+        name=name,
+        parent=parent,
+        vlan=network.vlan,
+        bond=(parent or name) if ports else "",
+        mode=network.bond.mode if network.bond else "",
+        ports=ports,
+        mtu=network.mtu,
+        version=cidr.version,
+        prefix_length=cidr.prefixlen,
+        gateway=(network.gateway or "") if is_management else "",
+        routes=tuple((route, network.gateway) for route in network.routes if network.gateway),
+        dns=network.dns if isinstance(network, Management) else (),
+        domain=(network.domain or "") if is_management else "",
+    )
+
+
+def _names(network: HostNetwork, listed: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]] | None:
+    """Interface with the address, parent of the VLAN, ports of the bond; None: not enough is stated.
+
+    `interface` is the name with the address, so a VLAN's is that of its parent and the id: eno1.20.
+    """
+    end = f".{network.vlan}" if network.vlan else ""
+    name = network.interface or ""
+    if network.bond:
+        ports = listed if len(listed) > 1 else network.bond.ports
+        if len(ports) < 2 or not name:
+            return None
+    else:
+        ports = ()
+        name = listed[0] + end if listed else name
+    if not name or not name.endswith(end) or name == end:
+        return None
+    return name, name.removesuffix(end) if end else "", ports

@@ -1,0 +1,36 @@
+"""The nodes' own interfaces: files in the form of the operating system, and the program that activates them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from clustergen.cluster.interfaces import NETWORKS
+from clustergen.render.file import File, View
+from clustergen.render.formats import CONF, SHELL, YAML, Format
+from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, program, table
+
+DIRECTORY = "all/etc/clustergen-network"
+
+
+def _per_network(path: str, view: View, source: str, form: Format) -> tuple[File, ...]:
+    """A row for each network; `{}` in the path is its name. NetworkManager and netplan ask for files of mode 0600."""
+    return tuple(
+        File(
+            f"{DIRECTORY}/{network}/{path.replace('{}', network)}",
+            partial(view, network=network),
+            mode=0o600,
+            per="type",
+            format=form,
+            source=f"{DIRECTORY}/{source}",
+        )
+        for network in NETWORKS
+    )
+
+
+FILES: tuple[File, ...] = (
+    File(f"{DIRECTORY}/interfaces", table, per="type", format=CONF),
+    *_per_network("60-clustergen-{}.yaml", netplan, "netplan.yaml", YAML),
+    *_per_network("clustergen-{}", ifupdown, "ifupdown", CONF),
+    *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
+    File("all/usr/local/sbin/clustergen-network", program, mode=0o755, per="os", format=SHELL),
+)

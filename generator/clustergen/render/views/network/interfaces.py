@@ -1,0 +1,117 @@
+"""Interfaces of a node type for netplan, ifupdown and NetworkManager.
+
+The files are the same on all nodes of a type: `@address@` stands for the node's own address, which
+`clustergen-network` on the node looks up by name. A file per node would make a tree of ten thousand nodes unreadable.
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.interfaces import HostInterface, configured, host_interfaces
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
+
+
+@record
+class Row:
+    """One network, as clustergen-network reads it."""
+
+    network: str
+    suffix: str  # a dash for none
+    devices: str  # interfaces that must exist, with commas
+    defined: str  # interfaces that the files configure, with commas
+
+
+@record
+class Table:
+    rows: tuple[Row, ...]
+
+
+@record
+class Member:
+    """One interface that a network's files define; those without the address are ports of a bond, or below a VLAN."""
+
+    kind: str  # ethernet, bond or vlan
+    name: str
+    is_port: bool  # of the bond
+
+
+@record
+class Interface:
+    """The interface of one network, with all that its files define."""
+
+    interface: HostInterface
+    members: tuple[Member, ...]
+    routes: tuple[tuple[str, str], ...]  # network and router, the default route first
+
+
+@record
+class Connection:
+    """One file of NetworkManager."""
+
+    member: Member
+    has_address: bool
+    interface: HostInterface
+
+
+@record
+class Program:
+    backend: str
+    directory: str  # of the files that the program writes
+    kept: str  # what it keeps a copy of
+
+
+_DIRECTORIES = {
+    "netplan": ("/etc/netplan", "/etc/netplan"),
+    "ifupdown": ("/etc/network/interfaces.d", "/etc/network"),
+    "networkmanager": ("/etc/NetworkManager/system-connections", "/etc/NetworkManager/system-connections"),
+}
+_DEFAULT = {4: "0.0.0.0/0", 6: "::/0"}
+
+
+def table(cluster: Cluster, kind: NodeType) -> Table | None:
+    rows = tuple(
+        Row(row.network, row.suffix or "-", ",".join(row.devices), ",".join(row.defined))
+        for row in host_interfaces(cluster, kind)
+    )
+    return Table(rows) if rows else None
+
+
+def netplan(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
+    return _interface(cluster, kind, network) if kind.os.fact("network") == "netplan" else None
+
+
+def ifupdown(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
+    return _interface(cluster, kind, network) if kind.os.fact("network") == "ifupdown" else None
+
+
+def connections(cluster: Cluster, kind: NodeType, network: str) -> dict[str, Connection] | None:
+    """NetworkManager's files: one for each interface, by its name."""
+    view = _interface(cluster, kind, network) if kind.os.fact("network") == "networkmanager" else None
+    if view is None:
+        return None
+    name = view.interface.name
+    return {member.name: Connection(member, member.name == name, view.interface) for member in view.members}
+
+
+def _interface(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
+    rows = host_interfaces(cluster, kind)
+    row = next((row for row in rows if row.network == network), None)
+    if row is None:
+        return None
+    # An interface that another network's files define is not defined again.
+    elsewhere = {name for other in rows if other is not row for name in (other.name, other.bond)}
+    members = [Member("ethernet", name, bool(row.ports)) for name in row.devices if name not in elsewhere]
+    if row.bond:
+        members.append(Member("bond", row.bond, False))
+    if row.vlan:
+        members.append(Member("vlan", row.name, False))
+    default = ((_DEFAULT[row.version], row.gateway),) if row.gateway else ()
+    return Interface(row, tuple(members), (*default, *row.routes))
+
+
+def program(cluster: Cluster, os: OperatingSystem) -> Program | None:
+    if not configured(cluster):
+        return None
+    backend = os.fact("network")
+    return Program(backend, *_DIRECTORIES[backend])

@@ -1,0 +1,65 @@
+"""Interfaces of the operating system: the forms of each node type. `verify`'s parsers judge their syntax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strategies.trees import GPU, HEAD, manifest, node_files, text_of, tree_of
+
+TABLE = "/etc/clustergen-network/interfaces"
+COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]", "addresses": {"storage": "10.2.0.[11-14]"}}
+STORAGE = {"cidr": "10.2.0.0/24", "interface": "bond0.20", "vlan": 20, "bond": {"ports": ["e1", "e2"]}}
+
+
+def data(os: str = "ubuntu-24.04", nics: list[dict[str, str]] | None = None, **storage: Any) -> dict[str, Any]:
+    networks = {
+        "management": {"cidr": "10.0.0.0/24", "interface": "eno1", "gateway": "10.0.0.254", "configure": True},
+        "storage": {**STORAGE, "configure": True, **storage},
+    }
+    kind = {**GPU, "nics": nics or []}
+    slurm = {"version": "24.11", "build": "schedmd"}
+    host = {"ssh_adopt": os != "rocky-9"}
+    return manifest(os=os, networks=networks, nodes=[HEAD, COMPUTE], node_types={"gpu": kind}, slurm=slurm, host=host)
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if not line.startswith("#")]
+
+
+def test_files_are_the_same_on_all_nodes_of_a_type(tmp_path: Path) -> None:
+    tree = tree_of(data(), tmp_path)
+    assert rows(text_of(tree, "c1", TABLE)) == [
+        ["management", "-", "eno1", "eno1"],
+        ["storage", "-st", "e1,e2", "e1,e2,bond0,bond0.20"],
+    ]
+    assert rows(text_of(tree, "head", TABLE)) == [["management", "-", "eno1", "eno1"]], "it has no storage address"
+    for path, file in node_files(tree, "c1").items():
+        if path.startswith("/etc/clustergen-network/") and path != TABLE:
+            assert file.mode == 0o600
+            assert b"10.2.0.11" not in file.content
+
+
+@pytest.mark.parametrize(
+    ("os", "files"),
+    [
+        ("ubuntu-24.04", {"60-clustergen-storage.yaml"}),
+        ("debian-13", {"clustergen-storage"}),
+        ("rocky-9", {f"clustergen-storage-{name}.nmconnection" for name in ("e1", "e2", "bond0", "bond0.20")}),
+    ],
+)
+def test_each_system_has_its_own_form(tmp_path: Path, os: str, files: set[str]) -> None:
+    folder = "/etc/clustergen-network/storage/"
+    names = node_files(tree_of(data(os), tmp_path), "c1")
+    assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == files
+
+
+def test_ports_of_the_node_type_go_first(tmp_path: Path) -> None:
+    nics = [{"device": name, "network": "storage"} for name in ("x1", "x2")]
+    tree = tree_of(data(nics=nics), tmp_path)
+    assert rows(text_of(tree, "c1", TABLE))[1] == ["storage", "-st", "x1,x2", "x1,x2,bond0,bond0.20"]
+    single = data(nics=nics[:1])
+    del single["networks"]["storage"]["bond"]
+    assert rows(text_of(tree_of(single, tmp_path), "c1", TABLE))[1] == ["storage", "-st", "x1", "x1,x1.20"]
