@@ -57,7 +57,8 @@ ZFS = {
 
 
 def stored(folder: Path, **entries: Any) -> Any:
-    return tree_of(manifest(storage=entries), folder)
+    """A tree with these storage entries; the nodes have addresses in the fabric, as LNet requires."""
+    return tree_of(manifest(storage=entries, nodes=[HEAD, ON_FABRIC[1]], networks=FABRIC), folder)
 
 
 def options(text: str) -> list[str]:

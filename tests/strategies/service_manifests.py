@@ -121,9 +121,11 @@ RIGHT = {
         (NFS % ", rdma: true").replace("filer", "10.1.0.200"), "", GPUS_IB, fabric=FABRIC, kind=NICS
     ),
     "RDMA from a server that DNS knows": storage(NFS % ", rdma: true", fabric=FABRIC, kind=NICS),
-    "servers on two networks": storage(LUSTRE % "", fabric=IB, kind=NICS),
+    "servers on two networks": placed(LUSTRE % "", gpus=GPUS_IB, fabric=FABRIC, kind=NICS),
     "a server by RDMA and TCP, without a fabric": storage(LUSTRE % ""),
-    "the largest pages": storage(LUSTRE % ", parameters: {osc.*.max_pages_per_rpc: 16384}", fabric=IB, kind=NICS),
+    "the largest pages": placed(
+        LUSTRE % ", parameters: {osc.*.max_pages_per_rpc: 16384}", gpus=GPUS_IB, fabric=FABRIC, kind=NICS
+    ),
     "the first Lustre for the kernel": storage(LUSTRE % ', version: "2.15"'),
     "a vendor's Lustre for a newer kernel": changed(
         storage(LUSTRE % ', version: "2.15", vendor_build: true'), ("os: debian-12", "os: debian-13")
@@ -155,23 +157,28 @@ RIGHT = {
         "a: {type: weka, backends: [w1], filesystem: f, mount: /w, cores: 14}",
         kind="{cpu: {sockets: 2, cores_per_socket: 16}, memory: 64GiB, nics: [{device: mlx5_0, interface: e0, numa: 0}]}",
     ),
-    "parameters of one target": storage(
-        LUSTRE % ", parameters: {osc.work-OST0001*.max_dirty_mb: 512}", fabric=IB, kind=NICS
+    "parameters of one target": placed(
+        LUSTRE % ", parameters: {osc.work-OST0001*.max_dirty_mb: 512}", gpus=GPUS_IB, fabric=FABRIC, kind=NICS
     ),
-    "changes fewer than requests": storage(
-        LUSTRE % ", parameters: {mdc.*.max_rpcs_in_flight: 64, mdc.*.max_mod_rpcs_in_flight: 63}", fabric=IB, kind=NICS
-    ),
-    "targets of each kind count for themselves": storage(
-        LUSTRE
-        % ", targets: [{kind: MGT, server: m}, {kind: MDT, index: 0, server: m}, {kind: OST, index: 0, server: o}]",
-        fabric=IB,
+    "changes fewer than requests": placed(
+        LUSTRE % ", parameters: {mdc.*.max_rpcs_in_flight: 64, mdc.*.max_mod_rpcs_in_flight: 63}",
+        gpus=GPUS_IB,
+        fabric=FABRIC,
         kind=NICS,
     ),
-    "a layout of three parts": storage(
+    "targets of each kind count for themselves": placed(
+        LUSTRE
+        % ", targets: [{kind: MGT, server: m}, {kind: MDT, index: 0, server: m}, {kind: OST, index: 0, server: o}]",
+        gpus=GPUS_IB,
+        fabric=FABRIC,
+        kind=NICS,
+    ),
+    "a layout of three parts": placed(
         LUSTRE % ", striping: [{directory: /work/shared,"
         " components: [{end: 4MiB, stripes: 1}, {end: 64MiB, stripes: 4, stripe_size: 1MiB},"
         " {end: rest, stripes: -1}]}]",
-        fabric=IB,
+        gpus=GPUS_IB,
+        fabric=FABRIC,
         kind=NICS,
     ),
     "an old name where the release has no new one": storage(
@@ -320,6 +327,10 @@ WRONG = {
     "an MGS on the fabric, where clients have no address": (
         storage('work: {type: lustre, mount: /work, mgs: ["10.1.0.21@o2ib"]}', fabric=FABRIC, kind=NICS),
         [("storage-unreachable", "work")],
+    ),
+    "clients of the fabric's servers without an address there": (
+        storage(LUSTRE % "", fabric=IB, kind=NICS),
+        [("lnet-address-missing", "mgs")],
     ),
     "more cores of WEKA's than a NUMA node has": (
         storage(

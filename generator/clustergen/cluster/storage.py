@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
@@ -58,6 +58,19 @@ def unreached_nets(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[str]
     return [] if entry.lnet else [net for net in server_nets(entry) if not _interfaces(cluster, kind, net)]
 
 
+def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The servers' RDMA networks whose interfaces have no address on these nodes, with the key of `addresses` and the
+    interfaces: the IP address is a node's NID, so LNet does not start without one. None where the manifest states
+    `lnet`: then another system may assign the addresses.
+    """
+    result = []
+    for net in server_nets(entry) if not entry.lnet else ():
+        place, names = _ports(cluster, group.type, net)
+        if net.startswith("o2ib") and names and not addressed_by(place, group):
+            result.append((net, place, names))
+    return result
+
+
 def _canonical(net: str) -> str:
     """`o2ib0` and `o2ib` are one network."""
     return net[:-1] if net in ("o2ib0", "tcp0") else net
@@ -74,11 +87,30 @@ def server_nets(entry: Lustre) -> list[str]:
 
 
 def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
-    """Interfaces for a network: the storage network's, else the fabric's (RDMA) or management's (TCP)."""
+    return _ports(cluster, kind, net)[1]
+
+
+def _ports(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, tuple[str, ...]]:
+    """Key and interfaces of a network: the storage network's, else the fabric's (RDMA) or management's (TCP).
+
+    Over RDMA, a network where the nodes have addresses comes first: a DGX has storage ports also where none is used.
+    """
+    candidates = list(_candidates(cluster, kind, net))
+    for place, names in candidates:
+        if any(addressed_by(place, group) for group in cluster.of_type[kind.name]):
+            return place, names
+    return candidates[0] if candidates else ("", ())
+
+
+def addressed_by(place: str, group: NodeGroup) -> bool:
+    """Whether nodes have addresses in a network; all have one in the management network."""
+    return bool(group.storage if place == "storage" else group.fabric if place == "fabric" else True)
+
+
+def _candidates(cluster: Cluster, kind: NodeType, net: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     networks = cluster.manifest.networks
     rdma = net.startswith("o2ib")
-    places = ("storage", "fabric") if rdma else ("storage", "management")
-    for place in places:
+    for place in ("storage", "fabric") if rdma else ("storage", "management"):
         network = getattr(networks, place)
         ports = [port for port in kind.ports if port.network == place and port.interface]
         if rdma:
@@ -86,10 +118,9 @@ def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
             ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
         names = tuple(port.interface for port in ports if port.interface)
         if names:
-            return names[: _addressed(cluster, kind)] if place == "fabric" else names
-        if network is not None and network.interface and not (rdma and place == "storage"):
-            return (network.interface,)
-    return ()
+            yield place, names[: _addressed(cluster, kind)] if place == "fabric" else names
+        elif network is not None and network.interface and not (rdma and place == "storage"):
+            yield place, (network.interface,)
 
 
 def _addressed(cluster: Cluster, kind: NodeType) -> int:

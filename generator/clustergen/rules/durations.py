@@ -31,10 +31,17 @@ def two_numbers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "time-minutes-seconds",
                 path,
-                f"Slurm reads {text} as minutes:seconds, that is {duration.slurm()}",
+                f"to Slurm {text} is minutes:seconds, {_length(first, 'minute', second, 'second')}, not"
+                f" {_length(first, 'hour', second, 'minute')}",
                 f"write {text}:00 for hours and minutes, or {int(first)}min{f' {int(second)}s' if int(second) else ''}"
-                " if that is meant",
+                " for minutes and seconds",
             )
+
+
+def _length(first: str, unit: str, second: str, smaller: str) -> str:
+    parts = [(int(first), unit), (int(second), smaller)]
+    stated = [f"{number} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
+    return " ".join(stated) or f"0 {unit}s"
 
 
 RULES = (two_numbers,)

@@ -17,7 +17,7 @@ def unreachable(cluster: Cluster) -> Iterator[Finding]:
     """One finding for an entry: its clients that are on none of its servers' networks, where those are all known."""
     for name, entry in cluster.manifest.storage.items():
         cut_off = [
-            group for group in cluster.groups if name in mounts(cluster, group) and _is_cut_off(cluster, group, entry)
+            group for group in cluster.groups if name in mounts(cluster, group) and is_cut_off(cluster, group, entry)
         ]
         if not cut_off:
             continue
@@ -37,7 +37,8 @@ def unreachable(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _is_cut_off(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+    """Whether a client has no address in the network of any server, where those are all known."""
     networks = [network_of(cluster, server) for server in _servers(cluster, group, entry)]
     return bool(networks) and all(net is not None and not net.routed and not is_on(group, net) for net in networks)
 

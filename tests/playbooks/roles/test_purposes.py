@@ -29,12 +29,12 @@ SERVER = {key: GPU[key] for key in ("cpu", "memory", "nics")}
 FULL: dict[str, Any] = {
     "networks": {
         "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
-        "fabric": {"type": "infiniband", "rate": "NDR", "subnet_manager": {"where": "node"}},
+        "fabric": {"type": "infiniband", "rate": "NDR", "cidr": "10.1.0.0/24", "subnet_manager": {"where": "node"}},
     },
     "node_types": {"gpu": GPU, "server": SERVER},
     "nodes": [
         {**HEAD, "type": "server", "roles": [*HEAD["roles"], "nfs-server", "monitoring", "subnet-manager"]},
-        COMPUTE,
+        {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]"}},
         {"name": "login1", "type": "service", "address": "10.0.0.50", "roles": ["login"]},
     ],
     "storage": STORAGE,

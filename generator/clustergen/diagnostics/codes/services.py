@@ -35,6 +35,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("lustre-parameter-value", ERROR, "A value that the Lustre parameter does not accept"),
     Code("lustre-striping", ERROR, "An invalid Lustre file layout"),
     Code("lnet-interface-missing", ERROR, "A Lustre client without an LNet interface"),
+    Code("lnet-address-missing", ERROR, "A Lustre client without an address for LNet"),
     Code("storage-unreachable", WARNING, "A storage server that its clients cannot reach"),
     Code("beegfs-key-unknown", ERROR, "An unknown BeeGFS client key"),
     Code("rdma-without-fabric", ERROR, "RDMA without a network that carries it"),

@@ -15,7 +15,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("partition-times", ERROR, "The default time exceeds the maximum time"),
     Code("cloud-without-power-saving", WARNING, "Cloud nodes that slurmctld never starts"),
     Code("time-limit-zero", ERROR, "A time limit of 0 stops all jobs"),
-    Code("time-minutes-seconds", INFO, "Slurm reads two numbers with a colon as minutes and seconds"),
+    Code("time-minutes-seconds", WARNING, "Slurm reads two numbers with a colon as minutes and seconds"),
     Code("partition-memory-twice", ERROR, "Default memory per GPU and per CPU"),
     Code("partition-sizes", ERROR, "Job sizes that no job can have"),
     Code("share-per-gpu-too-large", WARNING, "Defaults per GPU that leave GPUs idle"),

@@ -15,11 +15,13 @@ from clustergen.cluster.storage import (
     lustre_fsname,
     lustre_release,
     server_nids,
+    unaddressed_nets,
     unreached_nets,
 )
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.lustre.model import Component, Lustre
 from clustergen.hostlist import compress
+from clustergen.rules.reach import is_cut_off
 from clustergen.rules.storage import no_rdma, rdma_possible
 
 _FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
@@ -102,6 +104,30 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 f"list the ports with their interfaces in {nics}, or set the networks in storage.{name}.lnet{stated}",
                 key=True,
             )
+
+
+def addresses(cluster: Cluster) -> Iterator[Finding]:
+    """LNet on RDMA uses the IP address of its interface."""
+    for name, entry in _lustre(cluster):
+        rows = [
+            (group, *net)
+            for group in lustre_clients(cluster, entry)
+            for net in unaddressed_nets(cluster, group, entry)[:1]
+            if not is_cut_off(cluster, group, entry)  # storage-unreachable
+        ]
+        if not rows:
+            continue
+        _, net, key, ports = rows[0]
+        hosts = [host for group, *row in rows if row == [net, key, ports] for host in group.hosts]
+        yield Finding(
+            "lnet-address-missing",
+            ("storage", name, "mgs"),
+            f"{ports[0]} of {compress(hosts)} has no IP address in the {key} network, so LNet cannot start on {net} and"
+            f" '{name}' is not mounted",
+            f"add addresses.{key} to these nodes and cidr to networks.{key}; if another system assigns the addresses,"
+            f" write storage.{name}.lnet: [{{name: {net}, interfaces: [{', '.join(ports)}]}}]",
+            key=True,
+        )
 
 
 def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
@@ -256,4 +282,4 @@ def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:
     return [host for host, net in server_nids(entry) if net in nets]
 
 
-RULES = (names, kernels, networks, interfaces, targets, parameters, striping)
+RULES = (names, kernels, networks, interfaces, addresses, targets, parameters, striping)
