@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.diagnostics.codes.model import ERROR, INFO, WARNING, Code
+from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
 
 SLURM: tuple[str | Code, ...] = (
     "Partitions",
