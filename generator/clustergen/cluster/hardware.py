@@ -32,6 +32,10 @@ def _models(name: str) -> set[str]:
     return set(re.findall("[a-z]+[0-9]+[a-z]*", name.lower()))
 
 
+def _driver(model: parts.Nic | None) -> str:
+    return model.drivers[0] if model and model.drivers else ""
+
+
 class TypeResolver:
     """Turns the manifest's node types into hardware, and says what cannot be resolved."""
 
@@ -146,6 +150,7 @@ class TypeResolver:
                     model.max_gbit if model else None,
                     connector=nic.connector or (model.connector if model else ""),
                     connector_options=model.connector_options if model and not nic.connector else (),
+                    driver=_driver(model),
                 )
             return
         if base is None:
@@ -180,6 +185,7 @@ class TypeResolver:
                     port.cage,
                     port.connector,
                     model.connector_options if model and "connector" in port.unverified else (),
+                    _driver(model),
                 )
 
     def _assemble(

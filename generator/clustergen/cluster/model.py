@@ -37,6 +37,7 @@ class Port:
     cage: str = ""  # two ports may share one
     connector: str = ""
     connector_options: tuple[str, ...] = ()  # others that the adapter is sold with, where nobody says which
+    driver: str = ""  # kernel module; empty where nobody knows the adapter
 
 
 @record

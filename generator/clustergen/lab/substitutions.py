@@ -210,8 +210,19 @@ LIST: tuple[Substitution, ...] = (
         variables=lambda cluster: {
             "cluster_reboots": False,
             "packages_cache_age": 10**9,  # the image has the packages
-            "cluster_without_files": ["/etc/sysctl.d/*", "/etc/modprobe.d/*", "/etc/modules-load.d/*"],
-            "cluster_without_units": ["systemd-modules-load.service", "clustergen-gpu-*", "clustergen-cpu-*"],
+            "cluster_without_files": [
+                "/etc/sysctl.d/*",
+                "/etc/modprobe.d/*",
+                "/etc/modules-load.d/*",
+                "/etc/default/grub.d/*",
+                "/etc/clustergen/kernel-options",
+            ],
+            "cluster_without_units": [
+                "systemd-modules-load.service",
+                "clustergen-gpu-*",
+                "clustergen-tuning.service",
+                "irqbalance.service",
+            ],
         },
     ),
 )

@@ -17,6 +17,7 @@ from clustergen.manifest.base import (
     section,
     text,
 )
+from clustergen.manifest.tuning import Tuning
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
@@ -185,6 +186,7 @@ class NodeType(Section):
     power: Power = section(Power, "Power supplies and power draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
     reserved: Reserved = section(Reserved, "Resources reserved for the system.")
+    tuning: Tuning = section(Tuning, "Settings of kernel and drivers.")
     features: tuple[SlurmName, ...] = field((), "Slurm features in addition to those derived from the hardware.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
         None,

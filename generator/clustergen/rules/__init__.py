@@ -46,6 +46,7 @@ def rules() -> tuple[Rule, ...]:
         slurm_values,
         storage,
         topology,
+        tuning,
     )
 
     topics = (
@@ -59,6 +60,7 @@ def rules() -> tuple[Rule, ...]:
         topology,
         power,
         racks,
+        tuning,
         outlets,
         cabling,
         prices,

@@ -16,6 +16,7 @@ from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.local.model import Local
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.tree import Outline
+from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.slurm.containers import PLUGIN
 from clustergen.render.views.units import units_by_group
 
@@ -30,6 +31,7 @@ _OF_UNIT = {
     "chrony.service": "chrony",
     "chronyd.service": "chrony",
     "prometheus-node-exporter.service": "node_exporter",
+    "irqbalance.service": "irqbalance",
     "prometheus.service": "prometheus",
     "prometheus-alertmanager.service": "alertmanager",
     "alertmanager.service": "alertmanager",
@@ -82,6 +84,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield "fabric_node", "rdma"
     if any(network.bond for network in configured(cluster).values()):
         yield "all", "bond"
+    for kind in cluster.node_types:
+        yield from ((kind.group, purpose) for purpose in tuning_packages(cluster, kind))
     yield from _storage(cluster)
     if cluster.manifest.acceptance.enabled:
         yield "slurm_compute", "acceptance"

@@ -129,6 +129,30 @@ def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
                 yield f"{entry.path}: firewalld does not list {source}"
 
 
+# As grub-mkconfig reads them: after /etc/default/grub, in order of their names.
+_GRUB = """
+set -eu
+GRUB_CMDLINE_LINUX=first
+for file; do . "$file"; done
+printf '%s\\n' "$GRUB_CMDLINE_LINUX"
+"""
+_KERNEL_OPTION = re.compile(r"[A-Za-z_][\w.-]*(?:=\S+)?")
+
+
+def _grub(answer: Answer, _question: Question) -> Iterator[str]:
+    options = answer.out.split()
+    if answer.code != 0:
+        yield from failure(answer)
+    elif answer.out.count("\n") != 1 or options[:1] != ["first"]:
+        yield f"options that other files set are lost: {answer.out.strip()}"
+    else:
+        yield from (f"{option!r} is no kernel option" for option in options if not _KERNEL_OPTION.fullmatch(option))
+
+
+def _kernel_line(answer: Answer, _question: Question) -> Iterator[str]:
+    yield " ".join(answer.out.split()[1:])
+
+
 CHECKS = (
     Check(
         "hosts",
@@ -180,6 +204,14 @@ CHECKS = (
         "modprobe reads every line as intended. Whether the module has the option is not checked.",
         paths("/etc/modprobe.d/*"),
         Reader("modprobe", _VERSION, '"$program" --showconfig', _modprobe),
+    ),
+    Check(
+        "kernel options",
+        "kernel command line",
+        "sh, as grub-mkconfig runs it",
+        "The shell reads the file after others and only adds options. The kernel ignores unknown options.",
+        paths("/etc/default/grub.d/*"),
+        Reader("bash", _VERSION, _GRUB, _grub, _kernel_line),
     ),
     Check(
         "logrotate",

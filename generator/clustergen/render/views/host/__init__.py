@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from clustergen.render.effects import DAEMON_RELOAD, SYSCTL, restart, run
+from clustergen.render.effects import DAEMON_RELOAD, REBOOT, SYSCTL, restart, run
 from clustergen.render.file import File
-from clustergen.render.formats import YAML
+from clustergen.render.formats import SHELL, YAML
 from clustergen.render.views.host.clock import clock, clock_server
 from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
+from clustergen.render.views.host.tuning import IRQBALANCE, grub, grubby, irqbalance, script
+from clustergen.render.views.host.tuning import UNIT as TUNING
 
 FILES: tuple[File, ...] = (
     File("all/etc/hosts", hosts),
@@ -24,4 +26,9 @@ FILES: tuple[File, ...] = (
     File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
     File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),
+    File("all/etc/default/grub.d/90-clustergen.cfg", grub, REBOOT, per="type", format=SHELL),
+    File("all/etc/clustergen/kernel-options", grubby, REBOOT, per="type"),
+    File("all/usr/local/sbin/clustergen-tuning", script, run(TUNING), 0o755, per="type", format=SHELL),
+    File(f"all/etc/systemd/system/{TUNING}", script, DAEMON_RELOAD, per="type"),
+    File(f"all/etc/systemd/system/{IRQBALANCE}.d/50-clustergen.conf", irqbalance, restart(IRQBALANCE), per="type"),
 )

@@ -1,0 +1,127 @@
+"""Tuning of a node type: the kernel's command line, and what a oneshot unit sets at every boot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.manifest.tuning import Tuning
+from clustergen.records import record
+
+UNIT = "clustergen-tuning.service"
+IRQBALANCE = "irqbalance.service"
+_DEBIAN = "debian"
+
+
+def _tuning(cluster: Cluster, kind: NodeType) -> Tuning:
+    spec = cluster.manifest.node_types.get(kind.name)
+    return spec.tuning if spec else Tuning()
+
+
+@record
+class Option:
+    text: str
+    why: str
+
+
+@record
+class KernelOptions:
+    """Options of the kernel's command line, in order."""
+
+    options: tuple[Option, ...]
+
+
+def kernel_options(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
+    options = tuple(_options(_tuning(cluster, kind)))
+    return KernelOptions(options) if options else None
+
+
+def _options(tuning: Tuning) -> Iterator[Option]:
+    if tuning.iommu:
+        yield Option("iommu=pt", "devices access memory without translation; virtual machines still can have devices")
+    if pages := tuning.hugepages_1gib:
+        yield Option("hugepagesz=1G", "pages of the count that follows; the default size stays 2 MiB")
+        yield Option(f"hugepages={pages}", f"{pages} GiB, which the kernel cannot find in one piece later")
+    for option in tuning.kernel_options:
+        yield Option(option, "stated in the manifest")
+
+
+def grub(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
+    return kernel_options(cluster, kind) if kind.os.fact("family") == _DEBIAN else None
+
+
+def grubby(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
+    return kernel_options(cluster, kind) if kind.os.fact("family") != _DEBIAN else None
+
+
+@record
+class Script:
+    """What the script sets; None or empty: left alone."""
+
+    governor: str | None
+    idle_latency_us: int | None
+    transparent_hugepages: str | None
+    ports: tuple[str, ...]  # RDMA devices, or interfaces of ports without one
+    interrupts: bool
+    rings: int | str | None
+    channels: int | None
+    read_request: int | None  # bits 14 to 12 of the device control register: 128 bytes to the power of it
+    relaxed_ordering: int | None  # 1 or 0: bit 4 of that register
+
+    @property
+    def uses_ethtool(self) -> bool:
+        return bool(self.rings or self.channels)
+
+    @property
+    def uses_setpci(self) -> bool:
+        return self.read_request is not None or self.relaxed_ordering is not None
+
+
+def tuned_ports(kind: NodeType) -> tuple[Port, ...]:
+    return tuple(port for port in kind.ports if port.network in ("fabric", "storage"))
+
+
+def script(cluster: Cluster, kind: NodeType) -> Script | None:
+    tuning = _tuning(cluster, kind)
+    of_ports = (tuning.interrupts, tuning.rings, tuning.channels, tuning.max_read_request, tuning.relaxed_ordering)
+    ports = tuned_ports(kind) if any(value is not None for value in of_ports) else ()
+    of_cpus = (tuning.governor, tuning.idle_latency, tuning.transparent_hugepages)
+    if not ports and all(value is None for value in of_cpus):
+        return None
+    return Script(
+        governor=tuning.governor,
+        idle_latency_us=tuning.idle_latency,
+        transparent_hugepages=tuning.transparent_hugepages,
+        ports=tuple(port.device for port in ports),
+        interrupts=bool(ports) and tuning.interrupts is not None,
+        rings=tuning.rings if ports else None,
+        channels=tuning.channels if ports else None,
+        read_request=(tuning.max_read_request // 128).bit_length() - 1 if ports and tuning.max_read_request else None,
+        relaxed_ordering=int(tuning.relaxed_ordering) if ports and tuning.relaxed_ordering is not None else None,
+    )
+
+
+@record
+class Irqbalance:
+    """Drop-in of irqbalance.service."""
+
+    arguments: str
+
+
+def irqbalance(cluster: Cluster, kind: NodeType) -> Irqbalance | None:
+    settings = script(cluster, kind)
+    drivers = sorted({port.driver for port in tuned_ports(kind) if port.driver})
+    if settings is None or not settings.interrupts or not drivers:
+        return None
+    return Irqbalance(" ".join(f"--banmod={driver}" for driver in drivers))
+
+
+def tuning_packages(cluster: Cluster, kind: NodeType) -> Iterator[str]:
+    """Purposes of packages that the settings of a node type need."""
+    if settings := script(cluster, kind):
+        if settings.uses_ethtool:
+            yield "ethtool"
+        if settings.uses_setpci:
+            yield "pci"
+    if kernel_options(cluster, kind):
+        yield "boot_loader"
