@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -29,6 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="run one case of N of each test marked `many`, always the same ones",
     )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The run of tests with containers imports only files that have some, a tenth of all."""
+    if not config.getoption("markexpr").startswith("container") or collection_path.suffix != ".py":
+        return None
+    return True if "mark.container" not in collection_path.read_text(encoding="utf-8") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

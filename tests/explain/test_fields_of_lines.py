@@ -21,7 +21,8 @@ from strategies.inventories import ML_TRAINING, compiled, paths
 
 pytestmark = pytest.mark.slow
 
-_MOST = 8  # lines of a file
+_MOST = 4  # lines of a file
+_FEWER = {"README.md": 2}  # each trial of its lines renders most of the tree
 
 
 def other_words(text: str, elsewhere: list[str]) -> Iterator[str]:
@@ -76,6 +77,7 @@ def trees() -> Mapping[str, Tree]:
     return made
 
 
+@cache
 def fields_of(path: str) -> dict[int, set[str]]:
     """Index of a line of a file → the fields with which it changes."""
     lines: dict[int, set[str]] = {}
@@ -84,7 +86,7 @@ def fields_of(path: str) -> dict[int, set[str]]:
         if (after := tree.files.get(path)) and after.content != file.content:
             for index, _ in changed(lines_of(file.content), lines_of(after.content)):
                 lines.setdefault(index, set()).add(name)
-    few = sorted(lines)[:: len(lines) // _MOST + 1]
+    few = sorted(lines)[:: len(lines) // _FEWER.get(path, _MOST) + 1]
     return {index: lines[index] for index in few}
 
 
@@ -103,4 +105,4 @@ def test_every_value_is_named_by_the_lines_that_change_with_it(path: str) -> Non
 
 def test_enough_values_are_edited() -> None:
     assert len(trees()) > 60
-    assert sum(len(fields) for path in paths("ml-training") for fields in fields_of(path).values()) > 150
+    assert sum(len(fields) for path in paths("ml-training") for fields in fields_of(path).values()) > 100
