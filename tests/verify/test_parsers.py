@@ -92,6 +92,13 @@ BROKEN = [
     ("slurm", "ml-training", "etc/slurm/topology.conf", append("SwitchName=x Nodes=c9"), "c9"),
     ("slurm", "dgx-a100-mig", "etc/slurm/plugstack.conf", append("sometimes /usr/lib/x.so"), "sometimes"),
     ("slurm", "roce", "usr/local/sbin/clustergen-accounts", append("sacctmgr -iQ add nothing"), "Federation"),
+    (
+        "slurm",
+        "home-3090",
+        "usr/local/share/doc/cluster/jobs/array.sh",
+        put("gpus-per-node=.*", "gpus-per-node=h100:1"),
+        "array.sh: allocation failure: Requested node configuration is not available",
+    ),
     ("bash", "roce", "etc/slurm/prolog", append("if true; then"), "syntax error"),
     ("shellcheck", "roce", "etc/slurm/prolog", append("echo $nothing"), "SC2154"),
     ("promtool", "roce", "etc/prometheus/rules/gpu.yml", put(r"expr: ", "expr: sum(by "), "gpu.yml"),

@@ -65,7 +65,13 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
+    entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
+
+    def user_node(group: NodeGroup) -> bool:
+        return cluster.manifest.user_guide is not None and group.has(entrance)
+
     return {
+        "user_node": user_node,  # where users log in
         "cloud": lambda group: group.is_dynamic,  # site.yml leaves these out unless they are named
         "slurm_node": slurm_node,
         "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless

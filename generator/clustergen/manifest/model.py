@@ -14,6 +14,7 @@ from clustergen.manifest.operations import Ansible, Drift, Health, Host, Monitor
 from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
+from clustergen.manifest.user_guide import UserGuide
 
 SitePath = Annotated[
     str, text(r"^[a-z0-9_]+(/[A-Za-z0-9_.@+-]+)+$", "write group and path, as slurm_node/etc/slurm/slurm.conf", 511)
@@ -54,6 +55,9 @@ class Manifest(Section):
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Logs = section(Logs, "Central logs.")
     reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")
+    user_guide: Annotated[UserGuide | None, NOT_EMPTY] = field(
+        None, "Guide and job templates for users; none unless the section is present."
+    )
     health: Health = section(Health, "Node health check.")
     acceptance: Acceptance = section(Acceptance, "Tests of the finished cluster.")
     drift: Drift = section(Drift, "Comparison of the machines with the manifest.")

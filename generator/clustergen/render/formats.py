@@ -183,6 +183,14 @@ def markdown_code(value: object) -> Safe:
     return Safe(f"`{text}`") if text and not re.search(r"[`|\\]|^ | $", text) else markdown_text(text)
 
 
+def markdown_prose(value: object) -> Safe:
+    """A sentence in which text between backquotes is code."""
+    parts = one_line(str(value)).split("`")
+    return Safe(
+        "".join(markdown_code(part) if number % 2 else markdown_text(part) for number, part in enumerate(parts))
+    )
+
+
 def mermaid_label(value: object) -> Safe:
     """A quoted label of a Mermaid diagram; its `<br/>` is the view's own line break."""
     parts = one_line(str(value)).split("<br/>")
@@ -211,6 +219,7 @@ FILTERS: dict[str, Callable[..., Safe]] = {
     "xml": xml_text,
     "md": markdown_text,
     "code": markdown_code,
+    "prose_md": markdown_prose,
     "mermaid": mermaid_label,
     "comment": comment_text,
     "rest": rest_of_line,

@@ -47,6 +47,7 @@ def rules() -> tuple[Rule, ...]:
         storage,
         topology,
         tuning,
+        user_guide,
     )
 
     topics = (
@@ -84,6 +85,7 @@ def rules() -> tuple[Rule, ...]:
         reach,
         monitoring,
         logs,
+        user_guide,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)
 

@@ -16,7 +16,7 @@ from clustergen.verify.node_roots import node_roots
 from clustergen.verify.rows import Row, merged
 from clustergen.verify.sandbox import SandboxError
 
-_HEAD = 200
+_HEAD = 1024  # bytes that tell what a file is: its first line, or the options of a job script below a header
 
 
 def verify(

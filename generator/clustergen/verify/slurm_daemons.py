@@ -57,7 +57,8 @@ class SlurmReport:
 
     `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
     words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing.
-    `nodes`: by node, what `scontrol show node` prints of it on one line.
+    `nodes`: by node, what `scontrol show node` prints of it on one line. `jobs`: by script, what `sbatch --test-only`
+    answers, with "passed" and the user who may submit it, or "failed" before it.
     `omitted`: what could not be asked, and why. `seconds` of wall time, `version` of the Slurm that was asked.
     """
 
@@ -65,6 +66,7 @@ class SlurmReport:
     complaints: tuple[str, ...]
     gres: Mapping[str, str] = field(default_factory=dict)
     nodes: Mapping[str, str] = field(default_factory=dict)
+    jobs: Mapping[str, str] = field(default_factory=dict)
     omitted: tuple[str, ...] = ()
     seconds: float = 0.0
     version: str = ""
@@ -80,11 +82,13 @@ def read_config(
     hosts: str | None = None,
     nodes_for_gres: Sequence[str] = (),
     *,
+    jobs: Sequence[str] = (),
     timeout: float = 120,
 ) -> SlurmReport:
     """Runs one Slurm on `conf_dir`: a directory with slurm.conf and related files, or a root as on the controller.
 
     `nodes_for_gres` are names of nodes with GRES, best one of each kind; more than a few take long.
+    `jobs` are paths of job scripts below `conf_dir`, if that is a root, as `/jobs/a.sh`.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
     Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
     OSError where the folder cannot be read.
@@ -134,6 +138,7 @@ def read_config(
             "absent-spank": "".join(f"{path}\n" for path in absent),
             "autodetect": "".join(f"{node}\n" for node in detecting),
             "nodes": "".join(f"{node}\n" for node in nodes_for_gres),
+            "jobs": "".join(f"{path}\n" for path in jobs),
         },
     )
     complaints = _complaints(outcome.files)
@@ -145,6 +150,7 @@ def read_config(
         complaints=_cut(complaints),
         gres={node: _gres(outcome.files, node) for node in nodes_for_gres} if started else {},
         nodes=dict(_nodes(outcome.files.get("nodes.txt", ""))),
+        jobs=_answers(outcome.files.get("jobs.txt", ""), jobs) if started else {},
         omitted=tuple(omitted),
         seconds=round(time.monotonic() - began, 2),
         version=install.version,
@@ -155,6 +161,12 @@ def _nodes(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         if line.startswith("NodeName="):
             yield line.split(maxsplit=1)[0].partition("=")[2], line
+
+
+def _answers(text: str, jobs: Sequence[str]) -> dict[str, str]:
+    """By script; one without an answer failed."""
+    answers = dict(line.strip().split(" ", 1) for line in text.splitlines() if " " in line)
+    return {path: answers.get(path, "failed - no answer") for path in jobs}
 
 
 def _environment(install: SlurmInstall, around: Surroundings, database: bool) -> dict[str, str]:

@@ -19,6 +19,7 @@ from clustergen.render.views import (
     grafana,
     host,
     inventory,
+    jobs,
     logs,
     monitoring,
     nccl,
@@ -49,5 +50,6 @@ FAMILIES: tuple[ModuleType, ...] = (
     inventory,
     facility,
     acceptance,
+    jobs,
     report,
 )

@@ -100,11 +100,12 @@ CHECKS = (
     ),
     _unreadable(
         "overview",
-        "overview for reviewers",
+        "overview for reviewers, guide for users",
         "(documentation)",
-        "For reviewers; no program reads it.",
+        "For people; no program reads it.",
         "README.md",
         "facility/README.md",
         "acceptance/README.md",
+        "*/guide.md",
     ),
 )

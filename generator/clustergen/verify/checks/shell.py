@@ -14,7 +14,7 @@ from clustergen.verify.programs import TIMEOUT, Answer, NotHere, ask, find
 from clustergen.verify.rows import Row
 
 _SHEBANG = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba)?sh\b")
-_PYTHON = re.compile(r"#!\s*/usr/bin/python3\b")
+_PYTHON = re.compile(r"#!\s*/usr/bin/(?:env )?python3\b")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 # Patterns that a script switches on are switched on before it is read: when it runs, bash reads line by line.
 _PARSE = r"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +42,9 @@ _WHAT = {
     "slurmdbd": "Slurm: the accounting daemon's file",
     "slurmd": "Slurm: the nodes' files",
     "sacctmgr": "Slurm: QOS, accounts and users",
+    "sbatch": "Slurm: job templates",
 }
+_JOBS = "/job-scripts"
 
 # Which daemon's words judge a file: slurmctld those that it reads at its start, slurmd the rest.
 _OF_SLURMD = ("gres.conf", "plugstack", "oci.conf", "job_container.conf", "helpers.conf")
@@ -63,13 +65,14 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     folder = _merged(trial, node)
     other = None if install.release == release else release
     prepared = prepare(folder, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
+    jobs = _with_jobs(folder, entries)
     asked, detected = _nodes_with_gres(trial, folder)
     try:
-        report = read_config(install, folder, node.hosts_text or None, asked, timeout=_TIMEOUT)
+        report = read_config(install, folder, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=_TIMEOUT)
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
-    report = replace(report, complaints=(*prepared.complaints, *report.complaints))
+    report = replace(report, complaints=(*prepared.complaints, *report.complaints, *_refusals(report, jobs)))
     rows = _rows(check, entries, install, report, detected)
     yield from (_remarked(row, install, other, prepared.left_out) for row in rows) if other else rows
 
@@ -104,6 +107,24 @@ def _merged(trial: Trial, node: NodeRoot) -> Path:
                 shutil.copy2(other.folder / target.lstrip("/"), place)
     _with_password(folder)
     return folder
+
+
+def _with_jobs(folder: Path, entries: Sequence[Entry]) -> dict[str, str]:
+    """Copies the job scripts into the root; their names in the tree by their paths there."""
+    jobs = {}
+    for number, entry in enumerate(entry for entry in entries if is_job(place_of(entry), entry.text)):
+        path = folder / _JOBS.lstrip("/") / f"{number}.sh"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(entry.content)
+        jobs[f"{_JOBS}/{number}.sh"] = entry.path.rpartition("/")[2]
+    return jobs
+
+
+def _refusals(report: SlurmReport, jobs: Mapping[str, str]) -> Iterator[str]:
+    for path, answer in report.jobs.items():
+        result, _, words = answer.partition(" ")
+        if result != "passed":
+            yield f"sbatch: {jobs[path]}: {words.partition(' ')[2]}"
 
 
 def _with_password(folder: Path) -> None:
@@ -163,9 +184,10 @@ def _rows(
     for daemon, daemon_files in files.items():
         if not daemon_files:
             continue
-        parser = f"{daemon} {install.kind}" if install.kind != "root" else daemon
+        program = f"{daemon} --test-only" if daemon == "sbatch" else daemon
+        parser = f"{program} {install.kind}" if install.kind != "root" else program
         about = [note for note in report.omitted if _daemon_of(note.partition(":")[0]) == daemon]
-        if daemon in ("slurmd", "sacctmgr") and not report.started:
+        if daemon in ("slurmd", "sacctmgr", "sbatch") and not report.started:
             row = check.row("not run", daemon_files, ["slurmctld did not start, see its row"], version=report.version)
             yield replace(row, parser=parser, what=_WHAT[daemon])
             continue
@@ -184,24 +206,39 @@ def _has_pmix(install: SlurmInstall) -> bool:
 def _daemon_of(place: str) -> str:
     if place == _ACCOUNTS:
         return "sacctmgr"
+    if not place.startswith("/etc/"):
+        return "sbatch"
     name = place.removeprefix("/etc/slurm/")
     if name == "slurmdbd.conf":
         return "slurmdbd"
     return "slurmd" if name.startswith(_OF_SLURMD) else "slurmctld"
 
 
+_IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS)
+
+
+def is_job(place: str, text: str) -> bool:
+    """Whether a file is a job script."""
+    return not place.startswith("/etc/") and "\n#SBATCH " in text
+
+
+def _reads(place: str, text: str) -> bool:
+    return _IS_CONF(place, text) or is_job(place, text)
+
+
 CHECKS = (
     Check(
         "slurm",
         "Slurm",
-        "slurmctld, slurmdbd, slurmd, sacctmgr",
+        "slurmctld, slurmdbd, slurmd, sacctmgr, sbatch",
         "The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until it is "
         "the primary controller and responds, slurmd for one node of each type with GPUs until it has registered; "
         "`slurmd -G` lists its GPUs. The accounts script runs twice, and the second run changes nothing. If that "
         "release is not installed, the next newer one reads the files, and the catalogue checks keys and values. For "
         "slurmd, cgroup values are replaced, and AutoDetect and third-party plugins are omitted. Slurm ignores unknown "
-        "keys of mpi.conf and topology.yaml. No job runs.",
-        paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS),
+        "keys of mpi.conf and topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, "
+        "for a user of the accounts where there are any. No job runs.",
+        _reads,
         _ask,
     ),
 )

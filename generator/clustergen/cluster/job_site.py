@@ -1,0 +1,161 @@
+"""What a job finds on this cluster: its partition, a node's share of resources, shared directories, account and QOS."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.job_templates import TemplateKind, template_kinds
+from clustergen.cluster.groups import membership, mounts
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition, once_per_cluster
+from clustergen.cluster.nfs import serves
+from clustergen.cluster.rights import rights_of
+from clustergen.filesystems import file_system
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+
+_HOUR = 60
+_HOME = "/home"
+
+
+@record
+class JobSite:
+    """Where the templates' jobs run. Sizes are those of one node."""
+
+    partition: Partition
+    kind: NodeType
+    nodes: int  # of this type, as many as one job may have
+    gpus: int  # as jobs request them: MIG instances count one each
+    gres: str  # "h100", or a MIG instance's type; empty: Slurm counts GPUs without types
+    cpus_per_gpu: int
+    mem_per_gpu_mib: int
+    minutes: int
+    account: str  # empty: the user's default account
+    qos: str  # empty: the account's default QOS
+    shared: bool  # what users see where they log in is what all nodes of a job see
+
+
+@once_per_cluster
+def users_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """The nodes where users log in."""
+    return membership(cluster).get("user_node", ())
+
+
+@once_per_cluster
+def job_site(cluster: Cluster) -> JobSite | None:
+    """None without the section, or where no partition runs jobs."""
+    guide = cluster.manifest.user_guide
+    if guide is None:
+        return None
+    partition = _partition(cluster, guide.partition)
+    kind = _kind(cluster, partition) if partition else None
+    if partition is None or kind is None:
+        return None
+    hosts = [host for group in cluster.of_type[kind.name] for host in group.hosts if host in partition.hosts]
+    gpus, gres = _gpus(kind)
+    cores = min(kind.job_cores, (partition.spec.max_cpus_per_node or kind.cpus) // kind.threads_per_core)
+    parts = max(gpus, 1)
+    return JobSite(
+        partition=partition,
+        kind=kind,
+        nodes=min(len(hosts), partition.spec.max_nodes or len(hosts)),
+        gpus=gpus,
+        gres=gres,
+        cpus_per_gpu=min(partition.cpus_per_gpu or kind.cpus, max(1, cores // parts) * kind.threads_per_core),
+        mem_per_gpu_mib=min(partition.mem_per_gpu_mib or kind.memory_mib, kind.job_memory_mib // parts),
+        minutes=min(_HOUR, partition.max_time_minutes or _HOUR),
+        account=partition.spec.allow_accounts[0] if partition.spec.allow_accounts else "",
+        qos=_qos(cluster, partition),
+        shared=_home_is_shared(cluster, kind),
+    )
+
+
+def _partition(cluster: Cluster, name: str | None) -> Partition | None:
+    """The named one, else the default, else the first that is open to users."""
+    usable = [one for one in cluster.partitions if one.hosts and one.spec.state == "UP"]
+    if name is not None:
+        return next((one for one in usable if one.name == name), None)
+    listed = [one for one in usable if not (one.spec.hidden or one.spec.require_reservation)]
+    return next((one for one in listed if one.default), listed[0] if listed else None)
+
+
+def _kind(cluster: Cluster, partition: Partition) -> NodeType | None:
+    """The type with the most GPUs in a partition, or else the most nodes."""
+    counts: dict[str, int] = {}
+    for group in cluster.compute:
+        counts[group.type.name] = counts.get(group.type.name, 0) + sum(host in partition.hosts for host in group.hosts)
+    kinds = [kind for kind in cluster.node_types if counts.get(kind.name) and kind.is_resolved]
+    return max(
+        kinds,
+        key=lambda kind: (counts[kind.name] * (kind.gpus.count if kind.gpus else 0), counts[kind.name]),
+        default=None,
+    )
+
+
+def _gpus(kind: NodeType) -> tuple[int, str]:
+    """How many GPUs of one type a job can have on a node, and the type: whole GPUs, else the most frequent instance."""
+    if kind.gpus is None:
+        return 0, ""
+    if not any(kind.gpus.mig):
+        return kind.gpus.count, kind.gpus.gres_type
+    counts: dict[str, int] = {}
+    for layout in kind.gpus.mig:
+        for profile, count in layout.profiles.items() if layout else ():
+            name = kind.gpus.instance_type(profile)
+            counts[name] = counts.get(name, 0) + count
+    name = max(counts, key=lambda one: counts[one])
+    return counts[name], name
+
+
+def _qos(cluster: Cluster, partition: Partition) -> str:
+    """The QOS to state: none where the default QOS of every account with users may be used."""
+    allowed = {name.lower() for name in partition.spec.allow_qos}
+    accounts = cluster.manifest.slurm.accounts
+    if not allowed or not accounts:
+        return ""
+    rights = rights_of(accounts)
+    used = [rights[name] for name, account in accounts.items() if account.users]
+    if all(one.default.lower() in allowed for one in used):
+        return ""
+    return next((name for one in used for name in one.qos if name.lower() in allowed), "")
+
+
+def visible(cluster: Cluster, group: NodeGroup) -> dict[str, Mount]:
+    """File systems that the nodes of a group have at their mount points, as clients or as their server."""
+    served = {name: entry for name, entry in cluster.manifest.storage.items() if serves(cluster, group, entry)}
+    return {**mounts(cluster, group), **served}
+
+
+def shared_with_jobs(cluster: Cluster, kind: NodeType) -> dict[str, Mount]:
+    """File systems that users can write to where they log in, and that all nodes of a type have as well."""
+    groups = [group for group in cluster.of_type[kind.name] if group.has("slurm-compute")]
+    both = [visible(cluster, group) for group in (*users_groups(cluster), *groups)]
+    return {
+        name: entry
+        for name, entry in (both[0].items() if both else ())
+        if all(name in one for one in both) and file_system(entry.type).is_shared and not entry.read_only
+    }
+
+
+def _home_is_shared(cluster: Cluster, kind: NodeType) -> bool:
+    """Whether home directories are the same on all nodes; on a single machine they are."""
+    if cluster.host_count == 1:
+        return True
+    return any(entry.mount.rstrip("/") == _HOME for entry in shared_with_jobs(cluster, kind).values())
+
+
+def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
+    """Why a job template cannot run on this cluster; empty where it can."""
+    if kind.nodes > site.nodes:
+        return f"requires {kind.nodes} nodes, and a job in partition {site.partition.name} can have {site.nodes}"
+    if kind.gpus and not site.gpus:
+        return f"requires GPUs, and partition {site.partition.name} has none"
+    if kind.shared and not site.shared:
+        return "requires home directories that login and compute nodes share"
+    if kind.container == "pyxis" and not cluster.manifest.slurm.pyxis.enabled:
+        return "requires pyxis, which srun --container-image uses"
+    return ""
+
+
+def requested_templates(cluster: Cluster) -> list[TemplateKind]:
+    """Those of the manifest, or all, in the order of the guide."""
+    guide = cluster.manifest.user_guide
+    names = guide.templates if guide else ()
+    return [kind for kind in template_kinds().values() if not names or kind.name in names]

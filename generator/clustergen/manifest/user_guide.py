@@ -1,0 +1,21 @@
+"""Guide and job templates for the users of the cluster."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clustergen.manifest.accounts import AnyName
+from clustergen.manifest.base import AbsolutePath, Phrase, Section, field
+
+JobTemplate = Literal["pytorch-srun", "array"]
+
+
+class UserGuide(Section):
+    """A guide of this cluster and job templates that fit it, installed where users log in."""
+
+    directory: AbsolutePath = field(
+        "/usr/local/share/doc/cluster", "Directory of guide.md, guide.html and jobs/ on the nodes where users log in."
+    )
+    contact: Phrase | None = field(None, "Where users find help, as an address or a channel.")
+    templates: tuple[JobTemplate, ...] = field((), "Job templates; default: all that the cluster can run.")
+    partition: AnyName | None = field(None, "Partition of the templates; default: the default partition.")

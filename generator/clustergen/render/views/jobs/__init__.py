@@ -1,0 +1,49 @@
+"""For users: job templates that fit this cluster, an example to train, and a guide as Markdown and as an HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clustergen.catalogue.job_templates import template_kinds
+from clustergen.cluster.model import Cluster
+from clustergen.render.file import File
+from clustergen.render.formats import PYTHON, SHELL
+from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.jobs.guide import Guide, directory, guide
+from clustergen.render.views.jobs.scripts import JobScript, job_scripts
+
+_TRAINING = frozenset({"pytorch-srun"})
+"""Templates that run the example without an argument."""
+
+
+def _script(name: str) -> Callable[[Cluster], dict[str, JobScript]]:
+    def view(cluster: Cluster) -> dict[str, JobScript]:
+        script = job_scripts(cluster).get(name)
+        return {_place(cluster): script} if script else {}
+
+    return view
+
+
+def _guide(cluster: Cluster) -> dict[str, Guide]:
+    page = guide(cluster)
+    return {_place(cluster): page} if page else {}
+
+
+def _example(cluster: Cluster) -> dict[str, Fixed]:
+    return {_place(cluster): Fixed()} if _TRAINING & job_scripts(cluster).keys() else {}
+
+
+def _place(cluster: Cluster) -> str:
+    return directory(cluster).lstrip("/")
+
+
+_PLACE = "user_node/{directory}"
+
+FILES = (
+    *(
+        File(f"{_PLACE}/jobs/{name}.sh", _script(name), format=SHELL, source=f"user_node/jobs/{name}.sh")
+        for name in template_kinds()
+    ),
+    File(f"{_PLACE}/jobs/train.py", _example, format=PYTHON, source="user_node/jobs/train.py"),
+    File(f"{_PLACE}/guide.md", _guide, source="user_node/guide.md"),
+)

@@ -1,0 +1,230 @@
+"""The guide for users of this cluster: sections that the Markdown and the HTML page print alike.
+
+In a sentence, text between backquotes is code. No text of the manifest can contain one (`Phrase`, names, paths).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.job_site import JobSite, job_site, users_groups
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.jobs.guide_tables import (
+    account_table,
+    partition_table,
+    qos_table,
+    storage_table,
+    template_table,
+    unfit_table,
+)
+from clustergen.render.views.jobs.scripts import job_scripts
+from clustergen.render.views.tables import Table
+
+_FIRST = ("pytorch-srun", "array")
+
+
+@record
+class Part:
+    """A section: sentences, then commands, then tables. `after`: sentences below the commands."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@record
+class Guide:
+    """The page."""
+
+    name: str
+    description: str
+    parts: tuple[Part, ...]
+
+
+def guide(cluster: Cluster) -> Guide | None:
+    site = job_site(cluster)
+    if site is None:
+        return None
+    parts = (
+        _login(cluster),
+        _first_job(cluster, site),
+        *_training(cluster),
+        _partitions(cluster, site),
+        _accounts(cluster),
+        _storage(cluster, site),
+        _templates(cluster),
+        _pending(),
+    )
+    return Guide(cluster.name, cluster.manifest.description or "", tuple(part for part in parts if part))
+
+
+def directory(cluster: Cluster) -> str:
+    stated = cluster.manifest.user_guide
+    return stated.directory.rstrip("/") if stated else ""
+
+
+def _login(cluster: Cluster) -> Part:
+    domain = cluster.manifest.networks.management.domain
+    hosts = [host for group in users_groups(cluster) for host in group.hosts]
+    names = [f"{host}.{domain}" if domain else host for host in hosts]
+    contact = cluster.manifest.user_guide.contact if cluster.manifest.user_guide else None
+    others = f"You can also log in on {_code(names[1:4])}." if names[1:] else ""
+    only = cluster.manifest.host.ssh_adopt and not any(group.has("slurm-compute") for group in users_groups(cluster))
+    adopt = "To a compute node you can log in only while a job of yours runs there." if only else ""
+    return Part(
+        "Log in",
+        tuple(filter(None, ("Use the name and the key that you gave the operators.", others, adopt))),
+        (f"ssh {names[0]}", "sinfo"),
+        tuple(filter(None, ("`sinfo` lists the partitions and the state of their nodes.", _help(contact)))),
+    )
+
+
+def _help(contact: str | None) -> str:
+    return f"Help: {contact}." if contact else ""
+
+
+def _first_job(cluster: Cluster, site: JobSite) -> Part | None:
+    name = next((name for name in reversed(_FIRST) if name in job_scripts(cluster)), None)
+    if name is None:
+        return None
+    return Part(
+        "First job",
+        ("Copy the job templates to a directory of your own, and submit the smallest one.",),
+        (
+            f"cp -r {directory(cluster)}/jobs ~/jobs",
+            "cd ~/jobs",
+            f"sbatch {name}.sh",
+            "squeue --me",
+            f"cat {name}-*.out",
+        ),
+        (
+            f"Slurm starts the job on nodes of partition `{site.partition.name}` and writes its output to the "
+            "directory from which it was submitted.",
+        ),
+    )
+
+
+def _training(cluster: Cluster) -> Iterator[Part]:
+    script = job_scripts(cluster).get("pytorch-srun")
+    if script is None:
+        return
+    gpus = f" with {script.gpus} GPUs each" if script.gpus > 1 else " with one GPU each" if script.gpus else ""
+    count = f"{script.nodes} nodes" if script.nodes > 1 else "one node"
+    yield Part(
+        f"Train on {count}",
+        (
+            "Install PyTorch once, into a virtual environment that all nodes see. Then submit the template for "
+            f"PyTorch: it starts one process per GPU on {count}{gpus}, and runs the example `train.py`.",
+        ),
+        (
+            "python3 -m venv ~/venv",
+            "~/venv/bin/pip install torch numpy",
+            "cd ~/jobs",
+            "sbatch pytorch-srun.sh",
+            "squeue --me",
+            "tail -f pytorch-srun-*.out",
+        ),
+        (
+            "The last line of the output names the number of processes and the loss. Your own program takes the place "
+            "of the example: `sbatch pytorch-srun.sh my_training.py --epochs 10`.",
+        ),
+    )
+
+
+def _partitions(cluster: Cluster, site: JobSite) -> Part:
+    return Part(
+        "Partitions and limits",
+        (
+            "A job without `--time` gets DefaultTime. A job without `--partition` goes to the default partition.",
+            "CPUs and memory per GPU are what a job gets for each GPU that it requests, unless it asks for other "
+            "amounts. A job that takes more than that share leaves GPUs idle that nobody can use.",
+        ),
+        (
+            (f"srun --partition={site.partition.name} --gpus={_typed(site, 1)} --pty bash",)
+            if site.gpus
+            else (f"srun --partition={site.partition.name} --pty bash",)
+        ),
+        ("This command opens a shell on a compute node.",),
+        (partition_table(cluster),),
+    )
+
+
+def _typed(site: JobSite, count: int) -> str:
+    return f"{site.gres}:{count}" if site.gres else str(count)
+
+
+def _accounts(cluster: Cluster) -> Part | None:
+    tables = tuple(table for table in (account_table(cluster), qos_table(cluster)) if table.rows)
+    if not tables:
+        return None
+    enforced = "associations" in cluster.manifest.slurm.accounting.enforce
+    required = (
+        "You need an account: Slurm refuses a job of a user who is in none with `Invalid account or account/partition "
+        "combination specified`. Ask the operators to add you."
+        if enforced
+        else "Jobs run without an account, too; usage is then recorded for none."
+    )
+    return Part(
+        "Accounts and QOS",
+        (
+            required,
+            "A job runs under your default account and its default QOS. `--account` and `--qos` select others that you "
+            "may use.",
+        ),
+        ("sacctmgr show associations user=$USER format=account,qos,defaultqos", "sshare", "sacct"),
+        ("The commands list your accounts and QOS, your share of the cluster, and your jobs of today.",),
+        tables,
+    )
+
+
+def _storage(cluster: Cluster, site: JobSite) -> Part:
+    table = storage_table(cluster, site)
+    tmpdir = cluster.manifest.slurm.scripts.tmpdir
+    local = (
+        f"Each job has a directory of its own on the node's local disk, `$TMPDIR` below `{tmpdir.rstrip('/')}`. It is "
+        "empty when the job starts and deleted when the job ends."
+        if tmpdir
+        else ""
+    )
+    shared = (
+        "Home directories are the same on all nodes."
+        if site.shared
+        else "Home directories are not shared: files of the login node do not exist on compute nodes."
+    )
+    return Part("Storage", tuple(filter(None, (shared, local))), tables=(table,) if table.rows else ())
+
+
+def _templates(cluster: Cluster) -> Part:
+    unfit = unfit_table(cluster)
+    missing = (
+        ("Those of the second table are not installed, because this cluster cannot run them.",) if unfit.rows else ()
+    )
+    return Part(
+        "Job templates",
+        (
+            f"The templates are in `{directory(cluster)}/jobs`. Options on the command line win over those in the "
+            "file: `sbatch --time=4:00:00 pytorch-srun.sh`.",
+            *missing,
+        ),
+        tables=(template_table(cluster), *((unfit,) if unfit.rows else ())),
+    )
+
+
+def _pending() -> Part:
+    return Part(
+        "When a job does not start",
+        ("`squeue` shows the reason in its last column.",),
+        ("squeue --me --start", "scontrol show job JOBID", "sbatch --test-only pytorch-srun.sh"),
+        (
+            "`Resources` and `Priority`: the job waits for nodes, or for jobs with a higher priority. "
+            "`Dependency`: it waits for another job. Reasons that begin with `QOS` or `Assoc` are limits of the tables "
+            "above. `--test-only` checks a script and estimates its start without submitting it.",
+        ),
+    )
+
+
+def _code(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,154 @@
+"""Tables of the guide for users: what they may use, how much of it, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.job_site import JobSite, shared_with_jobs, users_groups, visible
+from clustergen.cluster.model import Cluster, NodeType, Partition
+from clustergen.cluster.nfs import serves
+from clustergen.cluster.rights import parents_first, rights_of
+from clustergen.hostlist import compress
+from clustergen.render.views.jobs.scripts import JobScript, job_scripts, unfit_templates
+from clustergen.render.views.report_policy import qos_rows
+from clustergen.render.views.tables import Table, table_of
+from clustergen.units import Duration
+
+_CODE = frozenset({"Partition", "QOS", "Account", "Directory", "Template", "Nodes", "GPU type"})
+
+
+def _table(title: str, rows: Iterator[dict[str, str]]) -> Table:
+    table = table_of(title, "", rows)
+    return Table(table.title, table.intro, table.columns, table.rows, _CODE)
+
+
+def _time(minutes: int | None) -> str:
+    return "unlimited" if minutes is None else Duration(minutes * 60).slurm()
+
+
+def _memory(mib: int) -> str:
+    """Rounded down: what is printed can be requested."""
+    return f"{mib // 1024} GiB" if mib >= 1024 else f"{mib} MiB"
+
+
+def partition_table(cluster: Cluster) -> Table:
+    return _table("Partitions", _partition_rows(cluster))
+
+
+def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """A row per partition and node type; hidden partitions are left out."""
+    for one in cluster.partitions:
+        if one.spec.hidden or not one.hosts:
+            continue
+        for kind in _kinds(cluster, one):
+            gpus = kind.gpus
+            yield {
+                "Partition": one.name,
+                "Default": "yes" if one.default else "",
+                "Nodes": _hosts(cluster, one, kind),
+                "GPUs per node": str(gpus.gres_count) if gpus else "",
+                "GPU type": ", ".join(_gpu_types(kind)),
+                "CPUs per node": str(kind.job_cores * kind.threads_per_core),
+                "Memory per node": _memory(kind.job_memory_mib),
+                "CPUs per GPU": str(one.cpus_per_gpu or "") if gpus else "",
+                "Memory per GPU": _memory(one.mem_per_gpu_mib) if gpus and one.mem_per_gpu_mib else "",
+                "MaxTime": _time(one.max_time_minutes),
+                "DefaultTime": _time(one.default_time_minutes) if one.default_time_minutes != 0 else "state --time",
+                "Nodes per job": f"at most {one.spec.max_nodes}" if one.spec.max_nodes else "",
+                "Accounts": ", ".join(one.spec.allow_accounts),
+                "Allowed QOS": ", ".join(one.spec.allow_qos),
+            }
+
+
+def _kinds(cluster: Cluster, partition: Partition) -> Iterator[NodeType]:
+    for kind in cluster.node_types:
+        if any(host in partition.hosts for group in cluster.of_type[kind.name] for host in group.hosts):
+            yield kind
+
+
+def _hosts(cluster: Cluster, partition: Partition, kind: NodeType) -> str:
+    return compress([h for group in cluster.of_type[kind.name] for h in group.hosts if h in partition.hosts])
+
+
+def _gpu_types(kind: NodeType) -> list[str]:
+    """As --gpus takes them: the type of whole GPUs, and of MIG instances."""
+    if kind.gpus is None:
+        return []
+    if not any(kind.gpus.mig):
+        return [kind.gpus.gres_type] if kind.gpus.gres_type else []
+    names = {
+        kind.gpus.instance_type(profile): None
+        for layout in kind.gpus.mig
+        for profile in (layout.profiles if layout else ())
+    }
+    whole = [kind.gpus.gres_type] if not all(kind.gpus.mig) and kind.gpus.gres_type else []
+    return [*whole, *names]
+
+
+def qos_table(cluster: Cluster) -> Table:
+    return _table("QOS", qos_rows(cluster))
+
+
+def account_table(cluster: Cluster) -> Table:
+    return _table("Accounts", _account_rows(cluster))
+
+
+def _account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """Accounts that have users; who is in one is not said here."""
+    accounts = cluster.manifest.slurm.accounts
+    rights = rights_of(accounts)
+    for name, account in parents_first(accounts):
+        if account.users:
+            yield {
+                "Account": name,
+                "Description": account.description or "",
+                "Default QOS": rights[name].default,
+                "Allowed QOS": ", ".join(rights[name].qos),
+            }
+
+
+def storage_table(cluster: Cluster, site: JobSite) -> Table:
+    return _table("File systems", _storage_rows(cluster, site))
+
+
+def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
+    shared = shared_with_jobs(cluster, site.kind)
+    login = {name for group in users_groups(cluster) for name in visible(cluster, group)}
+    jobs = {name for group in cluster.compute for name in visible(cluster, group)}
+    for name, entry in cluster.manifest.storage.items():
+        places = [word for word, names in (("login nodes", login), ("compute nodes", jobs)) if name in names]
+        if not places:
+            continue
+        served = any(serves(cluster, group, entry) for group in cluster.groups)
+        yield {
+            "Directory": entry.mount.rstrip("/"),
+            "Type": f"{entry.type}, from this cluster" if served else entry.type,
+            "Available on": " and ".join(places),
+            "Use": _use(name in shared, entry.type == "local", entry.read_only),
+        }
+
+
+def _use(is_shared: bool, is_local: bool, read_only: bool) -> str:
+    if read_only:
+        return "read only"
+    if is_local:
+        return "fast and private to a node; keep nothing there that you need after the job"
+    return "the same files on all nodes" if is_shared else "shared by some of the nodes"
+
+
+def template_table(cluster: Cluster) -> Table:
+    return _table("Templates", (_template_row(script) for script in job_scripts(cluster).values()))
+
+
+def _template_row(script: JobScript) -> dict[str, str]:
+    return {"Template": f"{script.name}.sh", "For": script.title, "Requests": _request(script)}
+
+
+def _request(script: JobScript) -> str:
+    nodes = "1 node" if script.nodes == 1 else f"{script.nodes} nodes"
+    return f"{nodes} × {script.gpus} GPU{'s' if script.gpus > 1 else ''}" if script.gpus else nodes
+
+
+def unfit_table(cluster: Cluster) -> Table:
+    rows = ({"Template": f"{one.name}.sh", "For": one.title, "Why": one.why} for one in unfit_templates(cluster))
+    return _table("Not on this cluster", rows)

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/pytorch-srun.sh.j2
+# PyTorch, one process per GPU, started by srun.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=pytorch-srun
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu
+# at most as long as you like; short jobs start earlier
+#SBATCH --time=01:00:00
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=4
+#SBATCH --gpus-per-node=rtx_3090:4
+# 12 CPUs are the share of a GPU
+#SBATCH --cpus-per-task=12
+# the share of a GPU
+#SBATCH --mem-per-gpu=31129M
+
+# The training script and its arguments: sbatch pytorch-srun.sh my_training.py --epochs 10
+if (($# == 0)); then set -- train.py --steps 200; fi
+
+# A virtual environment with torch, the same on all nodes: python3 -m venv ~/venv && ~/venv/bin/pip install torch
+PATH=${VENV:-$HOME/venv}/bin:$PATH
+
+# All processes meet at the first node. A port by the job's number: two jobs may share a node.
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+export MASTER_ADDR MASTER_PORT OMP_NUM_THREADS="$SLURM_CPUS_PER_TASK"
+
+# shellcheck disable=SC2016 # expanded in each task
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c '
+  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS
+  exec python3 "$@"
+' bash "$@"

@@ -1,0 +1,143 @@
+"""The guide for users and its job templates: they request what the cluster has, and say what it cannot run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.render.formats import markdown_prose
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, tree_of
+
+LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.2", "roles": ["login"]}
+HOME = {"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}
+PLACE = "/usr/local/share/doc/cluster"
+MIG = {"mig": {"0": "small", "1": "small", "2": "small", "3": "half"}, "model": "a100-sxm-40", "count": 4}
+
+
+def guided(slurm: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    settings = {"version": "24.11", **(slurm or {})}
+    usual: dict[str, Any] = {"nodes": [HEAD, LOGIN, COMPUTE], "storage": HOME, "user_guide": {}}
+    return manifest(slurm=settings, **{**usual, **changes})
+
+
+def files_of(data: dict[str, Any], folder: Path, host: str = "login1") -> dict[str, str]:
+    """Texts by their path below the guide's directory."""
+    files = node_files(tree_of(data, folder), host)
+    return {
+        path.removeprefix(PLACE + "/"): file.content.decode()
+        for path, file in files.items()
+        if path.startswith(PLACE + "/")
+    }
+
+
+def options(script: str) -> dict[str, str]:
+    return dict(re.findall(r"^#SBATCH --([a-z-]+)=(.*)$", script, re.MULTILINE))
+
+
+def test_templates_request_two_whole_nodes_and_the_share_of_one_gpu(tmp_path: Path) -> None:
+    files = files_of(guided(), tmp_path)
+    training = options(files["jobs/pytorch-srun.sh"])
+    assert (training["partition"], training["nodes"], training["ntasks-per-node"]) == ("main", "2", "8")
+    assert (training["gpus-per-node"], training["cpus-per-task"]) == ("h100:8", "16")
+    array = options(files["jobs/array.sh"])
+    assert (array["nodes"], array["gpus-per-node"], array["cpus-per-task"]) == ("1", "h100:1", "16")
+    assert training["mem-per-gpu"] == array["mem-per-gpu"]
+    assert {"account", "qos"}.isdisjoint(training)
+
+
+@pytest.mark.parametrize(
+    ("slurm", "guide", "expected"),
+    [
+        ({"partitions": {"a": {"nodes": "c1"}, "b": {"nodes": "all"}}}, {}, {"nodes": "1"}),
+        ({"partitions": {"a": {"nodes": "all", "default": True, "max_nodes": 1}}}, {}, {"nodes": "1"}),
+        ({"partitions": {"a": {"nodes": "all", "max_time": 20}}}, {}, {"time": "00:20:00"}),
+        ({"partitions": {"a": {"nodes": "all", "cpus_per_gpu": 3}}}, {}, {"cpus-per-task": "3"}),
+        ({"partitions": {"a": {"nodes": "all", "max_cpus_per_node": 64}}}, {}, {"cpus-per-task": "8"}),
+        ({"partitions": {"a": {"nodes": "all", "memory_per_gpu": "2GiB"}}}, {}, {"mem-per-gpu": "2048M"}),
+        (
+            {"partitions": {"a": {"nodes": "all", "default": True}, "b": {"nodes": "c[1-2]"}}},
+            {"partition": "b"},
+            {"partition": "b"},
+        ),
+        (
+            {"partitions": {"a": {"nodes": "all", "hidden": True}, "b": {"nodes": "c[1-2]"}}},
+            {},
+            {"partition": "b"},
+        ),
+        (
+            {
+                "partitions": {"a": {"nodes": "all", "allow_accounts": ["lab"]}},
+                "accounts": {"lab": {"users": ["ada"]}},
+            },
+            {},
+            {"account": "lab"},
+        ),
+        (
+            {
+                "partitions": {"a": {"nodes": "all", "allow_qos": ["high"]}},
+                "qos": {"normal": {}, "high": {}},
+                "accounts": {"lab": {"users": ["ada"], "qos": ["normal", "high"]}},
+            },
+            {},
+            {"qos": "high"},
+        ),
+    ],
+)
+def test_limits_of_the_partition_are_kept(
+    tmp_path: Path, slurm: dict[str, Any], guide: dict[str, Any], expected: dict[str, str]
+) -> None:
+    script = options(files_of(guided(slurm, user_guide=guide), tmp_path)["jobs/pytorch-srun.sh"])
+    assert {name: script.get(name) for name in expected} == expected
+
+
+def test_mig_instances_are_requested_by_their_type(tmp_path: Path) -> None:
+    kind = {**GPU, "gpus": MIG}
+    plans = {"small": {"profiles": {"1g.5gb": 7}}, "half": {"profiles": {"3g.20gb": 2}}}
+    files = files_of(guided(node_types={"gpu": kind}, gpu={"mig_plans": plans}), tmp_path)
+    typed = options(files["jobs/array.sh"])["gpus-per-node"]
+    assert re.fullmatch(r"\S*1g\.5gb:1", typed)
+    assert f"`{typed.removesuffix(':1')}" in files["guide.md"]
+
+
+def test_without_shared_home_directories_the_guide_says_why_templates_are_missing(tmp_path: Path) -> None:
+    files = files_of(guided(storage={}), tmp_path)
+    assert sorted(files) == ["guide.md"]
+    assert "| `pytorch-srun.sh` | PyTorch, one process per GPU, started by srun | requires home" in files["guide.md"]
+
+
+def test_without_login_nodes_the_controller_has_the_guide(tmp_path: Path) -> None:
+    data = guided(nodes=[HEAD, COMPUTE], user_guide={"directory": "/opt/doc"})
+    tree = tree_of(data, tmp_path)
+    assert "/opt/doc/guide.md" in node_files(tree, "head")
+    assert "/opt/doc/guide.md" not in node_files(tree, "c1")
+
+
+def test_the_guide_prints_what_people_wrote_as_text(tmp_path: Path) -> None:
+    wild = "Ask <b>Ada</b> | *now* [here](x) ; rm -rf /"
+    accounts = {"a+b@c": {"description": "<script>|x", "users": ["ada"]}}
+    guide = files_of(guided({"accounts": accounts}, user_guide={"contact": wild}), tmp_path)["guide.md"]
+    assert r"Help: Ask \<b\>Ada\</b\> \| \*now\* \[here\](x) ; rm -rf /." in guide
+    assert r"| `a+b@c` | \<script\>\|x |" in guide
+
+
+@pytest.mark.parametrize(
+    "guide",
+    [
+        {"contact": "`id`"},
+        {"contact": "a\nb"},
+        {"directory": "/opt/$(id)"},
+        {"directory": "/opt/../etc"},
+        {"partition": "a b"},
+        {"partition": "$(id)"},
+        {"templates": ["../x"]},
+    ],
+)
+def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
+    assert codes_of(guided(user_guide=guide), tmp_path)
+
+
+def test_a_sentence_has_code_between_backquotes() -> None:
+    assert markdown_prose("use `a_b` or a_b") == r"use `a_b` or a\_b"
