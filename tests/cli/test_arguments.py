@@ -153,6 +153,51 @@ def test_what_is_no_manifest_is_named(verb: str) -> None:
     assert refused(verb, "empty")[0] == "empty: no manifest.yaml in this directory"
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "hint"),
+    [
+        (
+            'Switch\t64 "S-0002"\t# "leaf1"\n',
+            "output of ibnetdiscover",
+            "run clustergen fabric check manifest.yaml file",
+        ),
+        ("NodeName=n CPUs=8 RealMemory=9\nUpTime=0-1\n", "output of slurmd -C", "save it as facts/NODE/slurmd-C"),
+        ("CA 'mlx5_0'\n\tCA type: MT4129\n", "output of ibstat", "save it as facts/NODE/ibstat"),
+        ("\n# ours\nNCCL_DEBUG=WARN\n", "an nccl.conf", "under nccl.env"),
+        ("Cluster - 'c':Fairshare=1\n", "output of sacctmgr dump", "--accounts file"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["validate", "lint"])
+def test_output_of_other_programs_is_named(verb: str, text: str, title: str, hint: str) -> None:
+    Path("file").write_text(text)
+    message, advice, code = refused(verb, "file")
+    assert (message, code) == (f"file is {title}", 2)
+    assert hint in str(advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("max_connections=9\n", "name a slurm.conf"), ("ConstrainCores=yes\n", "name it cgroup.conf")],
+)
+def test_lint_refuses_a_file_without_any_key_of_slurm(text: str, hint: str) -> None:
+    Path("ours.conf").write_text(text)
+    message, advice, code = refused("lint", "ours.conf", "--fix")
+    assert message.startswith("ours.conf: not a slurm.conf")
+    assert (hint in str(advice), code) == (True, 3)
+
+
+def test_a_slurm_conf_with_a_pasted_line_of_slurmd_is_linted() -> None:
+    Path("slurm.conf").write_text(f"{CONF}NodeName=n CPUs=8 RealMemory=9\nUpTime=0-1\n")
+    assert "UpTime" in run("lint", "slurm.conf").stdout
+
+
+def test_verify_before_the_first_render() -> None:
+    Path("manifest.yaml").write_text(MANIFEST)
+    assert refused("verify", "manifest.yaml") == (
+        "manifest.yaml has no rendered tree yet", "run clustergen render manifest.yaml", 3,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("verb", ["lint", "import"])
 def test_a_path_that_is_not_there(verb: str) -> None:
     message, _, code = refused(verb, "nowhere")

@@ -321,3 +321,14 @@ def test_equal_outputs_are_parsed_once(tmp_path):
     assert len({node.gpus for node in nodes}) == 1
     per_node = [file for file, _ in reader._alike if file.startswith("ip.json")]
     assert len(reader._alike) - len(per_node) < 20
+
+
+def test_a_machine_without_hardware_is_a_service_node(tmp_path):
+    """Facts of a head node on which no tool was installed give no empty node type."""
+    (tmp_path / "head1").mkdir()
+    (tmp_path / "head1/uname").write_text("6.12.0\n", encoding="utf-8")
+    dgx(tmp_path, "gpu1", 11)
+    document, text = discovered(tmp_path)
+    assert list(document["node_types"]) == ["dgx-h100"]
+    assert {"name": "head1", "type": "service"} in document["nodes"]
+    assert "no hardware was recorded" in text

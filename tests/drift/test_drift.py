@@ -218,6 +218,8 @@ def test_nodes_without_facts_and_facts_without_a_node(folder: Path) -> None:
         ("facts-missing", "gpu4"),
         ("node-unplanned", "spare"),
     }
+    assert "1 of 5 nodes differs" in run().stdout.replace("differ ", "differs ")
+    assert ", and 1 machine not in it:" in run().stdout
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,8 @@ def test_kinds_and_topics_are_selected(folder: Path) -> None:
     [
         (("--select", "gpu-mising"), 2, "did you mean 'gpu-missing'?"),
         (("--facts", "nowhere"), 3, "No such file"),
-        (("--facts", "empty"), 2, "no directory of a node"),
+        (("--facts", "empty"), 2, "no facts of a node"),
+        (("--facts", "tree"), 2, "tree is a rendered tree, not recorded facts"),
         (("-",), 2, "not read from standard input"),
         (("bad.yaml",), 2, ""),
     ],
@@ -267,6 +270,8 @@ def test_kinds_and_topics_are_selected(folder: Path) -> None:
 def test_wrong_use(folder: Path, words: tuple[str, ...], code: int, message: str) -> None:
     record(folder)
     Path("empty").mkdir()
+    Path("tree/overlays").mkdir(parents=True)
+    Path("tree/clustergen.lock.json").write_text("{}", encoding="utf-8")
     Path("bad.yaml").write_text("name: x\n", encoding="utf-8")
     done = run(*words)
     assert getattr(done.exception, "exit_code", done.exit_code) == code

@@ -29,6 +29,9 @@ HINTS = {
     "another name of a fabric": (FABRIC, ("infiniband", "ib"), "value-not-allowed", "write infiniband"),
     "a daemon for a role": (TINY, ("[slurm-controller]", "[slurmctld]"), "value-not-allowed", "write slurm-controller"),
     "a number of an operating system": (TINY, ("debian-12", "13"), "value-not-allowed", "did you mean 'debian-13'?"),
+    "a product with its maker": (TINY, ("dgx-h100", "NVIDIA DGX H200"), "system-unknown", "write dgx-h200"),
+    "a board in capitals": (TINY, ("dgx-h100", "HGX-H200-8"), "system-unknown", "write hgx-h200-8"),
+    "a product without its maker": (TINY, ("dgx-h100", "PowerEdge XE9680"), "system-unknown", "write dell-xe9680"),
     "another version": (
         TINY,
         ("debian-12", "rocky-10"),

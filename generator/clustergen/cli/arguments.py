@@ -6,25 +6,17 @@ the place of the manifest in it.
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 from pathlib import Path
 
 import click
 
-from clustergen import regular_file
+from clustergen.cli.file_kinds import is_manifest, is_slurm, other_kind
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import LOCK, RENDERED
 
 STDIN = Path("-")
-_HEAD = 100_000
-_MANIFEST_KEY = re.compile(r"^(?:name|os|networks|node_types|nodes|slurm|catalogue):(?:\s|$)", re.MULTILINE)
-_SLURM_KEY = re.compile(
-    r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|NodeName|PartitionName)\s*=", re.MULTILINE | re.IGNORECASE
-)
-_LOCK_KEY = re.compile(r'\A\s*\{\s*"(?:format|clustergen|manifest)"')
 
 
 def manifest_path(path: Path) -> Path:
@@ -41,32 +33,9 @@ def manifest_path(path: Path) -> Path:
             raise ClustergenError(f"{path} is a rendered tree", f"run clustergen verify {path}", 2)
         hint = f"name the manifest, or write one with clustergen init {path}"
         raise ClustergenError(f"{path}: no {MANIFEST} in this directory", hint, 2)
-    match kind_of(path):
-        case "slurm":
-            hint = f"run clustergen lint {path}, or clustergen import {path} -o {MANIFEST}"
-            raise ClustergenError(f"{path} is a Slurm configuration file", hint, 2)
-        case "lock":
-            hint = f"run clustergen verify {path.parent}"
-            raise ClustergenError(f"{path} is the lock file of a rendered tree", hint, 2)
+    if kind := other_kind(path):
+        raise ClustergenError(f"{path} is {kind.title}", kind.advice(path), 2)
     return path
-
-
-def kind_of(path: Path) -> str:
-    """`manifest`, `slurm` or `lock`, by the name and the beginning of a file; empty where neither tells."""
-    if path.name == LOCK:
-        return "lock"
-    try:
-        with regular_file.opened(path, follow_links=True) as (descriptor, _status):
-            head = _beginning(descriptor)
-    except (OSError, ValueError):
-        return ""
-    if len({match[0].strip() for match in _MANIFEST_KEY.finditer(head)}) >= 2:
-        return "manifest"
-    return "slurm" if _SLURM_KEY.search(head) else "lock" if _LOCK_KEY.match(head) and path.suffix == ".json" else ""
-
-
-def _beginning(descriptor: int) -> str:
-    return os.read(descriptor, _HEAD).decode("utf-8", "replace")
 
 
 def default_manifest() -> Path:
@@ -89,8 +58,12 @@ def _all_manifests(ctx: click.Context, _: click.Parameter, value: tuple[Path, ..
 
 
 def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
-    if not ctx.resilient_parsing and value != STDIN and kind_of(value) == "manifest":
+    if ctx.resilient_parsing or value == STDIN:
+        return value
+    if is_manifest(value):
         raise ClustergenError(f"{value} is a clustergen manifest", f"run clustergen validate {value}", 2)
+    if not value.is_dir() and (kind := other_kind(value)) and not is_slurm(kind):
+        raise ClustergenError(f"{value} is {kind.title}", kind.advice(value), 2)
     return value
 
 
@@ -115,8 +88,13 @@ def refuse_standard_input(path: Path) -> None:
 def tree_path(path: Path) -> Path:
     """The rendered tree of a manifest or of a cluster's directory; any other path as it is."""
     if path.is_dir():
-        return path / RENDERED if (path / MANIFEST).exists() and not (path / LOCK).exists() else path
-    return path.parent / RENDERED if kind_of(path) == "manifest" else path
+        return tree_path(path / MANIFEST) if (path / MANIFEST).exists() and not (path / LOCK).exists() else path
+    if not is_manifest(path):
+        return path
+    tree = path.parent / RENDERED
+    if not tree.exists():
+        raise ClustergenError(f"{path} has no rendered tree yet", f"run clustergen render {path}")
+    return tree
 
 
 def default_tree() -> Path:

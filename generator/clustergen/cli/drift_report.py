@@ -39,7 +39,8 @@ def headline(report: DriftReport) -> str:
     )
     first = report.findings[0]
     drifting = f"{report.affected:,} of {counted(report.total, 'node')} {'differs' if report.total == 1 else 'differ'}"
-    return f"{drifting} from {report.manifest}: {counts}. First {first.hosts} ({first.kind}): {first.step}."
+    more = f", and {counted(report.unplanned, 'machine')} not in it" if report.unplanned else ""
+    return f"{drifting} from {report.manifest}{more}: {counts}. First {first.hosts} ({first.kind}): {first.step}."
 
 
 def _lines(report: DriftReport, *, colour: bool) -> Iterator[str]:

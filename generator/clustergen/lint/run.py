@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from clustergen.catalogue.slurm import files, key_tables
+from clustergen.catalogue.slurm import files, key, key_tables
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diagnostics import ClustergenError, Diagnostic, Place, Severity
+from clustergen.diagnostics import ClustergenError, Diagnostic, Place, Severity, quote
 from clustergen.lint import (
     accounting,
     cgroup,
@@ -91,6 +91,8 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     place, main = _located(path)
     folder = _open(place, main, release, name)
     findings = list(_unreadable(folder))
+    if main != "slurm.conf" and not findings:
+        _refuse_other_kinds(folder, path)
     judged, named = (release, False) if release else (newest(), False) if findings else guess(folder)
     if not findings:
         if release is None and judged.has("include-beside-includer"):
@@ -123,6 +125,22 @@ def _located(path: Path) -> tuple[Path, str]:
     if path.name in files() or path.name in _OTHERS:
         return path.parent, "slurm.conf"
     return path.parent, path.name
+
+
+def _refuse_other_kinds(folder: Folder, path: Path) -> None:
+    """ClustergenError for a file under another name than slurm.conf of whose keys Slurm has none there."""
+    config = folder.config("slurm.conf")
+    names = [line.pairs[0].key for line in config.lines if line.pairs] if config else []
+    if not names or any(_has_key("slurm.conf", name) for name in names):
+        return
+    known = {file: sum(_has_key(file, name) for name in names) for file in files()}
+    best = max(known, key=lambda file: known[file])
+    hint = f"name it {best} to have it checked as one" if known[best] else "name a slurm.conf, or its directory"
+    raise ClustergenError(f"{path}: not a slurm.conf: Slurm has none of its keys, such as {quote(names[0])}", hint)
+
+
+def _has_key(file: str, name: str) -> bool:
+    return name.lower() in {block.lower() for block in files()[file]} or key(file, name) is not None
 
 
 def _open(place: Path, main: str, release: SlurmRelease | None, name: str | None) -> Folder:

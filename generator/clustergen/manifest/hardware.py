@@ -1,5 +1,6 @@
 """Node types on catalogue systems, with every field open to override; racks; and a site's own catalogue rows."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -46,6 +47,24 @@ OsName = Annotated[
 ]
 
 
+_PRODUCT = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{1,62}")
+
+
+def _system_name(value: Any) -> Any:
+    """A product name as its maker writes it is no name of the catalogue, but says which one is meant."""
+    if isinstance(value, str) and value != value.lower().replace(" ", "-") and _PRODUCT.fullmatch(value):
+        from pydantic_core import PydanticCustomError
+
+        from clustergen.catalogue.systems import product_system
+
+        same = product_system(value)
+        hint = f"write {same}" if same else "run clustergen catalogue systems for all names"
+        context = {"value": value, "hint": hint}
+        raise PydanticCustomError("system-unknown", "cannot be '{value}', a product name", context)
+    return value
+
+
+SystemName = Annotated[Name, BeforeValidator(_system_name)]
 Architecture = Literal["x86_64", "aarch64"]
 Connector = Literal["rj45", "sfp28", "qsfp28", "qsfp56", "qsfp112", "qsfp-dd", "osfp", "osfp-twin", "osfp-twin-flat"]
 
@@ -166,7 +185,7 @@ class Reserved(Section):
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
 
-    system: Name | None = field(
+    system: SystemName | None = field(
         None, "System in the catalogue or under `catalogue`; without one, cpu and memory are required."
     )
     os: OsName | None = field(None, "Operating system, if it differs from the cluster's.")

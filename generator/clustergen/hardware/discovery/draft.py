@@ -13,6 +13,7 @@ from clustergen.hardware.discovery.recognise import gpu_id, nic_id
 from clustergen.hostlist import compress
 
 _NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
+_UNKNOWN = "service"  # a machine that runs no jobs requires no description
 _MANAGEMENT = re.compile(r"(eno|enp|ens|eth|bond|br)")  # what ssh uses, rather than a port of the fabric
 
 
@@ -20,15 +21,16 @@ def data(machines: Sequence[Group]) -> dict[str, Any]:
     """`node_types` and `nodes`, as a manifest has them."""
     names = _names(machines)
     types = {name: _node_type(group) for name, group in zip(names, machines, strict=True)}
-    nodes = [_nodes(name, group) for name, group in zip(names, machines, strict=True)]
-    return {"node_types": types, "nodes": nodes}
+    nodes = [_nodes(name if types[name] else _UNKNOWN, group) for name, group in zip(names, machines, strict=True)]
+    return {"node_types": {name: fields for name, fields in types.items() if fields}, "nodes": nodes}
 
 
 def text(machines: Sequence[Group]) -> str:
     """The same as YAML with comments."""
     document = data(machines)
-    lines = ["node_types:"]
-    for (name, fields), group in zip(document["node_types"].items(), machines, strict=True):
+    lines = ["node_types:"] if document["node_types"] else []
+    known = [group for group, entry in zip(machines, document["nodes"], strict=True) if entry["type"] != _UNKNOWN]
+    for (name, fields), group in zip(document["node_types"].items(), known, strict=True):
         lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
         lines.append(f"  {name}:")
         lines += [f"    {key}: {_flow(value)}{_comment(key, group)}" for key, value in fields.items()]
@@ -36,6 +38,9 @@ def text(machines: Sequence[Group]) -> str:
     for entry, group in zip(document["nodes"], machines, strict=True):
         interface = next((interface for interface, _ in _address(group.first)), "")
         check = f" # CHECK: addresses of {interface}" if "address" in entry else " # CHECK: no address was found"
+        if entry["type"] == _UNKNOWN:
+            lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
+            check += "; no hardware was recorded: add its roles, or record it again"
         lines.append(f"  - {_flow(entry)}{check}")
     return "\n".join(lines) + "\n"
 

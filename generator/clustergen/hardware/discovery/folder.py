@@ -14,6 +14,7 @@ from clustergen.hardware.discovery import commands, devices, nvidia
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
 from clustergen.hardware.discovery.script import COMMANDS
 from clustergen.records import replace
+from clustergen.render.tree import LOCK
 
 T = TypeVar("T")
 MOST_NODES = 65536
@@ -31,13 +32,30 @@ def names(directory: Path) -> list[str]:
         with os.scandir(directory) as entries:
             folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError as err:
-        raise ClustergenError(f"{directory}: {err.strerror}") from None
-    if not folders:
-        hint = f"record a directory per node, with files called {', '.join(COMMANDS)}"
-        raise ClustergenError(f"{directory}: no directory of a node in it", hint, exit_code=2)
+        raise ClustergenError(f"{directory}: {err.strerror}", _record(directory)) from None
+    if (directory / LOCK).exists():
+        raise ClustergenError(f"{directory} is a rendered tree, not recorded facts", _record(Path("facts")), 2)
+    if not any(_has_facts(directory / name) for name in folders):
+        raise ClustergenError(f"{directory}: no facts of a node in it", _record(directory), exit_code=2)
     if len(folders) > MOST_NODES:
         raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
     return folders
+
+
+def _has_facts(folder: Path) -> bool:
+    """Whether a directory has a file of facts, or cannot be read: that is reported for its node."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name in _FILES for entry in entries)
+    except OSError:
+        return True
+
+
+def _record(directory: Path) -> str:
+    return (
+        f"record them with ansible-playbook clustergen.cluster.discover -e facts={directory}, or with the script that"
+        " clustergen discover --script prints: a directory per node, a file per command"
+    )
 
 
 def is_host(name: str) -> bool:

@@ -12,7 +12,7 @@ from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.drift import files, group, slurm
 from clustergen.hardware.drift.hardware import NodeCheck
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES
-from clustergen.hardware.drift.model import DriftFinding, DriftReport
+from clustergen.hardware.drift.model import UNPLANNED, DriftFinding, DriftReport
 from clustergen.hostlist import natural_key
 
 _MOST_BYTES = 128 << 20
@@ -25,11 +25,12 @@ def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     findings = list(comparison.findings())
     planned = {host for nodes in cluster.groups for host in nodes.hosts}
     findings += [
-        DriftFinding("node-unplanned", (name if folder.is_host(name) else "?",), "directory", repr(name)[:80])
+        DriftFinding(UNPLANNED, (name if folder.is_host(name) else "?",), "directory", repr(name)[:80])
         for name in present
         if name not in planned
     ]
-    total = sum(len(nodes.hosts) for nodes in cluster.groups if not nodes.is_dynamic)
+    expected = {host for nodes in cluster.groups if not nodes.is_dynamic for host in nodes.hosts}
+    total = len(expected | planned.intersection(present))
     return DriftReport(manifest, comparison.compared, total, tuple(folded(findings)), tuple(comparison.remarks))
 
 

@@ -8,6 +8,8 @@ from clustergen.hardware.drift.kinds import KINDS, SEVERITIES, Kind
 from clustergen.hostlist import HostlistError, ansible_ranges, compress
 from clustergen.records import record, replace
 
+UNPLANNED = "node-unplanned"
+
 
 @record
 class DriftFinding:
@@ -53,14 +55,19 @@ class DriftReport:
     compared: int
     """Nodes whose facts were compared."""
     total: int
-    """Nodes of the manifest that should have facts."""
+    """Nodes of the manifest that should have facts, or have some."""
     findings: tuple[DriftFinding, ...]
     remarks: tuple[str, ...] = ()
 
     @property
     def affected(self) -> int:
-        """Nodes with at least one finding."""
-        return len({name for finding in self.findings for name in finding.nodes})
+        """Nodes of the manifest with at least one finding."""
+        return len({name for finding in self.findings if finding.kind != UNPLANNED for name in finding.nodes})
+
+    @property
+    def unplanned(self) -> int:
+        """Machines that have facts and are not in the manifest."""
+        return len({name for finding in self.findings if finding.kind == UNPLANNED for name in finding.nodes})
 
     def filtered(self, selected: frozenset[str], ignored: frozenset[str]) -> DriftReport:
         """The same with some kinds or topics only; none selected means all."""

@@ -1,0 +1,108 @@
+"""What a file is, by its name and its beginning, and the verb that reads it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from clustergen import regular_file
+from clustergen.manifest import MANIFEST
+from clustergen.records import record
+from clustergen.render.tree import LOCK
+
+_HEAD = 100_000
+_MANIFEST_KEY = re.compile(r"^(?:name|os|networks|node_types|nodes|slurm|catalogue):(?:\s|$)", re.MULTILINE)
+_FACTS = "save it as facts/NODE/{file} and run clustergen discover --facts facts"
+_SCRIPT = "record the node with the script that clustergen discover --script prints"
+_FABRIC = f"run clustergen fabric check {MANIFEST} {{path}}"
+_LLDP = f"save it as lldp/HOST.json and run clustergen fabric check {MANIFEST} lldp"
+_SLURM = f"run clustergen lint {{path}}, or clustergen import {{path}} -o {MANIFEST}"
+_SLURM_KEY = r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|NodeName|PartitionName)\s*="
+_IMPORT = "run clustergen import DIRECTORY --accounts {path}"
+_VERIFY = "run clustergen verify {tree}"
+_NCCL = f"set its variables in {MANIFEST} under nccl.env; clustergen validate checks them"
+_UCX = _NCCL.replace("nccl", "ucx")
+
+
+@record
+class FileKind:
+    """A kind of file other than a manifest."""
+
+    title: str
+    pattern: re.Pattern[str]
+    hint: str
+    file: str = ""
+    """What the output of a command is called in a directory of facts."""
+
+    def advice(self, path: Path) -> str:
+        return self.hint.format(path=path, tree=path.parent, file=self.file)
+
+
+def _kind(title: str, pattern: str, hint: str, file: str = "") -> FileKind:
+    return FileKind(title, re.compile(pattern, re.MULTILINE | re.IGNORECASE), hint, file)
+
+
+_KINDS = {
+    "fabric": _kind(
+        "output of ibnetdiscover", r'^(?:Switch|Ca|Rt)\s+\d+\s+"[SHR]-|^# Topology file: generated', _FABRIC
+    ),
+    "lldp": _kind("output of lldpcli", r'\A\s*\{\s*"lldp"', _LLDP),
+    "slurmd": _kind(
+        "output of slurmd -C", r"\A(?:slurmd: .*\n)*NodeName=.*\n(?:Gres=.*\n)?UpTime=", _FACTS, "slurmd-C"
+    ),
+    "scontrol": _kind(
+        "output of scontrol show nodes", r"\ANodeName=\S+ (?:Arch|CoresPerSocket)=", _FACTS, "scontrol-nodes"
+    ),
+    "lscpu": _kind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
+    "nvidia": _kind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
+    "plain": _kind("output of lscpu or nvidia-smi", r"^Core\(s\) per socket:|^\| NVIDIA-SMI ", _SCRIPT),
+    "topo": _kind(
+        "output of nvidia-smi topo -m", r"^\s*(?:\x1b\[4m)?\s*GPU0\s+.*(?:CPU|NIC)", _FACTS, "nvidia-smi-topo-m"
+    ),
+    "ibstat": _kind("output of ibstat", r"^CA '\w+'$", _FACTS, "ibstat"),
+    "lsblk": _kind("output of lsblk", r'\A\s*\{\s*"blockdevices"', _FACTS, "lsblk.json"),
+    "dmidecode": _kind("output of dmidecode", r"\A# dmidecode ", _FACTS, "dmidecode"),
+    "sacctmgr": _kind(
+        "output of sacctmgr dump", r"^# To edit this file start with a cluster line|^Cluster - '", _IMPORT
+    ),
+    "nccl": _kind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
+    "ucx": _kind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
+    "slurm": _kind("a Slurm configuration file", _SLURM_KEY, _SLURM),
+}
+"""In the order in which they are tried: output of slurmd -C also has NodeName."""
+_LOCK = _kind("the lock file of a rendered tree", r'\A\s*\{\s*"(?:format|clustergen|manifest)"', _VERIFY)
+
+
+def other_kind(path: Path) -> FileKind | None:
+    """What a file is that is no manifest; None where its name and beginning do not tell, or it cannot be read."""
+    if path.name == LOCK:
+        return _LOCK
+    head = _beginning(path)
+    if _is_manifest(head):
+        return None
+    if path.suffix == ".json" and _LOCK.pattern.search(head):
+        return _LOCK
+    return next((kind for kind in _KINDS.values() if kind.pattern.search(head)), None)
+
+
+def is_slurm(kind: FileKind) -> bool:
+    """Whether Slurm's daemons read files of this kind."""
+    return kind is _KINDS["slurm"]
+
+
+def is_manifest(path: Path) -> bool:
+    """Whether a file begins as a manifest does."""
+    return path.name != LOCK and _is_manifest(_beginning(path))
+
+
+def _is_manifest(head: str) -> bool:
+    return len({match[0].strip() for match in _MANIFEST_KEY.finditer(head)}) >= 2
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with regular_file.opened(path, follow_links=True) as (descriptor, _status):
+            return os.read(descriptor, _HEAD).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
