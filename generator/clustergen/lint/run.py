@@ -133,9 +133,9 @@ def _refuse_other_kinds(folder: Folder, path: Path) -> None:
     names = [line.pairs[0].key for line in config.lines if line.pairs] if config else []
     if not names or any(_has_key("slurm.conf", name) for name in names):
         return
-    known = {file: sum(_has_key(file, name) for name in names) for file in files()}
-    best = max(known, key=lambda file: known[file])
-    hint = f"name it {best} to have it checked as one" if known[best] else "name a slurm.conf, or its directory"
+    matches = {file: sum(_has_key(file, name) for name in names) for file in files()}
+    best = max(matches, key=lambda file: matches[file])
+    hint = f"name it {best} to have it checked as one" if matches[best] else "name a slurm.conf, or its directory"
     raise ClustergenError(f"{path}: not a slurm.conf: Slurm has none of its keys, such as {quote(names[0])}", hint)
 
 

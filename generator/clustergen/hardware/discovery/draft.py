@@ -29,8 +29,8 @@ def text(machines: Sequence[Group]) -> str:
     """The same as YAML with comments."""
     document = data(machines)
     lines = ["node_types:"] if document["node_types"] else []
-    known = [group for group, entry in zip(machines, document["nodes"], strict=True) if entry["type"] != _UNKNOWN]
-    for (name, fields), group in zip(document["node_types"].items(), known, strict=True):
+    described = [group for group, entry in zip(machines, document["nodes"], strict=True) if entry["type"] != _UNKNOWN]
+    for (name, fields), group in zip(document["node_types"].items(), described, strict=True):
         lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
         lines.append(f"  {name}:")
         lines += [f"    {key}: {_flow(value)}{_comment(key, group)}" for key, value in fields.items()]
