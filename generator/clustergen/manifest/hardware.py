@@ -1,9 +1,8 @@
 """Node types on catalogue systems, with every field open to override; racks; and a site's own catalogue rows."""
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from clustergen.manifest.base import (
     Device,
@@ -18,6 +17,7 @@ from clustergen.manifest.base import (
     section,
     text,
 )
+from clustergen.manifest.catalogue_names import OsName, SystemName
 from clustergen.manifest.tuning import Tuning
 from clustergen.units import Bytes, Watts
 
@@ -31,40 +31,6 @@ PciAddress = Annotated[
 ]
 
 
-def _same_system(value: Any) -> Any:
-    from clustergen.catalogue.operating_systems import described_by
-
-    if isinstance(value, str) and (same := described_by(value)) not in (None, value):
-        from pydantic_core import PydanticCustomError
-
-        context = {"value": value, "hint": f"write {same}: {value} has the same packages and paths"}
-        raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
-    return value
-
-
-OsName = Annotated[
-    Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"], BeforeValidator(_same_system)
-]
-
-
-_PRODUCT = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{1,62}")
-
-
-def _system_name(value: Any) -> Any:
-    """A product name as its maker writes it is no name of the catalogue, but says which one is meant."""
-    if isinstance(value, str) and value != value.lower().replace(" ", "-") and _PRODUCT.fullmatch(value):
-        from pydantic_core import PydanticCustomError
-
-        from clustergen.catalogue.systems import product_system
-
-        same = product_system(value)
-        hint = f"write {same}" if same else "run clustergen catalogue systems for all names"
-        context = {"value": value, "hint": hint}
-        raise PydanticCustomError("system-unknown", "cannot be '{value}', a product name", context)
-    return value
-
-
-SystemName = Annotated[Name, BeforeValidator(_system_name)]
 Architecture = Literal["x86_64", "aarch64"]
 Connector = Literal["rj45", "sfp28", "qsfp28", "qsfp56", "qsfp112", "qsfp-dd", "osfp", "osfp-twin", "osfp-twin-flat"]
 

@@ -1,0 +1,44 @@
+"""Names of systems and operating systems, which people write in more ways than the catalogue has."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from clustergen.manifest.base import Name
+
+
+def _same_system(value: Any) -> Any:
+    from clustergen.catalogue.operating_systems import described_by
+
+    if isinstance(value, str) and (same := described_by(value)) not in (None, value):
+        from pydantic_core import PydanticCustomError
+
+        context = {"value": value, "hint": f"write {same}: {value} has the same packages and paths"}
+        raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
+    return value
+
+
+OsName = Annotated[
+    Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"], BeforeValidator(_same_system)
+]
+
+
+_PRODUCT = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{1,62}")
+
+
+def _system_name(value: Any) -> Any:
+    """A product name as its maker writes it is no name of the catalogue, but says which one is meant."""
+    if isinstance(value, str) and value != value.lower().replace(" ", "-") and _PRODUCT.fullmatch(value):
+        from pydantic_core import PydanticCustomError
+
+        from clustergen.catalogue.systems import product_system
+
+        same = product_system(value)
+        hint = f"write {same}" if same else "run clustergen catalogue systems for all names"
+        context = {"value": value, "hint": hint}
+        raise PydanticCustomError("system-unknown", "cannot be '{value}', a product name", context)
+    return value
+
+
+SystemName = Annotated[Name, BeforeValidator(_system_name)]
