@@ -32,7 +32,7 @@ def _system_name(value: Any) -> Any:
     if isinstance(value, str) and value != value.lower().replace(" ", "-") and _PRODUCT.fullmatch(value):
         from pydantic_core import PydanticCustomError
 
-        from clustergen.catalogue.systems import product_system
+        from clustergen.catalogue.products import product_system
 
         same = product_system(value)
         hint = f"write {same}" if same else "run clustergen catalogue systems for all names"

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
+from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.facility import Facility
-from clustergen.manifest.hardware import Architecture, NodeType, OsName, OwnCatalogue, Rack
+from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.logs import Logs
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
