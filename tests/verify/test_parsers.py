@@ -71,6 +71,7 @@ def put(pattern: str, new: str) -> Callable[[str], str]:
 
 
 UNITS = "etc/systemd/system"
+RULES = "etc/clustergen-firewall"
 PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
@@ -194,6 +195,8 @@ BROKEN = [
     ("NetworkManager profiles", "rocky", f"{PROFILES}/*bond0.nmconnection", put("/24", "/240"), "/240"),
     ("NetworkManager profiles", "rocky", f"{PROFILES}/*bond0.nmconnection", put("miimon", "miimonn"), "miimonn"),
     ("NetworkManager profiles", "rocky", f"{PROFILES}/*eno1.nmconnection", put("auto.*-pri", "auto-pri"), "auto-pri"),
+    ("nftables", "roce", f"{RULES}/ports.d/slurm_compute.nft", put("@compute", "@computing"), "computing"),
+    ("nftables", "rocky", f"{RULES}/main.nft", put("policy drop", "policy deny"), "deny"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("<source ", "<sourse "), "sourse"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("10.0.0.0/24", "10.0.0.0/240"), "10.0.0.0/240"),
     ("mariadb", "roce", "etc/mysql/mariadb.conf.d/90-slurm.cnf", append("innodb_nothing = 1"), "innodb_nothing"),

@@ -225,8 +225,10 @@ class Host(Section):
         Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11")], tuple[Domain, ...]
     ] = field({}, "More lines of /etc/hosts.")
     chrony: bool = field(True, "Configure chrony.")
-    firewall: bool = field(
-        True, "On systems with firewalld: allow the cluster's networks access to every port of its nodes."
+    firewall: bool | Literal["nftables"] = field(
+        True,
+        "true: on systems with firewalld, allow the cluster's networks access to every port of its nodes; nftables: in"
+        " addition, on all systems, drop packets to ports that no service of the cluster uses.",
     )
     ssh_adopt: bool = field(
         True, "Users can ssh only to nodes where they have a job, and the session is accounted to that job."

@@ -275,8 +275,20 @@ def unused_values(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
+def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
+    """The rules admit the networks of the manifest, and nodes talk to each other by their management addresses."""
+    if cluster.manifest.host.firewall == "nftables" and cluster.manifest.networks.management.cidr is None:
+        yield Finding(
+            "firewall-without-networks",
+            ("host", "firewall"),
+            "nftables would drop Slurm's packets: the management network has no cidr",
+            "add networks.management.cidr",
+        )
+
+
 RULES = (
     unused_values,
+    firewall_without_networks,
     cidr_malformed,
     networks_overlap,
     address_checks,

@@ -31,6 +31,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("network-missing", ERROR, "Addresses in a network that is not defined"),
     Code("network-value-unused", WARNING, "A network value without effect"),
     Code("interface-not-configurable", ERROR, "An interface that cannot be configured"),
+    Code("firewall-without-networks", ERROR, "A firewall that would admit no node"),
     Code("rail-without-port", ERROR, "More rails than fabric ports"),
     "Hardware",
     Code("system-unknown", ERROR, "A system that is not in the catalogue"),

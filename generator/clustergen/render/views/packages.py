@@ -38,6 +38,7 @@ _OF_UNIT = {
     "grafana-server.service": "grafana",
     "nfs-server.service": "nfs_server",
     "rsyslog.service": "rsyslog",
+    "clustergen-nftables.service": "nftables",
     "prometheus-ipmi-exporter.service": "ipmi_exporter",
     "prometheus-blackbox-exporter.service": "blackbox_exporter",
     "opensm.service": "opensm",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.render.effects import DAEMON_RELOAD, REBOOT, SYSCTL, restart, run
+from functools import partial
+
+from clustergen.render.effects import DAEMON_RELOAD, REBOOT, SYSCTL, reload, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL, YAML
 from clustergen.render.views.host.clock import clock, clock_server
@@ -10,8 +12,11 @@ from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
+from clustergen.render.views.host.nftables import NFTABLES_UNIT, SERVICES, base, openings, unit
 from clustergen.render.views.host.tuning import IRQBALANCE, grub, grubby, irqbalance, script
 from clustergen.render.views.host.tuning import UNIT as TUNING
+
+_FIREWALL = "etc/clustergen-firewall"
 
 FILES: tuple[File, ...] = (
     File("all/etc/hosts", hosts),
@@ -25,6 +30,17 @@ FILES: tuple[File, ...] = (
     File("all/etc/systemd/logind.conf.d/50-clustergen.conf", limits, restart("systemd-logind.service")),
     File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
     File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
+    File(f"all/{_FIREWALL}/main.nft", base, reload(NFTABLES_UNIT)),
+    *(
+        File(
+            f"{group}/{_FIREWALL}/ports.d/{group}.nft",
+            partial(openings, group=group),
+            reload(NFTABLES_UNIT),
+            source=f"all/{_FIREWALL}/ports.d/ports.nft",
+        )
+        for group in SERVICES
+    ),
+    File(f"all/etc/systemd/system/{NFTABLES_UNIT}", unit, DAEMON_RELOAD),
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),
     File("all/etc/default/grub.d/90-clustergen.cfg", grub, REBOOT, per="type", format=SHELL),
     File("all/etc/clustergen/kernel-options", grubby, REBOOT, per="type"),
