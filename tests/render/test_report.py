@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from clustergen.render.effects import Effect, Kind
 from clustergen.render.formats import RenderError, markdown_code, markdown_text, mermaid_label
@@ -225,3 +226,17 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
 
     found = levels((switch("a", "b"), switch("b", "a")))
     assert {one.name for one, _ in found} == {"a", "b"}
+
+
+def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> None:
+    """Given secrets, certificates, the drift timer's programs and key, and repositories that nobody hosts."""
+    fixtures = Path(__file__).parents[1] / "fixtures/verify"
+    found = {}
+    for name in ("rocky", "roce"):
+        document = yaml.safe_load((fixtures / f"{name}.yaml").read_text(encoding="utf-8"))
+        page = tree_of(document, tmp_path).files["README.md"].content.decode()
+        found |= {row["What"]: (row["Nodes"], row["Supply"]) for row in tables(page)["Before you apply"]}
+    assert found["secret slurmdbd: /etc/slurm/slurmdbd.secret.conf"] == ("`head`", r"secrets\_given: \{slurmdbd: …\}")
+    assert found["certificates of the log transport"][0] == "`g[1-4],head,sm`"
+    assert found["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
+    assert r"package repository storage\_scale" in found

@@ -22,6 +22,7 @@ from clustergen.render.views.dashboards import dashboards
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
+from clustergen.render.views.requisites import requisites
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes, Duration, Watts
 
@@ -37,6 +38,7 @@ class Report:
     name: str
     description: str | None
     facts: tuple[tuple[str, str], ...]
+    requisites: Table
     tables: tuple[Table, ...]
     pictures: tuple[Picture, ...]
     more_pictures: tuple[Picture, ...]
@@ -67,6 +69,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         name=cluster.name,
         description=cluster.manifest.description,
         facts=tuple(_facts(cluster, outline)),
+        requisites=table_of("Before you apply", "", requisites(cluster, outline)),
         tables=tuple(table for table in tables if table.rows),
         pictures=drawn[:_MOST_PICTURES],
         more_pictures=drawn[_MOST_PICTURES:],

@@ -1,0 +1,56 @@
+"""What an operator supplies before a tree can be applied: secrets, certificates, keys, programs and repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import membership
+from clustergen.cluster.model import Cluster
+from clustergen.hostlist import compress
+from clustergen.render.tree import Outline
+from clustergen.render.views import grafana
+from clustergen.render.views.packages import packages_by_group, provision
+from clustergen.render.views.secrets import secrets
+
+_REPOSITORIES = ("lustre", "slurm", "zfs", "storage_scale", "ceph")  # nobody hosts them, or each site has its own
+
+
+def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
+    """One row for each thing that the playbook neither makes nor fetches."""
+    members = membership(cluster)
+
+    def hosts(*names: str) -> str:
+        groups = {group.index: group for name in names for group in members.get(name, ())}
+        return compress([host for group in groups.values() for host in group.hosts], sort=True) if groups else ""
+
+    yield _row("ssh access as the user of ansible_user", hosts("all"), "the key of the machine that runs Ansible")
+    for secret in secrets(cluster):
+        if secret.origin == "given":
+            what = f"secret {secret.name}: {secret.path}"
+            yield _row(what, hosts(*secret.groups), f"secrets_given: {{{secret.name}: …}}")
+    for name in _repositories(cluster, outline):
+        yield _row(f"package repository {name}", "", f"repositories_{name}_url, and repositories_{name}_key")
+    logs, pages = cluster.manifest.logs, grafana.spec(cluster)
+    if pages and (tls := pages.tls):
+        yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
+    if hosts("log_collector") and (files := logs.tls):
+        paths = f"{files.ca}, {files.certificate}, {files.key}"
+        yield _row("certificates of the log transport", hosts("all"), paths)
+    drift = cluster.manifest.drift
+    if drift.enabled:
+        controllers = hosts("slurm_controller")
+        yield _row("programs of the drift timer", controllers, f"clustergen and ansible-playbook in {drift.programs}")
+        yield _row("cluster of the drift timer", controllers, f"manifest.yaml and rendered in {drift.directory}")
+        yield _row("ssh key of the drift timer", controllers, "a key of root that all nodes accept")
+
+
+def _row(what: str, hosts: str, supply: str) -> dict[str, str]:
+    return {"What": what, "Nodes": hosts, "Supply": supply}
+
+
+def _repositories(cluster: Cluster, outline: Outline) -> list[str]:
+    """Package repositories without a public address that a purpose of some group comes from."""
+    purposes = {purpose for names in packages_by_group(cluster, outline).values() for purpose in names}
+    systems = {kind.os.key: kind.os for kind in cluster.node_types}.values()
+    origins = {provision(cluster, os).repositories.get(purpose) for os in systems for purpose in purposes}
+    return [name for name in _REPOSITORIES if name in origins]
