@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from clustergen.render.formats import markdown_prose
+from clustergen.catalogue.job_templates import template_kinds
+from clustergen.render.formats import html_prose, markdown_prose
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, tree_of
 
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.2", "roles": ["login"]}
@@ -104,7 +106,7 @@ def test_mig_instances_are_requested_by_their_type(tmp_path: Path) -> None:
 
 def test_without_shared_home_directories_the_guide_says_why_templates_are_missing(tmp_path: Path) -> None:
     files = files_of(guided(storage={}), tmp_path)
-    assert sorted(files) == ["guide.md"]
+    assert sorted(files) == ["guide.html", "guide.md"]
     assert "| `pytorch-srun.sh` | PyTorch, one process per GPU, started by srun | requires home" in files["guide.md"]
 
 
@@ -132,6 +134,7 @@ def test_the_guide_prints_what_people_wrote_as_text(tmp_path: Path) -> None:
         {"directory": "/opt/../etc"},
         {"partition": "a b"},
         {"partition": "$(id)"},
+        {"service_partition": "nowhere"},
         {"templates": ["../x"]},
     ],
 )
@@ -139,5 +142,40 @@ def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, 
     assert codes_of(guided(user_guide=guide), tmp_path)
 
 
+def test_every_template_of_the_catalogue_can_be_named_and_is_rendered(tmp_path: Path) -> None:
+    """On a cluster that has everything."""
+    names = list(template_kinds())
+    data = guided({"pyxis": {"enabled": True}}, user_guide={"templates": names})
+    files = files_of(data, tmp_path)
+    assert {path.removeprefix("jobs/").removesuffix(".sh") for path in files if path.endswith(".sh")} == set(names)
+    assert "Not on this cluster" not in files["guide.md"]
+
+
+def test_services_have_a_partition_of_their_own(tmp_path: Path) -> None:
+    partitions = {"a": {"nodes": "all", "default": True}, "b": {"nodes": "c1", "max_time": 30}}
+    files = files_of(guided({"partitions": partitions}, user_guide={"service_partition": "b"}), tmp_path)
+    assert options(files["jobs/jupyter.sh"])["partition"] == "b"
+    assert options(files["jobs/dask.sh"])["partition"] == "a"
+
+
+def test_without_gpus_jobs_request_cpus(tmp_path: Path) -> None:
+    kind = {**GPU, "gpus": None, "nics": None}
+    files = files_of(guided(node_types={"gpu": {key: value for key, value in kind.items() if value}}), tmp_path)
+    training = options(files["jobs/pytorch-srun.sh"])
+    assert "gpus-per-node" not in training
+    assert training["ntasks-per-node"] == "1"
+    assert {"jobs/vllm.sh", "jobs/deepspeed.sh"}.isdisjoint(files)
+
+
+def test_both_pages_say_the_same(tmp_path: Path) -> None:
+    accounts = {"lab": {"description": "R&D <x>", "users": ["ada"]}}
+    files = files_of(guided({"accounts": accounts}), tmp_path)
+    page = ElementTree.fromstring(files["guide.html"])
+    words = re.sub(r"\W+", " ", " ".join(page.find("body").itertext()))  # type: ignore[union-attr]
+    text = re.sub(r"<!--.*-->|^\|[-|]+\|$|```sh", "", files["guide.md"], flags=re.MULTILINE)
+    assert re.sub(r"\W+", " ", text).split() == words.split()
+
+
 def test_a_sentence_has_code_between_backquotes() -> None:
     assert markdown_prose("use `a_b` or a_b") == r"use `a_b` or a\_b"
+    assert html_prose("use `a<b` & c") == "use <code>a&lt;b</code> &amp; c"

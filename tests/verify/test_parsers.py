@@ -229,6 +229,7 @@ BROKEN = [
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gauge"), "2 fields"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gague, x"), "'gague'"),
     ("xml", "roce", "etc/nccl-topo.xml", append("<pci>"), "line"),
+    ("html", "home-3090", "usr/local/share/doc/cluster/guide.html", put("</h1>", ""), "mismatched tag"),
 ]
 
 
@@ -300,6 +301,7 @@ WITHOUT_PROGRAMS = {
     "yaml",
     "dcgm counters",
     "xml",
+    "html",
     "netbox",
     "bill",
     "grafana settings",

@@ -5,35 +5,56 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import NOTHING, table
 from clustergen.records import record
 
-Layout = Literal["gpu", "node", "one", "core"]
+Layout = Literal["gpu", "gpus", "node", "one", "core"]
 
 
 @record
 class TemplateKind:
-    """One job template. `layout`: a task per GPU, per node or per core, or one task with one GPU."""
+    """One job template.
+
+    `layout`: a task per GPU, per node or per core, one task with all GPUs of a node, or one task with one GPU.
+    """
 
     name: str
     title: str
-    nodes: int  # the fewest on which it shows anything
-    gpus: bool
+    least: int  # nodes
+    most: int
+    gpus: bool  # whether it requires them
     layout: Layout
-    shared: bool  # all nodes of the job must see the same files
-    container: Literal["none", "pyxis"]
+    service: bool  # waits for requests
+    requires: Literal["", "pyxis", "mpi"]
+    program: str  # started without an argument; empty: the user names one
     packages: tuple[str, ...]  # of Python, that the user installs
     source: str = ""
 
 
 @record
 class JobFact:
-    """A port, signal or size, with what it stands for."""
+    """A port, signal or image, with what it stands for."""
 
     name: str
     value: str
     what: str
+    unverified: frozenset[str] = NOTHING
     source: str = ""
+
+
+@record
+class QuotaCommand:
+    """How users see their quota; `{mount}` stands for the mount point."""
+
+    filesystem: str
+    command: str
+    source: str = ""
+
+
+@cache
+def quota_commands() -> dict[str, str]:
+    """By kind of file system."""
+    return {row.filesystem: row.command for row in table("quota_commands.tsv", QuotaCommand)}
 
 
 @cache

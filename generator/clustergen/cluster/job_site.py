@@ -22,13 +22,17 @@ class JobSite:
     partition: Partition
     kind: NodeType
     nodes: int  # of this type, as many as one job may have
-    gpus: int  # as jobs request them: MIG instances count one each
+    gpus: int  # of one job: one MIG instance where the GPUs are split, as NCCL joins none
     gres: str  # "h100", or a MIG instance's type; empty: Slurm counts GPUs without types
+    cores: int  # that jobs may use
+    threads: int  # of a core
     cpus_per_gpu: int
     mem_per_gpu_mib: int
-    minutes: int
+    longest: int | None  # MaxTime in minutes; None: unlimited
+    minutes: int  # that a template asks for
     account: str  # empty: the user's default account
     qos: str  # empty: the account's default QOS
+    login: str  # a host where users log in
     shared: bool  # what users see where they log in is what all nodes of a job see
 
 
@@ -40,29 +44,43 @@ def users_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
 
 @once_per_cluster
 def job_site(cluster: Cluster) -> JobSite | None:
-    """None without the section, or where no partition runs jobs."""
+    """Of most templates. None without the section, or where no partition runs jobs."""
     guide = cluster.manifest.user_guide
-    if guide is None:
-        return None
-    partition = _partition(cluster, guide.partition)
+    return _site(cluster, guide.partition) if guide else None
+
+
+@once_per_cluster
+def service_site(cluster: Cluster) -> JobSite | None:
+    """Of Jupyter and inference servers."""
+    guide = cluster.manifest.user_guide
+    return _site(cluster, guide.service_partition or guide.partition) if guide else None
+
+
+def _site(cluster: Cluster, name: str | None) -> JobSite | None:
+    partition = _partition(cluster, name)
     kind = _kind(cluster, partition) if partition else None
     if partition is None or kind is None:
         return None
     hosts = [host for group in cluster.of_type[kind.name] for host in group.hosts if host in partition.hosts]
+    parts = max(kind.gpus.gres_count, 1) if kind.gpus else 1
     gpus, gres = _gpus(kind)
     cores = min(kind.job_cores, (partition.spec.max_cpus_per_node or kind.cpus) // kind.threads_per_core)
-    parts = max(gpus, 1)
+    is_split = kind.gpus is not None and any(kind.gpus.mig)
     return JobSite(
         partition=partition,
         kind=kind,
-        nodes=min(len(hosts), partition.spec.max_nodes or len(hosts)),
+        nodes=1 if is_split else min(len(hosts), partition.spec.max_nodes or len(hosts)),
         gpus=gpus,
         gres=gres,
+        cores=cores,
+        threads=kind.threads_per_core,
         cpus_per_gpu=min(partition.cpus_per_gpu or kind.cpus, max(1, cores // parts) * kind.threads_per_core),
         mem_per_gpu_mib=min(partition.mem_per_gpu_mib or kind.memory_mib, kind.job_memory_mib // parts),
+        longest=partition.max_time_minutes,
         minutes=min(_HOUR, partition.max_time_minutes or _HOUR),
         account=partition.spec.allow_accounts[0] if partition.spec.allow_accounts else "",
         qos=_qos(cluster, partition),
+        login=next((host for group in users_groups(cluster) for host in group.hosts), ""),
         shared=_home_is_shared(cluster, kind),
     )
 
@@ -90,18 +108,16 @@ def _kind(cluster: Cluster, partition: Partition) -> NodeType | None:
 
 
 def _gpus(kind: NodeType) -> tuple[int, str]:
-    """How many GPUs of one type a job can have on a node, and the type: whole GPUs, else the most frequent instance."""
+    """How many GPUs of one type a job has on a node, and the type: all whole GPUs, or one of the smallest instances."""
     if kind.gpus is None:
         return 0, ""
-    if not any(kind.gpus.mig):
+    layouts = [layout for layout in kind.gpus.mig if layout]
+    if not layouts:
         return kind.gpus.count, kind.gpus.gres_type
-    counts: dict[str, int] = {}
-    for layout in kind.gpus.mig:
-        for profile, count in layout.profiles.items() if layout else ():
-            name = kind.gpus.instance_type(profile)
-            counts[name] = counts.get(name, 0) + count
-    name = max(counts, key=lambda one: counts[one])
-    return counts[name], name
+    profile = min(
+        (name for layout in layouts for name in layout.profiles), key=lambda name: int(name.partition("g")[0])
+    )
+    return 1, kind.gpus.instance_type(profile)
 
 
 def _qos(cluster: Cluster, partition: Partition) -> str:
@@ -143,14 +159,16 @@ def _home_is_shared(cluster: Cluster, kind: NodeType) -> bool:
 
 def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
     """Why a job template cannot run on this cluster; empty where it can."""
-    if kind.nodes > site.nodes:
-        return f"requires {kind.nodes} nodes, and a job in partition {site.partition.name} can have {site.nodes}"
+    if not site.shared:
+        return "requires home directories that login and compute nodes share"
+    if kind.least > site.nodes:
+        return f"requires {kind.least} nodes, and a job in partition {site.partition.name} can have {site.nodes}"
     if kind.gpus and not site.gpus:
         return f"requires GPUs, and partition {site.partition.name} has none"
-    if kind.shared and not site.shared:
-        return "requires home directories that login and compute nodes share"
-    if kind.container == "pyxis" and not cluster.manifest.slurm.pyxis.enabled:
+    if kind.requires == "pyxis" and not cluster.manifest.slurm.pyxis.enabled:
         return "requires pyxis, which srun --container-image uses"
+    if kind.requires == "mpi" and cluster.manifest.slurm.mpi_default == "none":
+        return "requires an MPI plugin of srun, and slurm.mpi_default is none"
     return ""
 
 

@@ -7,7 +7,21 @@ from typing import Literal
 from clustergen.manifest.accounts import AnyName
 from clustergen.manifest.base import AbsolutePath, Phrase, Section, field
 
-JobTemplate = Literal["pytorch-srun", "array"]
+JobTemplate = Literal[
+    "array",
+    "pytorch-srun",
+    "pytorch-torchrun",
+    "requeue",
+    "accelerate",
+    "deepspeed",
+    "pytorch-container",
+    "ray",
+    "dask",
+    "mpi",
+    "jupyter",
+    "vllm",
+    "triton",
+]
 
 
 class UserGuide(Section):
@@ -19,3 +33,6 @@ class UserGuide(Section):
     contact: Phrase | None = field(None, "Where users find help, as an address or a channel.")
     templates: tuple[JobTemplate, ...] = field((), "Job templates; default: all that the cluster can run.")
     partition: AnyName | None = field(None, "Partition of the templates; default: the default partition.")
+    service_partition: AnyName | None = field(
+        None, "Partition of Jupyter and inference servers; default: that of the other templates."
+    )

@@ -66,6 +66,7 @@ TABLE = Format("table", None, _plain(r"A-Za-z0-9_./:;=@%+'()\[\] -"))
 """CSV for programs that know no comments."""
 XML = Format("XML", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()\[\] -"))
 SVG = Format("SVG", XML.comment, XML.plain)
+HTML = Format("HTML", XML.comment, XML.plain)
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
 JSON = Format("JSON", None, _plain(r"A-Za-z0-9_./:=,@%+-"))
 LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
@@ -88,6 +89,7 @@ _BY_SUFFIX = {
     ".csv": CSV,
     ".xml": XML,
     ".svg": SVG,
+    ".html": HTML,
     ".md": MARKDOWN,
     ".json": JSON,
 }
@@ -191,6 +193,12 @@ def markdown_prose(value: object) -> Safe:
     )
 
 
+def html_prose(value: object) -> Safe:
+    """The same in HTML."""
+    parts = [xml_text(part) for part in one_line(str(value)).split("`")]
+    return Safe("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))
+
+
 def mermaid_label(value: object) -> Safe:
     """A quoted label of a Mermaid diagram; its `<br/>` is the view's own line break."""
     parts = one_line(str(value)).split("<br/>")
@@ -220,6 +228,7 @@ FILTERS: dict[str, Callable[..., Safe]] = {
     "md": markdown_text,
     "code": markdown_code,
     "prose_md": markdown_prose,
+    "prose_html": html_prose,
     "mermaid": mermaid_label,
     "comment": comment_text,
     "rest": rest_of_line,

@@ -80,4 +80,12 @@ CHECKS = (
         paths("/etc/nccl-topo*.xml"),
         _read_by(platform.python_version(), _xml),
     ),
+    Check(
+        "html",
+        "guide for users as an HTML page",
+        "Python's expat",
+        "Well-formed XML: every element is closed and every name is quoted. No browser is run.",
+        paths("*/guide.html"),
+        _read_by(platform.python_version(), _xml),
+    ),
 )

@@ -12,7 +12,7 @@ from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.jobs.guide import Guide, directory, guide
 from clustergen.render.views.jobs.scripts import JobScript, job_scripts
 
-_TRAINING = frozenset({"pytorch-srun"})
+_TRAINING = frozenset(kind.name for kind in template_kinds().values() if kind.program == "train.py")
 """Templates that run the example without an argument."""
 
 
@@ -46,4 +46,5 @@ FILES = (
     ),
     File(f"{_PLACE}/jobs/train.py", _example, format=PYTHON, source="user_node/jobs/train.py"),
     File(f"{_PLACE}/guide.md", _guide, source="user_node/guide.md"),
+    File(f"{_PLACE}/guide.html", _guide, source="user_node/guide.html"),
 )

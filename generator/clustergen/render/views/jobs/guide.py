@@ -21,7 +21,7 @@ from clustergen.render.views.jobs.guide_tables import (
 from clustergen.render.views.jobs.scripts import job_scripts
 from clustergen.render.views.tables import Table
 
-_FIRST = ("pytorch-srun", "array")
+_FIRST = ("array", "pytorch-srun", "jupyter")
 
 
 @record
@@ -87,7 +87,7 @@ def _help(contact: str | None) -> str:
 
 
 def _first_job(cluster: Cluster, site: JobSite) -> Part | None:
-    name = next((name for name in reversed(_FIRST) if name in job_scripts(cluster)), None)
+    name = next((name for name in _FIRST if name in job_scripts(cluster)), None)
     if name is None:
         return None
     return Part(
@@ -207,6 +207,8 @@ def _templates(cluster: Cluster) -> Part:
         (
             f"The templates are in `{directory(cluster)}/jobs`. Options on the command line win over those in the "
             "file: `sbatch --time=4:00:00 pytorch-srun.sh`.",
+            "Install what the last column names into the virtual environment `~/venv`; `VENV` is another one: "
+            "`VENV=~/other sbatch ray.sh my_program.py`.",
             *missing,
         ),
         tables=(template_table(cluster), *((unfit,) if unfit.rows else ())),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.job_templates import quota_commands
 from clustergen.cluster.job_site import JobSite, shared_with_jobs, users_groups, visible
 from clustergen.cluster.model import Cluster, NodeType, Partition
 from clustergen.cluster.nfs import serves
@@ -14,7 +15,9 @@ from clustergen.render.views.report_policy import qos_rows
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units import Duration
 
-_CODE = frozenset({"Partition", "QOS", "Account", "Directory", "Template", "Nodes", "GPU type"})
+_CODE = frozenset(
+    {"Partition", "QOS", "Account", "Directory", "Template", "Nodes", "GPU type", "Your quota", "Install"}
+)
 
 
 def _table(title: str, rows: Iterator[dict[str, str]]) -> Table:
@@ -125,6 +128,7 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
             "Available on": " and ".join(places),
             "Use": _use(name in shared, entry.type == "local", entry.read_only),
+            "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount),
         }
 
 
@@ -141,12 +145,19 @@ def template_table(cluster: Cluster) -> Table:
 
 
 def _template_row(script: JobScript) -> dict[str, str]:
-    return {"Template": f"{script.name}.sh", "For": script.title, "Requests": _request(script)}
+    return {
+        "Template": f"{script.name}.sh",
+        "For": script.title,
+        "Requests": _request(script),
+        "Install": f"pip install {script.packages}" if script.packages else "",
+    }
 
 
 def _request(script: JobScript) -> str:
     nodes = "1 node" if script.nodes == 1 else f"{script.nodes} nodes"
-    return f"{nodes} × {script.gpus} GPU{'s' if script.gpus > 1 else ''}" if script.gpus else nodes
+    if not script.gpus:
+        return f"{nodes} × {script.tasks} processes" if script.tasks > 1 else nodes
+    return f"{nodes} × {script.gpus} GPU{'s' if script.gpus > 1 else ''}"
 
 
 def unfit_table(cluster: Cluster) -> Table:

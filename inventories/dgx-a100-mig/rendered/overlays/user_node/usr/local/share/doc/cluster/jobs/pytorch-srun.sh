@@ -6,30 +6,32 @@
 #SBATCH --job-name=pytorch-srun
 #SBATCH --output=%x-%j.out
 #SBATCH --partition=training
-# at most 3-00:00:00; short jobs start earlier
+# At most 3-00:00:00. Short jobs start earlier.
 #SBATCH --time=01:00:00
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=8
 #SBATCH --gpus-per-node=a100:8
-# 32 CPUs are the share of a GPU
+# 32 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=32
-# the share of a GPU
+# The share of a GPU.
 #SBATCH --mem-per-gpu=124518M
 
-# The training script and its arguments: sbatch pytorch-srun.sh my_training.py --epochs 10
+# Your program and its arguments: sbatch pytorch-srun.sh my_training.py --epochs 10
 if (($# == 0)); then set -- train.py --steps 200; fi
 
-# A virtual environment with torch, the same on all nodes: python3 -m venv ~/venv && ~/venv/bin/pip install torch
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
 # All processes meet at the first node. A port by the job's number: two jobs may share a node.
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
-export MASTER_ADDR MASTER_PORT OMP_NUM_THREADS="$SLURM_CPUS_PER_TASK"
+export MASTER_ADDR MASTER_PORT
 # NCCL needs no variables here: /etc/nccl.conf of the compute nodes names the fabric.
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 
 # shellcheck disable=SC2016 # expanded in each task
-srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c '
-  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS
+in_each_task='
+  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS LOCAL_WORLD_SIZE=$SLURM_NTASKS_PER_NODE
   exec python3 "$@"
-' bash "$@"
+'
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$in_each_task" bash "$@"

@@ -6,16 +6,16 @@
 #SBATCH --job-name=array
 #SBATCH --output=%x-%A_%a.out
 #SBATCH --partition=batch
-# at most 2-00:00:00; short jobs start earlier
+# At most 2-00:00:00. Short jobs start earlier.
 #SBATCH --time=01:00:00
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --gpus-per-node=h100:1
-# 28 CPUs are the share of a GPU
+# 28 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=28
-# the share of a GPU
+# The share of a GPU.
 #SBATCH --mem-per-gpu=250183M
-# 4 at the same time
+# 10 tasks, 4 at the same time.
 #SBATCH --array=0-9%4
 
 # Each task gets a number of its own in SLURM_ARRAY_TASK_ID. Here it selects a line of a list of inputs:

@@ -1,0 +1,21 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster a6000-quad). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/mpi.sh.j2
+# MPI program, one process per core.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=mpi
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu
+# At most 2-00:00:00. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=24
+# One core with all its threads.
+#SBATCH --cpus-per-task=2
+
+# Your program and its arguments: sbatch mpi.sh ./my_program input.dat
+: "${1:?name your program behind the name of this script}"
+
+# srun starts the processes, with the plugin pmix: mpirun is not needed.
+# UCX and Open MPI read the names of the fabric's ports from files of the compute nodes.
+srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores "$@"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/accelerate.sh.j2
+# Hugging Face Accelerate.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=accelerate
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu
+# The partition has no limit. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --gpus-per-node=rtx_3090:4
+# 12 CPUs are the share of a GPU.
+#SBATCH --cpus-per-task=48
+# The share of a GPU.
+#SBATCH --mem-per-gpu=31129M
+
+# Your program and its arguments: sbatch accelerate.sh my_training.py --epochs 10
+if (($# == 0)); then set -- train.py --steps 200; fi
+
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy accelerate
+PATH=${VENV:-$HOME/venv}/bin:$PATH
+
+# All processes meet at the first node. A port by the job's number: two jobs may share a node.
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+export MASTER_ADDR MASTER_PORT
+export PROCESSES=$((SLURM_NNODES * 4))
+export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / 4))
+
+# shellcheck disable=SC2016 # expanded in each task
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c '
+  exec accelerate launch --multi_gpu --mixed_precision=no --dynamo_backend=no \
+    --num_machines="$SLURM_NNODES" --machine_rank="$SLURM_NODEID" --num_processes="$PROCESSES" \
+    --main_process_ip="$MASTER_ADDR" --main_process_port="$MASTER_PORT" "$@"
+' bash "$@"

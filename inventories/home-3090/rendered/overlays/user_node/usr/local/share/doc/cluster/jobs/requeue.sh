@@ -1,0 +1,51 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/requeue.sh.j2
+# PyTorch, saves a checkpoint and queues again when its time ends.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=requeue
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu
+# The partition has no limit. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=4
+#SBATCH --gpus-per-node=rtx_3090:4
+# 12 CPUs are the share of a GPU.
+#SBATCH --cpus-per-task=12
+# The share of a GPU.
+#SBATCH --mem-per-gpu=31129M
+# Slurm may start the job again, also after the failure of a node.
+#SBATCH --requeue
+# The output of all runs in one file.
+#SBATCH --open-mode=append
+# The tasks get this signal 120 s before the limit.
+#SBATCH --signal=USR1@120
+
+# Your program and its arguments: sbatch requeue.sh my_training.py --epochs 10
+if (($# == 0)); then set -- train.py --steps 200; fi
+
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy
+PATH=${VENV:-$HOME/venv}/bin:$PATH
+
+# All processes meet at the first node. A port by the job's number: two jobs may share a node.
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+export MASTER_ADDR MASTER_PORT
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+
+# shellcheck disable=SC2016 # expanded in each task
+in_each_task='
+  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS LOCAL_WORLD_SIZE=$SLURM_NTASKS_PER_NODE
+  exec python3 "$@"
+'
+
+# Shortly before the time limit, or when a job with a higher priority takes the nodes, the program saves a checkpoint and
+# ends with status 75. The job is then queued again under the same number, and goes on from there.
+status=0
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$in_each_task" bash "$@" || status=$?
+if ((status == 75)); then
+  echo "run $((${SLURM_RESTART_COUNT:-0} + 1)) is not finished: queued again"
+  scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$status"

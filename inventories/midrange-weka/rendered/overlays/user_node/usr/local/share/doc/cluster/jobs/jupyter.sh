@@ -1,0 +1,30 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster midrange). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/jupyter.sh.j2
+# Jupyter on a compute node.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=jupyter
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=batch
+# At most 3-00:00:00. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --gpus-per-node=h100:1
+# 30 CPUs are the share of a GPU.
+#SBATCH --cpus-per-task=30
+# The share of a GPU.
+#SBATCH --mem-per-gpu=237895M
+
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install jupyterlab
+PATH=${VENV:-$HOME/venv}/bin:$PATH
+
+# The output has the token that opens the server: nobody else may read it. Others on this node can reach the port.
+chmod 600 "${SLURM_JOB_NAME}-$SLURM_JOB_ID.out" || exit 1
+port=$((20000 + SLURM_JOB_ID % 10000))
+cat <<END
+On your own computer, run: ssh -N -L $port:$SLURMD_NODENAME:$port $USER@login1
+Then open the address below that begins with http://127.0.0.1. The server ends with the job: scancel $SLURM_JOB_ID
+END
+exec jupyter lab --no-browser --ip="$SLURMD_NODENAME" --port="$port" --port-retries=0 \
+  --ServerApp.custom_display_url="http://127.0.0.1:$port"

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/deepspeed.sh.j2
+# DeepSpeed, one process per GPU, started by srun.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+#SBATCH --job-name=deepspeed
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu-training
+# At most 7-00:00:00. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=8
+#SBATCH --gpus-per-node=h100:8
+# 30 CPUs are the share of a GPU.
+#SBATCH --cpus-per-task=30
+# The share of a GPU.
+#SBATCH --mem-per-gpu=186613M
+
+# Your program and its arguments: sbatch deepspeed.sh my_program.py --epochs 10
+: "${1:?name your program behind the name of this script}"
+
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy deepspeed
+PATH=${VENV:-$HOME/venv}/bin:$PATH
+
+# All processes meet at the first node. A port by the job's number: two jobs may share a node.
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+export MASTER_ADDR MASTER_PORT
+# NCCL needs no variables here: /etc/nccl.conf of the compute nodes names the fabric.
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+
+# shellcheck disable=SC2016 # expanded in each task
+in_each_task='
+  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS LOCAL_WORLD_SIZE=$SLURM_NTASKS_PER_NODE
+  exec python3 "$@"
+'
+
+# The program calls deepspeed.initialize(), which reads these variables. Options such as --deepspeed_config are its own.
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$in_each_task" bash "$@"
