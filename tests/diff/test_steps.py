@@ -32,3 +32,11 @@ def test_a_host_unmounts_first_and_reboots_last(
     assert set(verbs[:2]) == {"unmount old.mount", "unmount and mount both.mount"}
     assert verbs[2:4] == ["mount new.mount", "reboot"]
     assert turn.hosts == "c1"
+
+
+def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
+    form = Change(
+        "/etc/clustergen-network/interfaces", "file", "", "", "x", "y", "c1", (Effect("none"),), False, "", ""
+    )
+    *_, last = steps(Work((form, REMOUNT), (), (), (), (), (), (), None))
+    assert (last.text, last.hosts) == ("activate the interfaces with clustergen.cluster.network", "c1")

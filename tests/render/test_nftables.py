@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from strategies.trees import COMPUTE, HEAD, codes_of, manifest, node_files, tree_of
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, tree_of
 
 RULES = "/etc/clustergen-firewall/ports.d/"
 RULE = re.compile(r"^add rule inet clustergen input (?:ip6? saddr @(\w+) )?(\w+) dport (\S+) accept$", re.MULTILINE)
@@ -61,3 +63,40 @@ def test_a_network_without_addresses_is_refused(tmp_path: Path) -> None:
     data = closed(networks=networks, nodes=nodes)
     data["host"]["hosts_file"] = False
     assert "firewall-without-networks" in codes_of(data, tmp_path)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_kernel_closes_what_is_not_listed(tmp_path: Path) -> None:
+    """The rules of a compute node, met by packets from a login node, a compute node and a stranger."""
+    tree = tree_of(closed(nodes=[MONITORED, COMPUTE]), tmp_path)
+    node = lay_out(tree, "c1", tmp_path / "node")
+    root = root_with("nft")
+    assert root is not None, "clustergen setup parsers makes the root with nft"
+    script = r"""
+mkdir -p /run/netns
+ip netns add other
+ip link add eth0 type veth peer name eth0 netns other
+ip addr add 10.0.0.11/16 dev eth0 && ip link set eth0 up
+ip -n other link set eth0 up
+/usr/sbin/nft -f /etc/clustergen-firewall/main.nft || exit 1
+for port in 22 800 6818 8888; do
+  perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 5) or die; print "up\n";
+    close STDOUT; while ($c = $s->accept) { close $c }' $port >/tmp/$port 2>&1 &
+  until grep -q up /tmp/$port; do sleep 0.02; done
+done
+for from in 10.0.0.1 10.0.0.12 10.0.99.9; do
+  ip -n other addr flush dev eth0 && ip -n other addr add $from/16 dev eth0
+  for port in 22 800 6818 8888; do
+    ip netns exec other timeout 1 bash -c "exec 3<>/dev/tcp/10.0.0.11/$port" 2>/dev/null && echo "$from $port"
+  done
+done
+kill $(jobs -p)
+"""
+    box = sandbox.Sandbox(root, files=tuple((node / part, f"/{part}") for part in ("etc", "usr")), hostname="c1")
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60)
+    assert done.stdout.splitlines() == [
+        *("10.0.0.1 22", "10.0.0.1 6818"),
+        *("10.0.0.12 22", "10.0.0.12 6818", "10.0.0.12 8888"),
+        "10.0.99.9 22",
+    ], done.stderr

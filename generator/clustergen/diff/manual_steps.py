@@ -13,6 +13,7 @@ from clustergen.diff.values import hosts_of
 from clustergen.filesystems import file_systems
 from clustergen.render.effects import Effect
 
+_INTERFACES = "/etc/clustergen-network/"
 _KEEPS = "so that no job is lost: stop slurmctld,"
 _GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
 
@@ -44,6 +45,7 @@ def before(work: Work) -> Iterable[Step]:
 
 def after(work: Work) -> Iterable[Step]:
     """What the tree leaves as it is."""
+    yield from _interfaces(work)
     if work.kept:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
@@ -55,6 +57,13 @@ def after(work: Work) -> Iterable[Step]:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
             yield Step(text, folded(work.controllers[:1]), "")
+
+
+def _interfaces(work: Work) -> Iterable[Step]:
+    """`site.yml` installs the forms of the nodes' interfaces, and changes no interface."""
+    changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(_INTERFACES)]
+    if changed:
+        yield Step("activate the interfaces with clustergen.cluster.network", work.hosts(changed), "")
 
 
 def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:

@@ -83,6 +83,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield from _slurm(cluster, outline)
     yield from _gpus(cluster)
     yield "fabric_node", "rdma"
+    if configured(cluster):
+        yield "all", "network"
     if any(network.bond for network in configured(cluster).values()):
         yield "all", "bond"
     for kind in cluster.node_types:

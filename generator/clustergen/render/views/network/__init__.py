@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from clustergen.cluster.interfaces import NETWORKS
+from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File, View
 from clustergen.render.formats import CONF, SHELL, YAML, Format
-from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, program, table
+from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, program, table, unit
 
 DIRECTORY = "all/etc/clustergen-network"
 
@@ -32,5 +33,6 @@ FILES: tuple[File, ...] = (
     *_per_network("60-clustergen-{}.yaml", netplan, "netplan.yaml", YAML),
     *_per_network("clustergen-{}", ifupdown, "ifupdown", CONF),
     *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
+    File("all/etc/systemd/system/clustergen-network-rollback.service", unit, DAEMON_RELOAD),
     File("all/usr/local/sbin/clustergen-network", program, mode=0o755, per="os", format=SHELL),
 )

@@ -10,6 +10,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.interfaces import HostInterface, configured, host_interfaces
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
+from clustergen.render.views.fixed import Fixed
 
 
 @record
@@ -115,3 +116,7 @@ def program(cluster: Cluster, os: OperatingSystem) -> Program | None:
         return None
     backend = os.fact("network")
     return Program(backend, *_DIRECTORIES[backend])
+
+
+def unit(cluster: Cluster) -> Fixed | None:
+    return Fixed() if configured(cluster) else None

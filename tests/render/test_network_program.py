@@ -1,0 +1,118 @@
+"""clustergen-network on a node with ifupdown: real interfaces, the real ifup, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, lay_out, manifest, tree_of
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+MANAGEMENT = {"cidr": "10.0.0.0/24", "interface": "eno1", "gateway": "10.0.0.254", "configure": True}
+OLD = "auto eno1\niface eno1 inet static\n    address 10.9.9.9/24\n"
+# There is no systemd in the sandbox: what the timer would run is called by hand.
+BEGIN = r"""
+set -u
+mount -t sysfs sysfs /sys
+for name in systemctl systemd-run; do
+  printf '#!/bin/sh\necho "$0 $*" >>/tmp/calls\n' >/usr/bin/$name && chmod 755 /usr/bin/$name
+done
+mkdir -p /run/network /etc/network/interfaces.d
+printf 'auto lo\niface lo inet loopback\nsource /etc/network/interfaces.d/*\n' >/etc/network/interfaces
+ip link add eno1 type veth peer name far && ip link set far up
+addresses() { ip -4 -o addr show dev eno1 | awk '{ printf "%s ", $4 }'; }
+"""
+
+
+def on_node(folder: Path, script: str, **management: Any) -> list[str]:
+    """Lines that a script prints on a node."""
+    networks = {"management": {**MANAGEMENT, **management}, "fabric": {"type": "infiniband", "rate": "NDR"}}
+    node = lay_out(tree_of(manifest(networks=networks, nodes=[HEAD, COMPUTE]), folder), "c1", folder / "node")
+    root = root_with("ifup")
+    assert root is not None, "clustergen setup parsers makes the root with ifup"
+    box = sandbox.Sandbox(
+        root,
+        files=tuple((node / part, f"/{part}") for part in ("etc", "usr")),
+        hosts=(node / "etc/hosts").read_text(),
+        hostname="c1",
+    )
+    done = sandbox.run(box, ["/bin/bash", "-c", f"{BEGIN}{script}"], timeout=60)
+    assert done.code == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def test_what_is_not_confirmed_is_undone_and_what_is_stays(tmp_path: Path) -> None:
+    lines = on_node(
+        tmp_path,
+        f"""
+site=/etc/network/interfaces.d/site
+printf '{OLD}' >$site && ifup eno1 2>/dev/null
+files() {{ ls /etc/network/interfaces.d | tr '\\n' ' '; }}
+run() {{ clustergen-network "$@" >>/tmp/log 2>&1; echo "$1 $? $(addresses)$(files)"; }}
+export CLUSTERGEN_NETWORK_REPLACE=yes
+run apply 60
+run apply 60
+run rollback
+run confirm
+run apply 60
+run boot
+run apply 60
+run confirm
+run rollback
+run apply 60
+grep -c on-active=60 /tmp/calls
+ip route show default | cut -d ' ' -f 1-3
+""",
+    )
+    before, after = "10.9.9.9/24 site ", "10.0.0.11/24 clustergen-management "
+    assert lines == [
+        f"apply 0 {after}",
+        f"apply 2 {after}",  # the first waits to be confirmed
+        f"rollback 0 {before}",
+        f"confirm 2 {before}",  # nothing waits
+        f"apply 0 {after}",
+        "boot 0 10.0.0.11/24 site ",  # before the network is up: files only
+        f"apply 0 {after}",
+        f"confirm 0 {after}",
+        f"rollback 0 {after}",
+        f"apply 0 {after}",  # no change
+        "3",
+        "default via 10.0.0.254",
+    ]
+
+
+def test_addresses_that_no_file_has_return(tmp_path: Path) -> None:
+    script = """
+ip link set eno1 up; ip addr add 10.9.9.9/24 dev eno1; ip route add default via 10.9.9.1
+clustergen-network apply 60 >/dev/null 2>&1; addresses
+clustergen-network rollback >/dev/null 2>&1; addresses; ip route show default
+"""
+    assert on_node(tmp_path, script) == ["10.0.0.11/24 10.9.9.9/24 default via 10.9.9.1 dev eno1 "]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "management", "words"),
+    [
+        (
+            f"printf '{OLD}' >/etc/network/interfaces.d/site",
+            {},
+            "configure the same interfaces: /etc/network/interfaces.d/site",
+        ),
+        ("ip link delete eno1", {}, "no interface eno1; it has"),
+        ("sed -i '/ c1/d' /etc/hosts", {}, "c1 does not resolve to an address"),
+        ("printf '127.0.1.1 c1\\n' >/etc/hosts", {}, "c1 resolves to 127.0.1.1"),
+        ("true", {"interface": "eno2"}, "no interface eno2; it has"),
+    ],
+    ids=["other file", "no interface", "no address", "loopback", "other interface"],
+)
+def test_it_refuses_what_is_not_as_expected(
+    tmp_path: Path, prepare: str, management: dict[str, Any], words: str
+) -> None:
+    script = f"{prepare}\nclustergen-network apply 60 2>&1; echo $?; ls /var/lib/clustergen/network | grep -c pending"
+    lines = on_node(tmp_path, f"{script} || true", **management)
+    assert words in lines[-3]
+    assert lines[-2:] == ["2", "0"], "nothing was changed"
