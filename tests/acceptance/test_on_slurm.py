@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from clustergen.lab.work import Work
+from strategies.lab_nodes import on_node
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -99,7 +100,9 @@ class Lab:
         self.command("lab", "down", str(self.file))
 
     def on(self, node: str, script: str) -> str:
-        return self.command("lab", "shell", "--name", str(self.file), node, "--", "sh", "-c", script)
+        done = on_node(self.work, node, script)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def waits_for(self, script: str, words: str) -> str:
         """Until what a script on the head prints matches; what it printed then."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.lab.work import Work
+from strategies.lab_nodes import on_node
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -65,14 +66,15 @@ class Lab:
         assert done.returncode == 0, done.stderr
 
     def verb(self, verb: str, *arguments: str) -> str:
-        lab = ("--name",) if verb == "shell" else ()
-        command = [sys.executable, "-m", "clustergen", "lab", verb, *lab, str(self.file), *arguments]
+        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def on(self, node: str, script: str) -> str:
-        return self.verb("shell", node, "--", "sh", "-c", script)
+        done = on_node(self.work, node, script)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def play(self, book: str, *variables: str, fails: bool = False) -> str:
         program = Path(sys.executable).with_name("ansible-playbook")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.lab.work import Work
+from strategies.lab_nodes import on_node
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -42,8 +43,7 @@ class Lab:
         self.file.write_text(MANIFEST, encoding="utf-8")
 
     def verb(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        lab = ("--name",) if verb == "shell" else ()
-        command = [sys.executable, "-m", "clustergen", "lab", verb, *lab, str(self.file), *arguments]
+        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
 
     def apply(self, password: str | None) -> tuple[bool, int, str]:
@@ -57,7 +57,7 @@ class Lab:
         return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", said))), said
 
     def on_head(self, script: str) -> subprocess.CompletedProcess[str]:
-        return self.verb("shell", "head1", "--", "sh", "-c", script)
+        return on_node(Work(NAME), "head1", script)
 
     def login(self, password: str) -> bool:
         """Whether MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""

@@ -58,14 +58,14 @@ rm -f "$new/etc/resolv.conf" "$new/etc/hosts"
 : >"$new/etc/resolv.conf"
 printf 'passwd: files\ngroup: files\nshadow: files\nhosts: files\n' >"$new/etc/nsswitch.conf"
 while read -r at; do
-  mkdir -p "$new$at"
+  [ -d "$new$at" ] || mkdir -p "$new$at"
   mount -t tmpfs -o mode=755 empty "$new$at"
 done <"$work/empty"
 while IFS='	' read -r here there links; do
   mkdir -p "$work/fs/staged$there" "$new$there"
   cp -r "-$links" "$here/." "$work/fs/staged$there/" || [ "$links" = L ] # a dangling link is not ours to mend
 done <"$work/copy"
-mkdir -p "$work/fs/staged"
+[ -d "$work/fs/staged" ] || mkdir "$work/fs/staged"
 chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
 if [ $view = copy ]; then # the files under test in front of this machine's
   for at in usr opt; do
@@ -82,14 +82,14 @@ PATH=$PATH:/usr/sbin:/sbin
 if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
 {
   echo link set lo up
-  sed 's/.*/address add & dev lo/' "$work/addresses"
+  while read -r at; do echo "address add $at dev lo"; done <"$work/addresses"
 } | $ip -batch -
-name=$(sed -n 1p "$work/hostname")
+read -r name <"$work/hostname"
 hostname "$name" 2>/dev/null || chroot "$new" hostname "$name" 2>/dev/null || whole=
 [ $whole ] || grep -qx optional "$work/hostname" || {
   echo "no host name or /proc of its own; if this is a container, start it with --cap-add sys_admin" >&2
   exit 1
 }
 
-touch "$work/entered" # from here on it is the program that speaks
+: >"$work/entered" # from here on it is the program that speaks
 exec chroot "$new" "$@"

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from clustergen.lab.work import Work
+from strategies.lab_nodes import on_node
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -68,7 +69,9 @@ class Solo:
         return done.stdout
 
     def on(self, script: str) -> str:
-        return self.verb("shell", "solo", "--", "sh", "-c", script)
+        done = on_node(self.work, "solo", script)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def install(self, said: dict[str, Any], fails: bool = False) -> str:
         """Both roles, as `install` calls them; what Ansible printed."""
