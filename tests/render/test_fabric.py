@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -542,3 +543,31 @@ def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, to
     nics = [{"device": device, "interface": device, "model": "cx7"}]
     tree = fabric_tree(tmp_path, kind={**GPU, "nics": nics})
     assert (f"NCCL_IB_HCA=={device}:1" in text_of(tree, "c1", "/etc/nccl.conf")) == told
+
+
+# --- the switches of RoCE ---------------------------------------------------------------------------------------------
+
+
+def switch_page(folder: Path, **roce: Any) -> str:
+    tree = fabric_tree(folder, type="roce", rails=RAILS["rails"], roce=roce)
+    return next(file for file in tree if file.path == "facility/roce-switches.md").content.decode()
+
+
+def test_switches_have_the_values_of_the_hosts(tmp_path: Path) -> None:
+    text = switch_page(tmp_path, dscp=24, priority=4)
+    found = re.search(r"```json\n(.*?)```", text, re.DOTALL)
+    assert found
+    tables = json.loads(found[1])
+    assert tables["DSCP_TO_TC_MAP"]["clustergen"]["24"] == "4"
+    assert tables["DSCP_TO_TC_MAP"]["clustergen"]["48"] == "6"
+    assert tables["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] == "4"
+    assert tables["QUEUE"]["Ethernet0|4"] == {"wred_profile": "clustergen"}
+    assert "nv set qos mapping default-global dscp 24 switch-priority 4\n" in text
+    assert "DSCP 24, priority 4" in text
+    assert "not confirmed" in text
+
+
+@pytest.mark.parametrize(("key", "table"), [("pfc", "PFC_WD"), ("ecn", "WRED_PROFILE")])
+def test_switches_have_nothing_that_the_hosts_have_off(tmp_path: Path, key: str, table: str) -> None:
+    assert table in switch_page(tmp_path)
+    assert table not in switch_page(tmp_path, **{key: False})

@@ -9,6 +9,7 @@ from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File, View
 from clustergen.render.formats import CONF, SHELL, YAML, Format
 from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, program, table, unit
+from clustergen.render.views.network.roce_switches import page
 
 DIRECTORY = "all/etc/clustergen-network"
 
@@ -34,5 +35,6 @@ FILES: tuple[File, ...] = (
     *_per_network("clustergen-{}", ifupdown, "ifupdown", CONF),
     *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
     File("all/etc/systemd/system/clustergen-network-rollback.service", unit, DAEMON_RELOAD),
+    File("tree/facility/roce-switches.md", page),
     File("all/usr/local/sbin/clustergen-network", program, mode=0o755, per="os", format=SHELL),
 )
