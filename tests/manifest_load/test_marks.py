@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.diagnostics import Finding, ManifestPath, Place
+from clustergen.diagnostics.secrets import masked
 from clustergen.manifest.source import Source
 
 TEXT = """\
@@ -189,3 +190,13 @@ def test_every_leaf_of_any_tree_is_where_its_place_says(tree: dict[str, object],
     for path, text in leaves(tree):
         if text not in ("[]", "{}"):
             assert spanned(source, source.place(path)) == text
+
+
+def test_a_password_that_is_a_word_of_ours_is_masked_in_quotes_only() -> None:
+    """A message keeps its own words, as the path slurm.accounting, and shows nothing of the value."""
+    hidden = {"slurm", "hunter2"}
+    assert masked("set slurm.accounting.password: true", hidden) == "set slurm.accounting.password: true"
+    assert (
+        masked("cannot be 'slurm'; write hunter2, or write slurm", hidden)
+        == "cannot be '•••••'; write •••••••, or write •••••"
+    )

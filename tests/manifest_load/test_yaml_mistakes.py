@@ -104,9 +104,9 @@ MISTAKES = {
     "no comma": (
         "a: {b: 1 c: 2}\n",
         "yaml-syntax",
-        "1:11",
-        "a comma or '}' is missing here",
-        "put text that contains , : [ ] { or } in quotes",
+        "1:10",
+        "a comma is missing before this key",
+        "write , c: …",
     ),
     "at sign": ("a: @x\n", "yaml-syntax", "1:4", "a value cannot begin with '@'", 'put it in quotes: "@x"'),
     "percent": ("a: %x y\n", "yaml-syntax", "1:4", "a value cannot begin with '%'", 'put it in quotes: "%x y"'),

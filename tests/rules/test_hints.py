@@ -29,6 +29,18 @@ HINTS = {
     "another name of a fabric": (FABRIC, ("infiniband", "ib"), "value-not-allowed", "write infiniband"),
     "a daemon for a role": (TINY, ("[slurm-controller]", "[slurmctld]"), "value-not-allowed", "write slurm-controller"),
     "a number of an operating system": (TINY, ("debian-12", "13"), "value-not-allowed", "did you mean 'debian-13'?"),
+    "a range of addresses without brackets": (
+        TINY,
+        ('"10.0.0.[11-14]"', "10.0.0.11-14"),
+        "address-count",
+        'write "10.0.0.[11-14]"',
+    ),
+    "a list's value under the wrong section": (
+        TINY,
+        ('{version: "24.11"}', '{version: "24.11", select_parameters: CR_Core}'),
+        "key-unknown",
+        "move 'select_parameters' to slurm.resources, as a list: [CR_Core]",
+    ),
     "a product with its maker": (TINY, ("dgx-h100", "NVIDIA DGX H200"), "system-unknown", "write dgx-h200"),
     "a board in capitals": (TINY, ("dgx-h100", "HGX-H200-8"), "system-unknown", "write hgx-h200-8"),
     "a product without its maker": (TINY, ("dgx-h100", "PowerEdge XE9680"), "system-unknown", "write dell-xe9680"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from clustergen.cluster.catalogue_view import Report
@@ -45,7 +46,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
                     "address-count",
                     (*path, *where),
                     f"{_many(len(addresses_of_text), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
-                    "list one address per name, in the same order",
+                    _bracketed(text) or "list one address per name, in the same order",
                 )
             )
             return ()
@@ -80,3 +81,9 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
 
 def _many(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
+
+
+def _bracketed(text: str) -> str | None:
+    """The hint for `10.0.0.11-14`, which is a range to people and one name to Slurm's host lists."""
+    match = re.fullmatch(r"(\d+\.\d+\.\d+\.)(\d+)-(?:\1)?(\d+)", text)
+    return f'write "{match[1]}[{match[2]}-{match[3]}]"' if match else None

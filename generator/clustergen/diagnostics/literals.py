@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -13,6 +13,7 @@ from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import one_of, quote, suggest
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
+_MOST_KEYS = 8
 
 
 _MEANT = {
@@ -74,7 +75,7 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
-        return f"write [{text}]"
+        return _as_list(value, text, declared)
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "a mapping" and isinstance(value, int) and _takes_count(declared):
@@ -83,7 +84,28 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         return "write 'NAME: …' lines instead of list items that begin with '-'"
     if first == "a mapping" and value is None:
         return "write its keys below it, indented, or remove the line"
+    model, is_list = entry_of(declared)
+    if first == "a mapping" and model is not None and not is_list and not isinstance(value, (list, tuple)):
+        keys = [field.alias or name for name, field in model.model_fields.items()]
+        return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
+
+
+def _as_list(value: Any, text: str, declared: Any) -> str | None:
+    """The value as a list of one entry, in quotes where YAML would split it; else what the entry has to be."""
+    if isinstance(value, str) and text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
+        text = f'"{text}"'
+    if isinstance(value, str):
+        refused, instead = _refusal(declared, [value])
+        if refused and instead:
+            return f"write a list: {instead}"
+    return f"write [{text}]"
+
+
+def is_list_of_scalars(declared: Any) -> bool:
+    """Whether a field is a list of texts or numbers."""
+    annotation = declared.annotation if isinstance(declared, FieldInfo) else declared
+    return get_origin(annotation) is tuple and entry_of(declared)[0] is None
 
 
 def _takes_count(declared: Any) -> bool:
@@ -91,14 +113,14 @@ def _takes_count(declared: Any) -> bool:
     return model is not None and not is_list and "count" in model.model_fields
 
 
-def _refusal(declared: Any, text: str) -> tuple[bool, str | None]:
-    """Whether a field refuses this text, and the hint of what to write instead."""
+def _refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
+    """Whether a field refuses this value, and the hint of what to write instead."""
     if declared is None:
         return False, None
     if isinstance(declared, FieldInfo):
         declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
     try:
-        TypeAdapter(declared).validate_python(text, strict=True)
+        TypeAdapter(declared).validate_python(value)
     except ValidationError as err:
         contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
         hints = (context.get("hint") or form_of(context.get("pattern", "")) for context in contexts)

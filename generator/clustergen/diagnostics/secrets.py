@@ -15,6 +15,8 @@ from clustergen.diagnostics.words import quote
 
 _PEM = r"(?s:-----BEGIN [A-Z ]*PRIVATE KEY.*?(?:-----END|\Z))"
 _NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P<rest>[^\s#]))"
+_QUOTED = re.compile(r"(?<!\w)(['\"])(.*?)\1(?!\w)")
+_ORDINARY = re.compile(r"[a-z]{4,12}")  # a message has such words of its own, and quotes what it repeats of a file
 _SIGNS = "!*&@%{}[]\"',:;|>"
 _SHORTEST = 4  # a shorter word would cover ordinary text
 _WINDOW = 2000  # characters around a place, more than an excerpt shows
@@ -124,7 +126,23 @@ def words_of(text: str, spans: Iterable[tuple[int, int]]) -> frozenset[str]:
 
 
 def masked(text: str, words: Iterable[str]) -> str:
-    """The text with these words covered."""
-    for word in sorted(words, key=len, reverse=True):
-        text = text.replace(word, "•" * len(word))
-    return text
+    """A message with these words covered: all but the message's own ordinary words."""
+    longest_first = sorted(words, key=len, reverse=True)
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    spans = []
+    for word in longest_first:
+        for match in re.finditer(re.escape(word), text):
+            start, end = match.span()
+            inside = any(first <= start and end <= last for first, last in quoted)
+            if inside or not (_ORDINARY.fullmatch(word) and _is_own(text, start, end)):
+                spans.append((start, end))
+    return mask(text, spans)
+
+
+def _is_own(text: str, start: int, end: int) -> bool:
+    """Whether a message has a word of itself: within a longer word, a path of the manifest or a sentence."""
+    before, after = text[:start], text[end : end + 1]
+    if before.endswith(("write ", "set ")) and after != ".":
+        return False
+    starts = not before or before[-1] in " ._" or before[-1].isalnum()
+    return starts and (not after or after in " .,:;_`" or after.isalnum())

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of
-from clustergen.diagnostics.literals import addition_hint, choice_hint, literal_hint, name_hint
+from clustergen.diagnostics.literals import addition_hint, choice_hint, is_list_of_scalars, literal_hint, name_hint
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import (
     Located,
@@ -151,12 +151,21 @@ class _Translator:
         hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused)
         if hint is None:
             if places := places_for(self.model, at.path):
-                hint = f"move {quote(key)} to {' or '.join(places)}"
+                hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
                 hint = f"use one of {', '.join(keys)}"
             elif section_path := section_of(self.model, at.path[:-1]):
                 hint = f"run `clustergen explain {section_path.replace('.<name>', '')}` to list its keys"
         return Finding("key-unknown", at.path, message, hint, key=True)
+
+    def _converted(self, at: Located, places: list[str]) -> str:
+        """How the value of a misplaced key is written there, if it is one place that takes it only as a list."""
+        value = self._value(at.path)
+        if len(places) != 1 or "<" in places[0] or not isinstance(value, str | int):
+            return ""
+        declared = follow(self.model, (*places[0].split("."), at.path[-1])).declared
+        expects_list = declared is not None and is_list_of_scalars(declared)
+        return f", as a list: [{self.text_of(at.path) or value}]" if expects_list else ""
 
     def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
         if error["type"] != "extra_forbidden" or at.owner is None:

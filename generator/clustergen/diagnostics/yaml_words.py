@@ -13,6 +13,8 @@ from clustergen.diagnostics.model import Problem
 from clustergen.diagnostics.words import quote
 from clustergen.records import record
 
+_KEY = re.compile(r"\s([A-Za-z_]\w*)$")
+
 _LONGEST_HINT = 60
 _LINE_END = re.compile(r"[\n\r]|$")
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
@@ -165,6 +167,8 @@ def _flow(complaint: Complaint) -> Problem | None:
     if "\n" in text[context:at] or at >= len(text) - 1:
         return _problem(context, 1, f"{quote(opened)} opened here is never closed", f"add {quote(closing)}")
     message = f"a comma or {quote(closing)} is missing here"
+    if opened == "{" and complaint.char == ":" and (key := _KEY.search(text, context, at)):
+        return _problem(key.start(1), len(key[1]), "a comma is missing before this key", f"write , {key[1]}: …")
     return _problem(at, 1, message, "put text that contains , : [ ] { or } in quotes")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, Rack
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.facility.power import (
     Load,
@@ -18,6 +18,7 @@ from clustergen.facility.power import (
     room_load,
     run_time_minutes,
 )
+from clustergen.hostlist import compress
 
 _SPREAD = "spread the nodes over more racks, or set a power limit on their GPUs"
 
@@ -31,6 +32,25 @@ def rack_checks(cluster: Cluster) -> Iterator[Finding]:
             if (finding.code, one.rack.entry) not in reported:
                 reported.add((finding.code, one.rack.entry))
                 yield finding
+
+
+def empty_racks(cluster: Cluster) -> Iterator[Finding]:
+    """An entry of several racks gives each the same number of nodes, rounded up, so that the last may get none."""
+    of_entry: dict[str, list[Rack]] = {}
+    for rack in cluster.racks:
+        of_entry.setdefault(rack.entry, []).append(rack)
+    for name, racks in of_entry.items():
+        empty = [rack.name for rack in racks if not rack.hosts]
+        count = sum(len(rack.hosts) for rack in racks)
+        if count and empty:
+            each = len(racks[0].hosts)
+            yield Finding(
+                "rack-empty",
+                ("racks", name, "nodes"),
+                f"{count} nodes in {len(racks)} racks are {each} in each, so {compress(empty)}"
+                f" {'is' if len(empty) == 1 else 'are'} empty",
+                f"write an entry for each rack with its nodes, or name {len(racks) - len(empty)} racks",
+            )
 
 
 def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
@@ -155,4 +175,4 @@ def _kw(watts: float) -> str:
     return f"{watts / 1000:.1f} kW"
 
 
-RULES = (rack_checks, room_cooling, ups)
+RULES = (rack_checks, empty_racks, room_cooling, ups)

@@ -107,6 +107,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rack-node-unknown", ERROR, "A rack lists a node that is not defined"),
     Code("rack-node-twice", ERROR, "A node is in two racks"),
     Code("rack-unknown", ERROR, "A rack is not defined"),
+    Code("rack-empty", WARNING, "A rack of an entry gets no node"),
     Code("rack-too-low", ERROR, "A rack has too few units"),
     Code("rack-duplicate", ERROR, "Two racks have one name or one position"),
     Code("rack-place", ERROR, "A device does not fit where the manifest places it"),
