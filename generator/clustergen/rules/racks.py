@@ -37,10 +37,11 @@ def rack_checks(cluster: Cluster) -> Iterator[Finding]:
 def empty_racks(cluster: Cluster) -> Iterator[Finding]:
     """An entry of several racks gives each the same number of nodes, rounded up, so that the last may get none."""
     of_entry: dict[str, list[Rack]] = {}
+    with_devices = {one.rack.name for one in rack_loads(cluster) if one.load.units}  # switches, too
     for rack in cluster.racks:
         of_entry.setdefault(rack.entry, []).append(rack)
     for name, racks in of_entry.items():
-        empty = [rack.name for rack in racks if not rack.hosts]
+        empty = [rack.name for rack in racks if not rack.hosts and rack.name not in with_devices]
         count = sum(len(rack.hosts) for rack in racks)
         if count and empty:
             each = len(racks[0].hosts)
