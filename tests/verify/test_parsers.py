@@ -174,6 +174,13 @@ BROKEN = [
     ("chrony", "roce", "etc/chrony/chrony.conf", append("serverr pool"), "Invalid directive"),
     ("sysctl", "roce", "etc/sysctl.d/90-clustergen.conf", append("kernel.panic 10"), "invalid syntax"),
     ("modprobe", "roce", "etc/modprobe.d/clustergen-nvidia.conf", append("optoins nvidia a=1"), "optoins"),
+    (
+        "kernel options",
+        "ml-training",
+        "etc/default/grub.d/*.cfg",
+        append('GRUB_CMDLINE_LINUX="quiet"'),
+        "are lost: quiet",
+    ),
     ("rsyslog", "roce", "etc/rsyslog.d/60-clustergen-forward.conf", append('action(type="omrelpp")'), "omrelpp"),
     ("logrotate", "roce", "etc/logrotate.d/slurmd", put("weekly", "weakly"), "weakly"),
     (
@@ -320,6 +327,7 @@ WITHOUT_PROGRAMS = {
 def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, bare: Path, check: str) -> None:
     cluster = {
         "udev": "ml-training",
+        "kernel options": "ml-training",
         "opensm": "dgx-a100-mig",
         "fabric plan": "ml-training",
         "queries": "ml-training",
