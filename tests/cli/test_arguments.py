@@ -208,3 +208,15 @@ def test_a_broken_manifest_is_still_a_manifest() -> None:
     """One key is enough for nobody to be sent to lint."""
     Path("m.yaml").write_text("name: [\nSlurmUser: x\n")
     assert "error[yaml-syntax]" in run("validate", "m.yaml").stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("roles", "nodes.roles"), ("max_time", "slurm.partitions.max_time"), ("foo", "lists all codes")]
+)
+def test_explain_finds_a_field_by_its_last_name(word: str, hint: str) -> None:
+    _, advice, code = refused("explain", word)
+    assert (hint in str(advice), code) == (True, 2)
+
+
+def test_explain_takes_a_key_of_slurm_in_any_case() -> None:
+    assert "set by slurm.partitions.NAME.max_time" in run("explain", "maxtime").stdout

@@ -20,6 +20,7 @@ _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 _FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$")
 _MOST = 200
+_MOST_FIELDS = 8
 
 
 @click.command("explain")
@@ -56,7 +57,7 @@ def _code_or_field(word: str, form: str) -> None:
         return
     from clustergen.explain.keys import json_of_key, places, text_of_key
 
-    if word[:1].isupper() and (set_at := places(word)):
+    if (word[:1].isupper() or not _is_known(word)) and (set_at := places(word)):
         click.echo((json_of_key if form == "json" else text_of_key)(set_at), nl=False)
         return
     if ("/" in word or ":" in word) and Path(MANIFEST).exists():
@@ -75,11 +76,33 @@ def _code_or_field(word: str, form: str) -> None:
             return
         hint = f"a file requires its manifest: clustergen explain MANIFEST {word}"
         raise ClustergenError(f"no {MANIFEST} in this directory", hint=hint, exit_code=2)
+    if isinstance(answer, str) and (paths := _fields_called(word)):
+        hint = f"run clustergen explain {paths[0]}" + (f", or one of {', '.join(paths[1:])}" if paths[1:] else "")
+        raise ClustergenError(
+            f"'{word}' is a key of several sections" if paths[1:] else f"'{word}' is not a top-level field",
+            hint=hint,
+            exit_code=2,
+        )
     if isinstance(answer, str):
         hint = answer or did_you_mean(word, CODES) or _ALL
         what = "no field of the manifest" if "." in word or answer else "no diagnostic"
         raise ClustergenError(f"there is {what} '{word}'", hint=hint, exit_code=2)
     _field(STARTER, word, form, "the starter manifest (clustergen init)")
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word in lower case is a field, which goes before a key of Slurm of the same name."""
+    from clustergen.explain.about import about
+
+    return not isinstance(about(word), str)
+
+
+def _fields_called(word: str) -> list[str]:
+    """The few fields that end in this name: `max_time` is slurm.partitions.max_time."""
+    from clustergen.explain.about import field_names
+
+    paths = [path for path, _ in field_names() if path.rpartition(".")[2] == word.lower()]
+    return paths if len(paths) <= _MOST_FIELDS else []
 
 
 def _code(code: str, form: str) -> None:
