@@ -239,4 +239,5 @@ def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> 
     assert found["secret slurmdbd: /etc/slurm/slurmdbd.secret.conf"] == ("`head`", r"secrets\_given: \{slurmdbd: …\}")
     assert found["certificates of the log transport"][0] == "`g[1-4],head,sm`"
     assert found["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
+    assert found["accounts and users of Slurm"][0] == "`head`"
     assert r"package repository storage\_scale" in found

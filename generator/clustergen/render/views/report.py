@@ -130,6 +130,7 @@ def _nodes(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Type": group.type.name,
             "Roles": ", ".join(group.roles),
             "Addresses": shortened(group.addresses),
+            "BMC": shortened(group.bmc),
             "State": "" if group.state == "UNKNOWN" else group.state,
         }
 

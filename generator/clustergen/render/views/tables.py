@@ -30,7 +30,7 @@ _EFFECTS = {
     "reboot": "drain and reboot",
     "refuse": "wait until no job runs on the cluster",
 }
-_CODE = frozenset({"Nodes", "Addresses", "Partition", "QOS", "Mounted at", "Clients", "File", "From"})
+_CODE = frozenset({"Nodes", "Addresses", "BMC", "Partition", "QOS", "Mounted at", "Clients", "File", "From"})
 
 
 @record
