@@ -42,7 +42,8 @@ in_each_task='
 '
 
 # Shortly before the time limit, or when a job with a higher priority takes the nodes, the program saves a checkpoint and
-# ends with status 75. The job is then queued again under the same number, and goes on from there.
+# ends with status 75. The job is then queued again under the same number, and goes on from there;
+# Slurm waits about two minutes before it starts it again.
 status=0
 srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$in_each_task" bash "$@" || status=$?
 if ((status == 75)); then
