@@ -1,4 +1,5 @@
 """Measures applying: first, with nothing to do, with one line changed; beside an empty play and a role of others.
+With `hosts` also discover and drift, whose commands all run on this machine; those of a cluster run on its nodes.
 
     benchmarks/apply.py nodes 4 8 16 [--role FOLDER]   containers, as `clustergen lab` makes them; takes root and podman
     benchmarks/apply.py hosts 200 1000                 hosts that are all this machine, without ssh, in check mode
@@ -155,6 +156,13 @@ def hosts(counts: list[int], runs: int) -> None:
             ours = played([*playbook, "site.yml", "--check", *here, *free], tree, environment, runs)
             ratio = statistics.median(ours.seconds) / statistics.median(empty.seconds)
             say(f"{count} hosts, check mode: empty play {empty}; site.yml {ours}: {ratio:.2f} times the empty play")
+            ping = played([*playbook, "empty.yml", *here], tree, environment, runs)
+            say(f"{count} hosts: empty play {ping}")
+            for name in ("discover", "drift"):
+                book = [f"clustergen.cluster.{name}", *here, *free, "-e", f"facts={place}/{name}"]
+                recorded = played([*playbook, *book], tree, environment, runs)
+                times = statistics.median(recorded.seconds) / statistics.median(ping.seconds)
+                say(f"  {name} {recorded}: {times:.2f} times the empty play")
 
 
 def main() -> None:

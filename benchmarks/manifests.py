@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 
 def large(nodes: int, types: int) -> str:
     """A manifest of so many 8-GPU nodes of so many types; nodes is a multiple of 256 times types."""
@@ -54,3 +57,29 @@ def weighed(manifest: str, each: int) -> str:
         for first in range(0, nodes, each)
     )
     return f"{head}{entries}\n{rest.partition(chr(10))[2]}"
+
+
+def record(folder: Path, nodes: int) -> None:
+    """What discover and drift read of so many nodes of `large`, equal but for their addresses."""
+    gpus = "".join(f"{i}, NVIDIA H100 80GB HBM3, 00000000:{16 * i + 27:02X}:00.0, 570.86.15\n" for i in range(8))
+    ports = "".join(
+        f"/sys/class/infiniband/{device}/ports/1/{key}:{value}\n"
+        for device in (*(f"mlx5_{i}" for i in range(12)), "irdma0", "irdma1")
+        for key, value in (("state", "4: ACTIVE"), ("rate", "400 Gb/sec (4X NDR)"), ("link_layer", "InfiniBand"))
+    )
+    files = {
+        "slurmd-C": "NodeName=n CPUs=224 SocketsPerBoard=2 CoresPerSocket=56 ThreadsPerCore=2 RealMemory=2063426\n",
+        "nvidia-smi.csv": "index, name, pci.bus_id, driver_version\n" + gpus,
+        "infiniband": ports,
+        "dmidecode": "System Information\n\tManufacturer: NVIDIA\n\tProduct Name: DGXH100\n",
+        "dev": "".join(f"nvidia{i}\n" for i in range(8)),
+        "uname": "6.12.9-amd64\n",
+        "tree.json": "{}",
+    }
+    for number in range(nodes):
+        place = folder / f"gpu{number + 1:05d}"
+        place.mkdir(parents=True)
+        entry = {"family": "inet", "local": f"10.{number // 256}.1.{number % 256}", "scope": "global"}
+        interfaces = json.dumps([{"ifname": "eno1", "addr_info": [entry]}])
+        for name, text in {**files, "ip.json": interfaces}.items():
+            (place / name).write_text(text, encoding="utf-8")

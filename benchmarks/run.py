@@ -125,6 +125,30 @@ def _ratio(found: dict[str, Timing], name: str) -> float:
     return found[f"diff, {name}"].median / found[f"render, {name}"].median
 
 
+def bench_facts(work: Path, runs: int) -> list[str]:
+    """Recorded facts of 10,240 nodes against `render` of their manifest."""
+    path = work / "manifest.yaml"
+    path.write_text(manifests.large(10240, 1), encoding="utf-8")
+    facts = work / "facts"
+    manifests.record(facts, 10240)
+    found = in_turns(
+        {
+            "render": (
+                [*CLUSTERGEN, "render", str(path)],
+                lambda: shutil.rmtree(work / "rendered", ignore_errors=True),
+            ),
+            "discover": ([*CLUSTERGEN, "discover", "--facts", str(facts)], None),
+            "drift": ([*CLUSTERGEN, "drift", str(path), "--facts", str(facts)], None),
+        },
+        runs,
+    )
+    render = found["render"].median
+    return [
+        row(f"{verb}, 10,240 recorded nodes", found[verb], f"{found[verb].median / render:.2f} times one `render`")
+        for verb in ("discover", "drift")
+    ]
+
+
 PLAYBOOK = """
 - hosts: localhost
   gather_facts: false
@@ -196,6 +220,7 @@ BENCHES = {
     "scale": bench_scale,
     "diff": bench_diff,
     "ansible": bench_ansible,
+    "facts": bench_facts,
 }
 
 

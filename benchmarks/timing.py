@@ -38,7 +38,7 @@ class Timing:
 
 
 def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and MB of one run. A diff with changes, and a lint with warnings, end with 1."""
+    """Wall seconds, CPU seconds and MB of one run. A diff with changes, a lint with warnings, and drift end with 1."""
     if before:
         before()
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
@@ -51,7 +51,7 @@ def once(command: list[str], before: Callable[[], None] | None) -> tuple[float, 
     messages = process.stderr.read().decode()
     process.stderr.close()
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in ((0, 1) if {"diff", "lint"} & set(command) else (0,)):
+    if process.returncode not in ((0, 1) if {"diff", "lint", "drift"} & set(command) else (0,)):
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: {messages[-2000:]}")
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 

@@ -52,6 +52,7 @@ def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
     assert floors["dgx/fabric-pair/mlx5_0"]["bandwidth"] == ("least", 360)
     assert floors["dgx/gpus"]["power_limit"] == ("least", 700)
     assert floors["dgx/gpu-links"]["links"] == ("least", 18)
+    assert floors["dgx/mpi-pair"]["latency"] == ("most", 5)
 
 
 def test_one_gigabit_is_a_floor_and_not_nil(tmp_path: Path) -> None:
@@ -111,3 +112,14 @@ def test_geforce_gets_no_diagnosis_and_mig_no_collectives() -> None:
 @pytest.mark.parametrize("name", ["ml-training", "midrange-weka"])
 def test_without_the_section_there_is_no_directory(name: str) -> None:
     assert not [path for path in compiled(name)[1].files if path.startswith("acceptance/")]
+
+
+def test_further_benchmarks_have_gates_only_where_they_are_stated(tmp_path: Path) -> None:
+    storage = {"work": {"type": "nfs", "server": "10.0.0.9", "path": "/w", "mount": "/w", "bandwidth": "1GB/s"}}
+    kinds = {}
+    for benchmarks in ([], ["hpcc", "ior"]):
+        floors = floors_of(manifest(acceptance={"enabled": True, "benchmarks": benchmarks}, storage=storage), tmp_path)
+        kinds[len(benchmarks)] = {name.split("/")[1]: bounds for name, bounds in floors.items()}
+    assert kinds[2].keys() - kinds[0].keys() == {"linpack", "ior", "mdtest"}
+    assert kinds[2]["linpack"] == {"wrong": ("most", 0)}
+    assert kinds[2]["ior"] == kinds[2]["storage-whole"] == {"write": ("least", 0.8)}

@@ -1,4 +1,4 @@
-"""Acceptance on real Slurm with real ReFrame: one of three nodes is bad, and one has a job."""
+"""Acceptance on real Slurm with real ReFrame: one of three nodes is bad, one has a job, and a run is cut off."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def manifest() -> dict[str, Any]:
             }
         },
         "monitoring": {"enabled": False},
-        "acceptance": {"enabled": True},
+        "acceptance": {"enabled": True, "benchmarks": ["hpcc"]},
     }
 
 
@@ -173,8 +173,44 @@ def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(l
     assert {host for result in report["results"] for host in result["hosts"]} == {"n1", "n2"}
     # Others go on, and the bad one takes part in no later gate.
     status = lab.status()
-    kinds = ("hardware", "mounts/work", "scripts", "accounting", "cpu-burn", "storage/work", "metadata/work")
+    kinds = ("hardware", "mounts/work", "scripts", "accounting", "cpu-burn", "linpack", "storage/work", "metadata/work")
     assert {status[f"small/{kind}@n1"] for kind in kinds} == {"passed"}
     assert "small/cpu-burn@n2" not in status
+    linpack = next(one["readings"] for one in report["results"] if one["gate"] == "small/linpack")
+    assert (linpack["ranks"], linpack["wrong"]) == (os.cpu_count() or 1, 0)
+    assert min(linpack["gflops"], linpack["triad"]) > 0
     assert "clustergen-accept" not in lab.on("head", "scontrol show reservation")
     lab.on("head", f"scancel {job}")
+
+
+def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None:
+    lab.on("n2", "mount /work 2>/dev/null || mount --bind /var/tmp /work")
+    lab.play("resume", "nodes=n2")
+    lab.waits_for("sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
+    process = lab.playing("accept", "accept_again=true")
+    try:
+        lab.waits_for(f"cat {PLACE}/state.json", r'"unfinished": true.*"small/mounts/work@n3"')
+        lab.on("head", "kill -KILL $(lslocks -n -o PID,PATH | awk '/acceptance.lock/ {print $1}')")
+        process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    before = json.loads(lab.on("head", f"cat {PLACE}/state.json"))
+    assert not lab.on("head", "pgrep -f 'bin/[r]eframe' || true"), "ReFrame outlives the module"
+
+    lab.play("accept")
+
+    report = lab.report()
+    assert report["begin"] == before["begin"]
+    kept = {key: result for key, result in before["results"].items() if result["status"] == "passed"}
+    results = {f"{one['gate']}@{','.join(one['hosts'])}": one for one in report["results"]}
+    assert kept
+    assert {key: results[key] for key in kept} == kept
+    assert report["counts"]["failed"] == report["counts"]["not run"] == 0
+    assert {pair for pair in results if pair.startswith("small/mpi-pair@")} == {
+        f"small/mpi-pair@{pair}" for pair in ("n1,n2", "n2,n3", "n3,n1")
+    }
+    whole = results["small/mpi-whole@n1,n2,n3"]["readings"]
+    assert (whole["ranks"], whole["hosts"], whole["wrong"]) == (3, 3, 0)
+    assert results["small/storage-whole/work@n1,n2,n3"]["readings"]["write"] > 0
+    assert lab.on("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
+    assert json.loads(lab.on("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0

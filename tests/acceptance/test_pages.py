@@ -26,7 +26,7 @@ def test_every_share_stands_beside_its_measurement() -> None:
         assert text.split()[0] == f"{share.share:.0%}".removesuffix("%")
         if share.published:
             assert published.strip() == f"{share.published:g} {share.unit}"
-            assert possible.strip() == f"{share.possible:g} {share.unit}"
+            assert possible.strip() == (f"{share.possible:g} {share.unit}" if share.possible else "")
         else:
             assert "unconfirmed" in published
 

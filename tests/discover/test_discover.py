@@ -140,6 +140,17 @@ def test_equal_machines_become_one_type_of_the_catalogue(tmp_path):
     assert document["nodes"] == [{"name": "gpu[01-04]", "type": "dgx-h100", "address": "10.0.0.[11-14]"}]
 
 
+def test_addresses_of_several_subnets_are_folded_in_the_order_of_the_nodes(tmp_path):
+    numbers = {f"gpu{number}": f"10.0.{number // 4}.{number % 4}" for number in (*range(1, 11), 13)}
+    for name, address in numbers.items():
+        dgx(tmp_path, name, 1)
+        entry = {"family": "inet", "local": address, "scope": "global"}
+        (tmp_path / name / "ip.json").write_text(json.dumps([{"ifname": "eno1", "addr_info": [entry]}]))
+    (entry,) = discovered(tmp_path)[0]["nodes"]
+    assert entry["address"] == "10.0.0.[1-3],10.0.1.[0-3],10.0.2.[0-2],10.0.3.1"
+    assert dict(zip(expand(entry["name"]), expand(entry["address"]), strict=True)) == numbers
+
+
 def test_the_manifest_means_what_slurmd_counted(tmp_path):
     dgx(tmp_path, "gpu1", 11)
     (line,) = node_lines(discovered(tmp_path)[0])

@@ -291,3 +291,17 @@ def test_the_guide_lists_every_kind() -> None:
     page = (Path(__file__).parents[2] / "docs/drift.md").read_text(encoding="utf-8")
     for name, kind in KINDS.items():
         assert f"| `{name}` | {kind.severity} | {kind.topic} | {kind.cause} |\n" in page
+
+
+def test_an_address_in_the_fabric_is_compared_with_that_of_the_manifest(folder: Path) -> None:
+    text = MANIFEST.replace("{type: infiniband,", "{type: infiniband, cidr: 10.1.0.0/24,")
+    text = text.replace('"10.0.0.[11-14]"', '"10.0.0.[11-14]", addresses: {fabric: "10.1.0.[11-14]"}')
+    Path("manifest.yaml").write_text(text, encoding="utf-8")
+    rows = {f"gpu{number}": json.loads(addresses(10 + number)) for number in range(1, 5)}
+    for name, (*_, interface) in rows.items():
+        address = f"10.1.0.{10 + int(name[-1]) if name != 'gpu3' else 99}"
+        interface["addr_info"].append({"family": "inet", "local": address, "scope": "global"})
+    record(folder, **{name: {"ip.json": json.dumps(row)} for name, row in rows.items()})
+    (row,) = findings()
+    assert (row["kind"], row["nodes"], row["subject"]) == ("address-missing", ["gpu3"], "fabric address")
+    assert (row["actual"], row["expected"]) == ("eno1 10.0.0.13, eno1 10.1.0.99", "10.1.0.13")

@@ -27,8 +27,8 @@ PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
 HARDWARE = ("Sockets", "CoresPerSocket", "ThreadsPerCore", "RealMemory", "Gres")
 
 
-def recorded(lab: Lab, folder: Path) -> None:
-    command = [str(PLAYBOOK), "-i", str(lab.tree / "inventory/hosts.ini")]
+def recorded(lab: Lab, folder: Path, *options: str) -> None:
+    command = [str(PLAYBOOK), "-i", str(lab.tree / "inventory/hosts.ini"), "-i", str(lab.work.inventory), *options]
     command += ["clustergen.cluster.drift", "-e", f"facts={folder}"]
     done = subprocess.run(
         command, cwd=lab.tree, env=lab.work.environment(), capture_output=True, text=True, timeout=500, check=False
@@ -46,21 +46,41 @@ def findings(lab: Lab, folder: Path) -> set[tuple[str, str, str]]:
     return {(row["kind"], node, row["subject"]) for row in rows for node in row["nodes"]}
 
 
+def readdress(lab: Lab, host: str, old: str, new: str) -> None:
+    """Another management address, as by an edited file of the network; the default route stays."""
+    script = (
+        'route=$(ip route show default); name=$(ip -o -4 addr show to "$1" | cut -d" " -f2); '
+        'ip addr del "$1/24" dev "$name"; ip addr add "$2/24" dev "$name"; ip route replace $route'
+    )
+    lab.engine("exec", f"{{{host}}}", "sh", "-c", script, "sh", old, new)
+
+
 def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> None:
+    management = lab.addresses()["compute02"]
+    other = management.rpartition(".")[0] + ".99"
+    inventory = tmp_path / "readdressed.ini"
+    key = f"ansible_ssh_extra_args='-o HostKeyAlias={management}'"
+    inventory.write_text(f"compute02 ansible_host={other} {key}\n", encoding="utf-8")
+    lab.out("compute01", "ip addr add 10.1.0.11/24 dev eth0")  # where a machine has its fabric's interface
     recorded(lab, tmp_path / "before")
     before = findings(lab, tmp_path / "before")
     try:
-        lab.out("compute01", "rm /dev/nvidia7")
+        lab.out("compute01", "rm /dev/nvidia7; ip addr del 10.1.0.11/24 dev eth0; ip addr add 10.1.0.99/24 dev eth0")
         lab.out("compute02", "echo '# by hand' >> /etc/nccl.conf; systemctl stop munge")
         lab.engine("exec", "{compute03}", "sh", "-c", "systemctl stop ssh.socket ssh.service; pkill sshd; true")
-        recorded(lab, tmp_path / "after")
+        readdress(lab, "compute02", management, other)
+        recorded(lab, tmp_path / "after", "-i", str(inventory))
         changes = findings(lab, tmp_path / "after") - before
     finally:
         lab.engine("exec", "{compute03}", "systemctl", "start", "ssh.service")
+        readdress(lab, "compute02", other, management)
+        lab.out("compute01", "ip addr del 10.1.0.99/24 dev eth0")
         lab.out("compute01", "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
         lab.settle()
     assert {
         ("gpu-device", "compute01", "device files"),
+        ("address-missing", "compute01", "fabric address"),
+        ("address-missing", "compute02", "management address"),
         ("file-differs", "compute02", "/etc/nccl.conf"),
         ("unit-stopped", "compute02", "munge.service"),
         ("node-unreachable", "compute03", "unreachable"),

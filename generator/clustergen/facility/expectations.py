@@ -67,6 +67,15 @@ def message_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
     return BitRate(named * 10**9) if named else None
 
 
+def latency_ceiling() -> Floor | None:
+    """The longest latency of a small message over InfiniBand; other networks have no published one."""
+    share = shares()["mpi-latency"]
+    if not share.published:
+        return None
+    why = f"{share.share:.0%} of the published {share.published:g} {share.unit}"
+    return Floor("latency", rounded(share.share * share.published), share.unit, "most", why, share.source)
+
+
 def nccl_node_floor(gpus: GpuSet) -> Floor | None:
     """A ring inside a node: of what was measured on this GPU, else of NVLink; None without NVLink."""
     if gpus.nvlink == "none" or not gpus.model.nvlink_gb_s or gpus.count < 2:

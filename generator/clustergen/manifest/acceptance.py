@@ -1,5 +1,7 @@
 """Acceptance: whether the tree has the gates that judge a finished cluster."""
 
+from typing import Literal
+
 from clustergen.manifest.base import Section, field
 
 
@@ -7,3 +9,8 @@ class Acceptance(Section):
     """Tests that judge whether the finished cluster performs as its hardware should."""
 
     enabled: bool = field(False, "Render acceptance/ and install the programs that its gates run on compute nodes.")
+    benchmarks: tuple[Literal["hpcc", "ior"], ...] = field(
+        (),
+        "Programs of further gates: hpcc (HPL and STREAM on each node; site.yml installs it on Debian and Ubuntu) and"
+        " ior (IOR and mdtest from all nodes, which you install).",
+    )

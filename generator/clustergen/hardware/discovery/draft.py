@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from clustergen.hardware.discovery.facts import NodeFacts
@@ -127,14 +128,16 @@ def _address(node: NodeFacts) -> list[tuple[str, str]]:
 
 
 def _folded(addresses: list[str]) -> str:
-    """10.0.0.[11-18] where only the last number differs."""
-    heads = {address.rpartition(".")[0] for address in addresses}
-    if len(heads) != 1 or len(addresses) == 1:
-        return ",".join(addresses)
-    numbers = [int(address.rpartition(".")[2]) for address in addresses]
-    steps = list(range(numbers[0], numbers[0] + len(numbers)))
-    body = f"{numbers[0]}-{numbers[-1]}" if numbers == steps else ",".join(map(str, numbers))
-    return f"{heads.pop()}.[{body}]"
+    """10.0.0.[11-18,20],10.0.1.[11-18]: in the order of the nodes, so that each keeps its own."""
+    parts = []
+    for head, group in groupby(addresses, key=lambda address: address.rpartition(".")[0]):
+        numbers = [int(address.rpartition(".")[2]) for address in group]
+        runs = [
+            [number for _, number in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+        ]
+        body = ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+        parts.append(f"{head}.[{body}]" if len(numbers) > 1 else f"{head}.{body}")
+    return ",".join(parts)
 
 
 def _remarks(group: Group) -> Iterator[str]:

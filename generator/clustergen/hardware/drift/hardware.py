@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
 from clustergen.hardware.discovery.recognise import named_system
@@ -24,6 +25,11 @@ class NodeCheck:
         self._cluster = cluster
         self._is_infiniband = fabric is not None and fabric.type == "infiniband"
         self._rate = gbit(fabric.rate) if fabric is not None and fabric.rate else None
+        self._addresses: dict[str, list[tuple[str, str]]] = {}  # host → (network, address)
+        for network in ip_networks(cluster):
+            for group in cluster.groups:
+                for host, address in zip(group.hosts, addresses_in(group, network), strict=False):
+                    self._addresses.setdefault(host, []).append((network.name, address))
 
     def findings(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
         yield from self._address(facts)
@@ -37,10 +43,12 @@ class NodeCheck:
         yield from self._ports(kind, facts)
 
     def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
-        address = self._cluster.address.get(facts.name)
-        if address and facts.addresses and address not in {address for _, address in facts.addresses}:
-            has = ", ".join(f"{name} {ip}" for name, ip in facts.addresses[:4])
-            yield DriftFinding("address-missing", (facts.name,), "management address", has, address)
+        """The facts have IPv4 addresses only."""
+        actual = {address for _, address in facts.addresses}
+        has = ", ".join(f"{name} {ip}" for name, ip in facts.addresses[:4])
+        for network, address in self._addresses.get(facts.name, ()) if actual else ():
+            if "." in address and address not in actual:
+                yield DriftFinding("address-missing", (facts.name,), f"{network} address", has, address)
 
     def _ports(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
         spec = self._cluster.manifest.node_types.get(kind.name)

@@ -69,7 +69,7 @@ KINDS = {
     ),
     "address-missing": Kind(
         "hardware", "error",
-        "no interface has the address that the manifest gives the node",
+        "no interface has an address that the manifest gives the node in the management, storage or fabric network",
         "ip addr on {nodes}; correct the network's configuration, or the address in the manifest, and render again",
     ),
     "unit-stopped": Kind(

@@ -93,6 +93,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     if cluster.manifest.acceptance.enabled:
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"
+        if "hpcc" in cluster.manifest.acceptance.benchmarks:
+            yield "slurm_compute", "hpcc"
 
 
 def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from clustergen.facility.expectations import (
     fabric_rate,
     gpu_copy_floors,
     gpu_floors,
+    latency_ceiling,
     message_rate,
     nccl_node_floor,
     nccl_nodes_floor,
@@ -28,6 +29,7 @@ from clustergen.render.views.slurm.health import wired_links
 from clustergen.render.views.slurm.scripts import tmpdir
 
 Arguments = Mapping[str, str]
+_MOST_WRITERS = 8  # tasks of IOR and mdtest on a node
 
 
 @record
@@ -117,6 +119,9 @@ def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
         yield _gate(kind, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
     errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
     yield _gate(kind, "cpu-burn", {}, (errors,))
+    if "hpcc" in cluster.manifest.acceptance.benchmarks:
+        wrong = Floor("wrong", 0, "results", "most", "hpcc checks the residual of each result", "manifest")
+        yield _gate(kind, "linpack", {}, (wrong,), tasks_per_node=max(1, kind.job_cores))
 
 
 def _gpus(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
@@ -175,12 +180,27 @@ def _storage(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
         if entry.type != "local" and count > 1:
             floor = storage_floor(cluster, kind, entry, count, "write")
             yield _gate(kind, "storage-whole", arguments, (floor,), subject=name)
+            if "ior" in cluster.manifest.acceptance.benchmarks:
+                tasks = min(_MOST_WRITERS, max(1, kind.job_cores))
+                parallel = {**arguments, **_messages(cluster, kind)}
+                yield _gate(kind, "ior", parallel, (floor,), subject=name, tasks_per_node=tasks)
+                yield _gate(kind, "mdtest", parallel, subject=name, tasks_per_node=tasks)
+
+
+def _is_rdma(cluster: Cluster) -> bool:
+    fabric = cluster.manifest.networks.fabric
+    return fabric is not None and fabric.type != "ethernet"
+
+
+def _messages(cluster: Cluster, kind: NodeType) -> Arguments:
+    """How Open MPI sends: without RDMA it must not choose UCX."""
+    return {"PML": "ucx" if _is_rdma(cluster) and kind.fabric_ports() else "ob1"}
 
 
 def _network(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
     fabric = cluster.manifest.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
-    is_rdma = fabric is not None and fabric.type != "ethernet"
+    is_rdma = _is_rdma(cluster)
     ports = () if are_guessed(cluster, kind) or not is_rdma else kind.fabric_ports()
     ports = tuple(port for port in ports if has_rdma(port, infiniband=infiniband))
     rates = {port.device: rate for port in ports if (rate := port_rate(cluster, port))}
@@ -198,8 +218,9 @@ def _network(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
         return
     rate = message_rate(cluster, kind)
     floor = at_least("bandwidth", shares()["mpi-pair"], rate.to_bytes(), "one port") if rate else None
-    messages = {"PML": "ucx" if is_rdma and kind.fabric_ports() else "ob1"}
-    yield _gate(kind, "mpi-pair", messages, (floor,))
+    messages = _messages(cluster, kind)
+    latency = latency_ceiling() if infiniband and kind.fabric_ports() else None
+    yield _gate(kind, "mpi-pair", messages, (floor, latency))
     yield _gate(kind, "mpi-whole", messages)
     for port in ports:
         share = shares()["fabric-write"]

@@ -17,6 +17,8 @@ _OVERHEAD = 60  # seconds of ReFrame itself in a round
 _END_OF_JOBS = 120  # seconds that cancelled jobs may take, with their epilog
 _SHARE = 4  # a measurement takes at most this part of the gate's time
 _JOBS = 64  # that ReFrame starts at once, as reframe.yaml has it
+# A ReFrame that outlives a killed module would start more jobs in the reservation of the next run.
+_WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 
 
 def moment():
@@ -130,6 +132,7 @@ class Reframe:
         document = dict(self.round, jobs=entries, directory=work, variables=variables)
         write(os.path.join(work, "round.json"), json.dumps(document))
         command = [
+            *_WITH_ITS_PARENT,
             self.program,
             "--config-file=" + os.path.join(self.directory, "reframe.yaml"),
             "--checkpath=" + os.path.join(self.directory, "checks", "gates.py"),
