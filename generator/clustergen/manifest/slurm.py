@@ -6,6 +6,7 @@ from pydantic import Field
 
 from clustergen.manifest.accounts import Account, AnyName, Qos, Tres, User, UserName
 from clustergen.manifest.base import (
+    NOT_EMPTY,
     AbsolutePath,
     Endpoint,
     HostList,
@@ -18,6 +19,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.partitions import Partition
+from clustergen.manifest.power_saving import PowerSaving
 from clustergen.units import Age, Bare, Minutes
 
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
@@ -242,6 +244,9 @@ class Slurm(Section):
     reboot_program: AbsolutePath = field("/usr/sbin/reboot", "RebootProgram of scontrol reboot.")
     resume_timeout: Annotated[int, Field(ge=60, le=65533), Bare("second")] = field(
         1800, "ResumeTimeout: maximum time of a reboot."
+    )
+    power_saving: Annotated[PowerSaving | None, NOT_EMPTY] = field(
+        None, "Switches idle nodes off, and on again when a job needs them."
     )
     slurmctld_timeout: Timeout = field(
         120, "SlurmctldTimeout: the backup controller takes over when the primary has not answered for this time."

@@ -140,7 +140,7 @@ def cloud_nodes(cluster: Cluster) -> Iterator[Finding]:
     slurm = cluster.manifest.slurm
     group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
     lines = [key.lower() for line in slurm.lines for key in line]
-    if group is None or "poweraction" in lines:
+    if group is None or slurm.power_saving or "poweraction" in lines:
         return
     conf = _Options(("slurm", "options"), slurm.options)
     partitions = [_Options(("slurm", "partitions", name), spec.options) for name, spec in slurm.partitions.items()]
@@ -150,7 +150,7 @@ def cloud_nodes(cluster: Cluster) -> Iterator[Finding]:
             "cloud-without-power-saving",
             ("nodes", group.index, "state"),
             f"without {' and '.join(missing)} slurmctld never starts {group.folded}, and jobs there stay CONFIGURING",
-            f"set {', '.join(missing)} in slurm.options",
+            f"set slurm.power_saving, or {', '.join(missing)} in slurm.options",
         )
 
 

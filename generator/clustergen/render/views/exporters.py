@@ -47,11 +47,15 @@ class StateDirectory:
 
 @record
 class SlurmMetrics:
-    """The script that asks Slurm, and the file it writes; `counts`: slurmctld itself does not count jobs and nodes."""
+    """The script that asks Slurm, and the file it writes.
+
+    `counts`: slurmctld itself does not count jobs and nodes. `power_saving`: it switches nodes off.
+    """
 
     script: str
     file: str
     counts: bool
+    power_saving: bool
 
 
 @record
@@ -100,7 +104,9 @@ def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory 
 def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
     if node_exporter(cluster, os) is None:
         return None
-    return SlurmMetrics(_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}", not own_endpoint(cluster))
+    file = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}"
+    saves = cluster.manifest.slurm.power_saving is not None
+    return SlurmMetrics(_SCRIPT, file, not own_endpoint(cluster), saves)
 
 
 def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelMetrics | None:

@@ -18,6 +18,7 @@ from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.tree import Outline
 from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.slurm.containers import PLUGIN
+from clustergen.render.views.slurm.power_saving import uses_ipmi
 from clustergen.render.views.units import units_by_group
 
 # A unit that is to run comes with the package of this purpose.
@@ -87,6 +88,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "all", "network"
     if any(network.bond for network in configured(cluster).values()):
         yield "all", "bond"
+    if uses_ipmi(cluster):
+        yield "slurm_controller", "ipmitool"
     for kind in cluster.node_types:
         yield from ((kind.group, purpose) for purpose in tuning_packages(cluster, kind))
     yield from _storage(cluster)

@@ -11,6 +11,7 @@ from clustergen.filesystems import file_system
 from clustergen.records import record
 from clustergen.render.views import grafana
 from clustergen.render.views.scrape import monitored
+from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
 from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
 
 
@@ -41,6 +42,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
     if path := _jwt_key(cluster):
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
+    if needs_password(cluster):
+        yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), slurm.user, "0400", "given")
     if cluster.accounting_hosts and has_password(cluster):
         form = "StoragePass={}\n"
         yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given", form, "restart-slurmdbd")

@@ -25,6 +25,7 @@ from clustergen.render.views.alerts.model import (
     for_types,
     maps_jobs,
     one_of,
+    unless_asleep,
     window,
 )
 
@@ -69,7 +70,7 @@ def topic(cluster: Cluster) -> Topic | None:
 
 def _presence(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
-        "GpuExporterDown", 'up{job="dcgm"} == 0', "5m", "critical",
+        "GpuExporterDown", 'up{job="dcgm"} == 0' + unless_asleep(cluster), "5m", "critical",
         "No GPU metrics from {{ $labels.instance }}",
         "Prometheus cannot read the DCGM exporter, so none of the other GPU alerts can fire for this node.",
         "On the node: systemctl status nvidia-dcgm nvidia-dcgm-exporter; then nvidia-smi, which hangs or fails"

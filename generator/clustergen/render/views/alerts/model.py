@@ -110,6 +110,14 @@ def one_of(values: list[str]) -> str:
     return f'="{values[0]}"' if len(values) == 1 else f'=~"{"|".join(values)}"'
 
 
+def unless_asleep(cluster: Cluster) -> str:
+    """Behind an expression by `instance`: not for nodes that power saving has switched off or is switching."""
+    if cluster.manifest.slurm.power_saving is None:
+        return ""
+    asleep = 'label_replace(clustergen_slurm_node_asleep, "instance", "$1", "node", "(.*)")'
+    return f" unless on (instance) {asleep}"
+
+
 def window(cluster: Cluster, minutes: int) -> str:
     """A range for rates: that long, and long enough to hold four samples."""
     monitoring = cluster.manifest.monitoring

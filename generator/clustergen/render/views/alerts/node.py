@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic, window
+from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"
 _MANY = 2  # nodes of a rack
@@ -23,7 +23,7 @@ def topic(cluster: Cluster) -> Topic | None:
     alerts = (
         *_racks(cluster),
         Alert(
-            "NodeDown", 'up{job="node"} == 0', f"{limits.node_down}s", "critical",
+            "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{limits.node_down}s", "critical",
             f"{_WHERE} does not respond",
             "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
             "Try ssh, then the BMC: power state, event log, console. Slurm sets the node DOWN by itself.",
@@ -104,11 +104,12 @@ def _racks(cluster: Cluster) -> Iterator[Alert]:
     if not cluster.racks:
         return
     nodes = 'up{job="node",rack!=""}'
+    silent = f"({nodes} == 0{unless_asleep(cluster)})"
     yield Alert(
         "RackDown",
-        f"count by (rack) ({nodes} == 0) >= {_MANY}\n"
+        f"count by (rack) {silent} >= {_MANY}\n"
         f"and\n"
-        f"count by (rack) ({nodes} == 0) / count by (rack) ({nodes}) > {_MOST}",
+        f"count by (rack) {silent} / count by (rack) ({nodes}) > {_MOST}",
         f"{cluster.manifest.monitoring.thresholds.node_down}s", "critical",
         "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
         "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",

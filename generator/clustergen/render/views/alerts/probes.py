@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep
 
 _SENSORS = "ipmi_sensor_state|ipmi_temperature_state|ipmi_fan_speed_state|ipmi_voltage_state|ipmi_power_state"
 
 
 def topic(cluster: Cluster) -> Topic | None:
     monitoring = cluster.manifest.monitoring
-    alerts = [*(_sensors() if monitoring.ipmi else ()), *(_probes() if monitoring.blackbox else ())]
+    alerts = [*(_sensors() if monitoring.ipmi else ()), *(_probes(cluster) if monitoring.blackbox else ())]
     return Topic("probes", "Sensors of BMCs, and probes.", (), tuple(alerts)) if alerts else None
 
 
@@ -38,9 +38,9 @@ def _sensors() -> Iterator[Alert]:
     )  # fmt: skip
 
 
-def _probes() -> Iterator[Alert]:
+def _probes(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
-        "ProbeFailed", "probe_success == 0", "5m", "warning",
+        "ProbeFailed", "probe_success == 0" + unless_asleep(cluster), "5m", "warning",
         "{{ $labels.job }} of {{ $labels.instance }} fails",
         "probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not served.",
         "On the monitoring node: curl 'localhost:9115/probe?module=ssh&target=HOST:22&debug=true' shows each step.",

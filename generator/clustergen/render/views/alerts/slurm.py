@@ -25,6 +25,8 @@ SCRIPT_METRICS = (
 """What the script writes for releases without an endpoint."""
 STATE_METRICS = ("clustergen_slurm_node_drained", "clustergen_slurm_completing_seconds")
 """What the script writes for all releases."""
+POWER_METRIC = "clustergen_slurm_node_asleep"
+"""What it writes with power saving."""
 _STUCK = 1800  # seconds in which a job should have completed
 
 

@@ -11,7 +11,7 @@ from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm
 from clustergen.render.views.alerts import power, roce, topics
 from clustergen.render.views.alerts.model import dcgm_types
-from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS, own_endpoint
+from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MATCHERS = re.compile(r"\{[^}]*\}")
@@ -79,3 +79,5 @@ def _slurm(cluster: Cluster) -> Iterator[str]:
         yield from SCRIPT_METRICS
     if cluster.manifest.monitoring.node_exporter.enabled:
         yield from STATE_METRICS
+        if cluster.manifest.slurm.power_saving:
+            yield POWER_METRIC

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.render.file import File
-from clustergen.render.views.slurm import access, configs, containers, health, nhc, scripts, services
+from clustergen.render.views.slurm import access, configs, containers, health, nhc, power_saving, scripts, services
 
 FILES: tuple[File, ...] = (
     *configs.FILES,
@@ -11,6 +11,7 @@ FILES: tuple[File, ...] = (
     *scripts.FILES,
     *health.FILES,
     *nhc.FILES,
+    *power_saving.FILES,
     *services.FILES,
     *access.FILES,
 )

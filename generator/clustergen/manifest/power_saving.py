@@ -1,0 +1,35 @@
+"""Power saving: idle nodes are switched off, and on again when a job needs them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clustergen.manifest.base import AbsolutePath, HostList, Name, Section, field, text
+from clustergen.units import Bare
+
+Seconds = Annotated[int, Field(ge=60, le=65533), Bare("second")]
+Rate = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class PowerSaving(Section):
+    """How slurmctld switches nodes off and on."""
+
+    suspend_time: Annotated[int, Field(ge=60, le=31_536_000), Bare("second")] = field(
+        ..., "SuspendTime: a node is switched off when it has been idle for this time."
+    )
+    suspend_timeout: Seconds = field(
+        300, "SuspendTimeout: time for shutting down; then the node is switched off, and may be switched on again."
+    )
+    suspend_rate: Rate = field(20, "SuspendRate: nodes that are switched off per minute.")
+    resume_rate: Rate = field(20, "ResumeRate: nodes that are switched on per minute; limits the inrush current.")
+    except_nodes: HostList | None = field(None, "SuspendExcNodes: nodes that stay on.")
+    except_partitions: tuple[Name, ...] = field((), "SuspendExcParts: partitions whose nodes stay on.")
+    user: Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)] = field(
+        "clustergen", "Account on the BMCs; its password is a given secret (secrets_given.bmc)."
+    )
+    check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")
+    command: AbsolutePath | None = field(
+        None,
+        "Program that is called as COMMAND on|off NODE, as Slurm's user on the controller; default: through the BMCs in"
+        " addresses.bmc, by networks.bmc.protocol.",
+    )

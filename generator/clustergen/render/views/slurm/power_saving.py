@@ -1,0 +1,118 @@
+"""Power saving: the keys of slurm.conf, and the programs with which slurmctld switches nodes off and on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.nfs import serves
+from clustergen.records import record
+from clustergen.render.file import File
+from clustergen.render.formats import PYTHON
+from clustergen.render.views.slurm.settings import Section, Setting, section
+
+BMC_PASSWORD = "/etc/clustergen/bmc-password"
+TABLE = "/etc/clustergen/power-nodes"
+_PROGRAM = "/usr/local/sbin/clustergen-power"
+_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
+
+
+def settings(cluster: Cluster) -> Section:
+    saving = cluster.manifest.slurm.power_saving
+    rows: list[Setting | None] = []
+    if saving:
+        staying = [*([saving.except_nodes] if saving.except_nodes else ()), *_with_other_roles(cluster)]
+        rows = [
+            Setting("SuspendProgram", f"{_PROGRAM}-off"),
+            Setting("ResumeProgram", f"{_PROGRAM}-on"),
+            Setting("SuspendTime", saving.suspend_time, "seconds a node is idle before it is switched off"),
+            Setting("SuspendTimeout", saving.suspend_timeout, "seconds for shutting down"),
+            Setting("SuspendRate", saving.suspend_rate, "nodes per minute"),
+            Setting("ResumeRate", saving.resume_rate, "nodes per minute: limits the inrush current"),
+            Setting("SuspendExcNodes", ",".join(staying), "stated, or with other roles") if staying else None,
+            Setting("SuspendExcParts", ",".join(saving.except_partitions)) if saving.except_partitions else None,
+            Setting("SuspendExcStates", _REPAIR, "somebody may be working on the node"),
+        ]
+    return section("Power saving", "slurm.conf", cluster.release, rows)
+
+
+def _with_other_roles(cluster: Cluster) -> Iterator[str]:
+    """Compute nodes that others need even when they have no job."""
+    for group in cluster.compute:
+        if set(group.roles) - {"slurm-compute"} or any(
+            serves(cluster, group, entry) for entry in cluster.manifest.storage.values()
+        ):
+            yield group.folded
+
+
+def _by_bmc(cluster: Cluster) -> str | None:
+    """The protocol of the BMCs; None where nodes are switched by a command, or not at all."""
+    saving, bmc = cluster.manifest.slurm.power_saving, cluster.manifest.networks.bmc
+    return bmc.protocol if saving and not saving.command and bmc else None
+
+
+def needs_password(cluster: Cluster) -> bool:
+    return _by_bmc(cluster) is not None
+
+
+def uses_ipmi(cluster: Cluster) -> bool:
+    return _by_bmc(cluster) == "ipmi"
+
+
+@record
+class Program:
+    """One of the two programs: `action` is on or off. Without a protocol, nodes are switched by the site's command."""
+
+    action: str
+    protocol: str
+    command: str
+    user: str
+    password_file: str
+    table: str
+    check_certificates: int  # 1 or 0
+    timeout_s: int
+
+
+def _program(cluster: Cluster, action: str) -> Program | None:
+    saving = cluster.manifest.slurm.power_saving
+    if saving is None:
+        return None
+    return Program(
+        action=action,
+        protocol=_by_bmc(cluster) or "",
+        command=saving.command or "",
+        user=saving.user,
+        password_file=BMC_PASSWORD,
+        table=TABLE,
+        check_certificates=int(saving.check_certificates),
+        timeout_s=saving.suspend_timeout,
+    )
+
+
+def power_off(cluster: Cluster) -> Program | None:
+    return _program(cluster, "off")
+
+
+def power_on(cluster: Cluster) -> Program | None:
+    return _program(cluster, "on")
+
+
+@record
+class Nodes:
+    """Compute nodes with the address of their BMC."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+def nodes(cluster: Cluster) -> Nodes | None:
+    if not needs_password(cluster):
+        return None
+    return Nodes(tuple(row for group in cluster.compute for row in zip(group.hosts, group.bmc, strict=False)))
+
+
+_SOURCE = f"slurm_controller{_PROGRAM}"
+FILES: tuple[File, ...] = (
+    File(f"slurm_controller{_PROGRAM}-off", power_off, mode=0o755, format=PYTHON, source=_SOURCE),
+    File(f"slurm_controller{_PROGRAM}-on", power_on, mode=0o755, format=PYTHON, source=_SOURCE),
+    File(f"slurm_controller{TABLE}", nodes),
+)

@@ -1,0 +1,142 @@
+"""Power saving: real slurmctld switches a node off and on, and OpenIPMI's simulated BMC obeys the programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.render.tree import Tree
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import SlurmInstall, root_with
+from strategies.slurm_daemons import DAEMONS
+from strategies.slurm_trees import CPU, cluster, roles
+from strategies.trees import lay_out
+
+HEAD = roles("slurm-controller", "slurm-accounting", name="head", address="10.0.0.1")
+NODES = {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[11-12]", "addresses": {"bmc": "10.0.9.[11-12]"}}
+
+
+def saving(folder: Path, release: str = "24.11", protocol: str = "redfish", **fields: Any) -> Tree:
+    networks = {"management": {"cidr": "10.0.0.0/24"}, "bmc": {"cidr": "10.0.9.0/24", "protocol": protocol}}
+    slurm = {"mpi_default": "none", "power_saving": {"suspend_time": 600, **fields}}
+    return cluster(folder, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, NODES], slurm=slurm)
+
+
+# The power button is a file, since slurmctld's programs may not start a daemon of root's. A few seconds stand for the
+# minutes that a manifest states.
+MACHINE = r"""
+cd /etc/slurm
+sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
+  s#^JobAcctGatherType=.*#JobAcctGatherType=jobacct_gather/none#; s/^(TaskProlog|Prolog|Epilog|Health).*//
+  s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=2/' slurm.conf
+echo SlurmdParameters=config_overrides >>slurm.conf
+case $(slurmd -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >cgroup.conf
+mkdir -p /var/lib/slurm/slurmd /run/lock /run/button /opt; chown slurm /run/button
+printf '#!/bin/bash\necho "$1 $2" >>/run/button/log; echo $1 >/run/button/$2\n' >/opt/switch
+chmod 755 /opt/switch
+# slurmctld takes a node for booted if by its uptime it started after the request.
+boot() {
+  sleep 3
+  unshare --time --boottime=-$(($(cut -d. -f1 /proc/uptime) - 1)) --fork --kill-child \
+    slurmd -D -N n1 >/run/clustergen/slurmd.log 2>&1 &
+}
+power() {
+  local daemon=
+  while sleep 0.2; do
+    case $(cat /run/button/n1) in
+      on) [ -n "$daemon" ] || { boot; daemon=$!; } ;;
+      off) [ -z "$daemon" ] || { kill -9 $daemon; wait $daemon; daemon=; } ;;
+    esac
+  done
+}
+state() {
+  for _ in {1..600}; do sinfo -h -N -n n1 -o %T | grep -qE "$1" && break; sleep 0.1; done
+  sinfo -h -N -n n1 -o %T
+}
+echo on >/run/button/n1; chown slurm /run/button/n1; controller; power &
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_an_idle_node_goes_down_and_a_job_wakes_it(slurm: SlurmInstall, tmp_path: Path) -> None:
+    release = ".".join(slurm.version.split(".")[:2])
+    tree = saving(tmp_path, release, command="/opt/switch", except_nodes="n2")
+    steps = r"""
+state '^idle$'; state '^idle~$'; cat /run/button/log
+timeout 90 srun -w n1 echo woken; cat /run/button/log
+"""
+    box = sandbox.Sandbox(
+        slurm.path,
+        files=((lay_out(tree, "head", tmp_path / "root"), "/"),),
+        empty=("/etc/slurm", "/opt"),
+        hosts="10.0.0.1 head\n10.0.0.11 n1\n10.0.0.12 n2\n",
+        hostname="head",
+        addresses=("10.0.0.1", "10.0.0.11", "10.0.0.12"),
+    )
+    notes = {"script": DAEMONS + MACHINE + steps}
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes=notes)
+    expected = ["idle", "idle~", "off n1", "woken", "off n1", "on n1"]
+    assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
+
+
+OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"
+# A BMC of OpenIPMI whose power is a file; `soft` turns it off unless the system hangs.
+IPMI = r"""
+mkdir -p /tmp/bmc /etc/clustergen; cd /tmp/bmc; echo 0 >power; printf 'secret\n' >/etc/clustergen/bmc-password
+printf '10.0.0.11 n1\n' >>/etc/hosts
+cat >control <<'END'
+#!/bin/bash
+echo "${*:2}" >>/tmp/bmc/log
+case "${*:2}" in
+  'get power') echo "power:$(cat /tmp/bmc/power)" ;;
+  'set power '*) echo $4 >/tmp/bmc/power ;;
+  'set shutdown'*) [ -e /tmp/bmc/hangs ] || echo 0 >/tmp/bmc/power ;;
+esac
+END
+chmod 755 control
+cat >lan.conf <<'END'
+name "n1"
+set_working_mc 0x20
+  startlan 1
+    addr 10.0.9.11 623
+    priv_limit admin
+    allowed_auths_callback none md2 md5 straight
+    allowed_auths_user none md2 md5 straight
+    allowed_auths_operator none md2 md5 straight
+    allowed_auths_admin none md2 md5 straight
+    guid a123456789abcdefa123456789abcdef
+  endlan
+  chassis_control "/tmp/bmc/control 0x20"
+  user 1 true "" "test" user 10 none md2 md5 straight
+  user 2 true "clustergen" "secret" admin 10 none md2 md5 straight
+END
+cat >bmc.emu <<'END'
+mc_setbmc 0x20
+mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
+mc_enable 0x20
+END
+ipmi_sim -c lan.conf -f bmc.emu -s /tmp/bmc -n >sim.log 2>&1 &
+for _ in {1..50}; do
+  ipmitool -I lanplus -H 10.0.9.11 -U clustergen -P secret chassis power status >/dev/null 2>&1 && break; sleep 0.1
+done
+"""
+
+
+@pytest.mark.real
+def test_a_simulated_bmc_switches_its_node(tmp_path: Path) -> None:
+    root = root_with("ipmi_sim")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    node = lay_out(saving(tmp_path, protocol="ipmi", suspend_timeout=60), "head", tmp_path / "node")
+    steps = f"""
+        {ON} n1; echo on $? $(cat power); {OFF} n1; echo off $? $(cat power); {OFF} n1; echo again $?
+        {ON} n1; touch hangs; {OFF} n1; echo cut $? $(cat power); {ON} n2; echo nobody $?
+    """
+    box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=("10.0.9.11",))
+    done = sandbox.run(box, ["/bin/bash", "-c", IPMI + steps], timeout=120)
+    assert done.stdout.splitlines() == ["on 0 1", "off 0 0", "again 0", "cut 1 0", "nobody 1"], (
+        done.stdout + done.stderr
+    )
+    assert "n1: did not shut down in 30 s: its power was cut" in done.stderr
