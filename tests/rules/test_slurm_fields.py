@@ -73,6 +73,9 @@ SAMPLES: dict[str, Any] = {
     "slurm.accounting.store": ["job_script"],
     "slurm.resources.task_plugins": ["cgroup", "affinity"],
     "health.states": ["ANY"],
+    "slurm.power_saving": {"suspend_time": 600},
+    "slurm.power_saving.except_nodes": "n1",
+    "slurm.power_saving.except_partitions": ["p"],
 }
 GUESSES = (
     True,
@@ -122,6 +125,8 @@ def with_field(file: str, block: str, row: Field, *, bare: bool) -> tuple[dict[s
     base = deepcopy(BASE)
     if bare:
         base["slurm"]["defaults"] = "slurm"
+    if row.path.startswith("slurm.power_saving."):
+        base["slurm"]["power_saving"] = {"suspend_time": 900}  # required
     if row.path == "nodes":
         return base, "all"  # every manifest has them
     sample = next((value for path, value in SAMPLES.items() if path == row.path), None)

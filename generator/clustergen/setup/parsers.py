@@ -38,9 +38,9 @@ SUITES = {
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
     "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
-    "bookworm": "libpmix-dev,python3-minimal,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
+    "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp",
-    "forky": "slurm-wlm-kafka-plugin,python3-minimal",
+    "forky": "slurm-wlm-kafka-plugin,python3",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
 

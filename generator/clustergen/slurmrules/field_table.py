@@ -85,8 +85,8 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "MetricsType": _word("slurm.metrics", "openmetrics"),
         # timeouts
         "RebootProgram": Field("slurm.reboot_program", "path"),
-        "ResumeProgram": Field("slurm.power_saving.command", optional=True),
-        "SuspendProgram": Field("slurm.power_saving.command", optional=True),
+        "ResumeProgram": Field("slurm.power_saving", optional=True),
+        "SuspendProgram": Field("slurm.power_saving", optional=True),
         "SuspendTime": Field("slurm.power_saving.suspend_time", optional=True),
         "SuspendTimeout": Field("slurm.power_saving.suspend_timeout", optional=True),
         "SuspendRate": Field("slurm.power_saving.suspend_rate", optional=True),
