@@ -208,7 +208,7 @@ CHECKS = (
     Check(
         "kernel options",
         "kernel command line",
-        "sh, as grub-mkconfig runs it",
+        "sh (for grub-mkconfig)",
         "The shell reads the file after others and only adds options. The kernel ignores unknown options.",
         paths("/etc/default/grub.d/*"),
         Reader("bash", _VERSION, _GRUB, _grub, _kernel_line),
