@@ -144,5 +144,7 @@ def _is_own(text: str, start: int, end: int) -> bool:
     before, after = text[:start], text[end : end + 1]
     if before.endswith(("write ", "set ")) and after != ".":
         return False
+    if before.rstrip().endswith((":", "=")):  # the value of a key that is repeated
+        return False
     starts = not before or before[-1] in " ._" or before[-1].isalnum()
     return starts and (not after or after in " .,:;_`" or after.isalnum())

@@ -5,7 +5,8 @@ set -euo pipefail
 wanted=/etc/clustergen/kernel-options
 passed=/var/lib/clustergen/kernel-options # what grubby got last
 
-before= now=
+before=''
+now=''
 if [ -f "$passed" ]; then before=$(<"$passed"); fi
 if [ -f "$wanted" ]; then now=$(sed '/^#/d; /^$/d' "$wanted" | paste -sd ' '); fi
 if [ -n "$before" ]; then grubby --update-kernel=ALL --remove-args="$before"; fi
