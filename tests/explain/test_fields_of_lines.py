@@ -21,7 +21,7 @@ from strategies.inventories import ML_TRAINING, compiled, paths
 
 pytestmark = pytest.mark.slow
 
-_MOST = 4  # lines of a file
+_MOST = 8  # lines of a file
 _FEWER = {"README.md": 2}  # each trial of its lines renders most of the tree
 
 

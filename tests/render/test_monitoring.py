@@ -179,6 +179,14 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("probes", PROBED),
         ("drift", {"drift": {"enabled": True, "interval": 3600}}),
         ("meta", {}),
+        (
+            "asleep",
+            {
+                **PROBED,
+                "racks": {"r1": {"nodes": "c[1-2]"}},
+                "slurm": {"version": "24.11", "power_saving": {"suspend_time": 600, "command": "/opt/switch"}},
+            },
+        ),
     ],
 )
 def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: dict[str, Any], tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import CPU, cluster, roles
 from strategies.trees import lay_out
 
-HEAD = roles("slurm-controller", "slurm-accounting", name="head", address="10.0.0.1")
+HEAD = roles("slurm-controller", "slurm-accounting", "monitoring", name="head", address="10.0.0.1")
 NODES = {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[11-12]", "addresses": {"bmc": "10.0.9.[11-12]"}}
 
 
@@ -22,6 +22,9 @@ def saving(folder: Path, release: str = "24.11", protocol: str = "redfish", **fi
     networks = {"management": {"cidr": "10.0.0.0/24"}, "bmc": {"cidr": "10.0.9.0/24", "protocol": protocol}}
     slurm = {"mpi_default": "none", "power_saving": {"suspend_time": 600, **fields}}
     return cluster(folder, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, NODES], slurm=slurm)
+
+
+ASLEEP = 'clustergen_slurm_node_asleep{node="n1"} 1'
 
 
 # The power button is a file, since slurmctld's programs may not start a daemon of root's. A few seconds stand for the
@@ -66,6 +69,8 @@ def test_an_idle_node_goes_down_and_a_job_wakes_it(slurm: SlurmInstall, tmp_path
     tree = saving(tmp_path, release, command="/opt/switch", except_nodes="n2")
     steps = r"""
 state '^idle$'; state '^idle~$'; cat /run/button/log
+mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
+grep -h ^clustergen.*asleep /var/lib/prometheus/*/*
 timeout 90 srun -w n1 echo woken; cat /run/button/log
 """
     box = sandbox.Sandbox(
@@ -78,7 +83,7 @@ timeout 90 srun -w n1 echo woken; cat /run/button/log
     )
     notes = {"script": DAEMONS + MACHINE + steps}
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes=notes)
-    expected = ["idle", "idle~", "off n1", "woken", "off n1", "on n1"]
+    expected = ["idle", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
     assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
 
 
