@@ -136,7 +136,7 @@ def agrees(shown: str, printed: str) -> bool:
 
 
 def _narrow(text: str) -> str:
-    rows = re.sub(r"^(passed +\S.*?) \d[\w.+~-]*(?=  )", r"\1 VERSION", text, flags=re.MULTILINE)
+    rows = re.sub(r"^(passed +\S.*?) \d[\w.+~…-]*(?=  )", r"\1 VERSION", text, flags=re.MULTILINE)
     return re.sub(r"(?<=\S)  +", "  ", rows)
 
 

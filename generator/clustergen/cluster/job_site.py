@@ -86,8 +86,8 @@ def _site(cluster: Cluster, name: str | None) -> JobSite | None:
 
 
 def _partition(cluster: Cluster, name: str | None) -> Partition | None:
-    """The named one, else the default, else the first that is open to users."""
-    usable = [one for one in cluster.partitions if one.hosts and one.spec.state == "UP"]
+    """The named one, else the default, else the first that is open to users; one that is not UP will be again."""
+    usable = sorted((one for one in cluster.partitions if one.hosts), key=lambda one: one.spec.state != "UP")
     if name is not None:
         return next((one for one in usable if one.name == name), None)
     listed = [one for one in usable if not (one.spec.hidden or one.spec.require_reservation)]

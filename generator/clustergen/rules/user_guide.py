@@ -23,7 +23,7 @@ def partition_unusable(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "user-guide-partition",
             ("user_guide", field),
-            f"partition {quote(name)} " + ("has no nodes, or its state is not UP" if is_defined else "is not defined"),
+            f"partition {quote(name)} " + ("has no nodes" if is_defined else "is not defined"),
             None if is_defined else did_you_mean(name, names),
         )
     if guide.partition is None and job_site(cluster) is None:

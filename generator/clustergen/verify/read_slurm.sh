@@ -194,7 +194,8 @@ wait $controller 2>/dev/null
 while read -r what path _; do
   [ "$what" != state ] || find "$path" -mindepth 1 -delete
 done <"$out/surroundings"
-exchange -e '/^\s*NodeName\s*=/Is/\bState=UNKNOWN\b/State=IDLE/I'
+# A partition that is drained for maintenance takes the jobs again later.
+exchange -e '/^\s*NodeName\s*=/Is/\bState=UNKNOWN\b/State=IDLE/I' -e '/^\s*PartitionName\s*=/Is/\bState=[A-Z]*/State=UP/I'
 slurmctld -D -v >"$out/jobs.log" 2>&1 &
 controller=$!
 wait_for 'Running as primary controller' "$out/jobs.log" $controller && serves $controller

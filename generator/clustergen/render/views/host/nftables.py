@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summariz
 from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.groups import membership
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
@@ -184,12 +185,16 @@ SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
 
 
 def _sources(cluster: Cluster) -> tuple[Source, ...]:
-    """Sets with elements: the cluster's networks, and the addresses of compute nodes."""
+    """Sets with elements: the cluster's networks, and the addresses of nodes that reach the ports of jobs.
+
+    Those are compute nodes, and with a guide the nodes where users log in: tunnels to Jupyter begin there.
+    """
     networks = ip_networks(cluster)
+    groups = {group.index: group for group in (*cluster.compute, *membership(cluster).get("user_node", ()))}
     elements = {
         "cluster": tuple(dict.fromkeys(network.cidr for network in networks if network.cidr)),
         "compute": _folded(
-            [text for group in cluster.compute for net in networks for text in addresses_in(group, net)]
+            [text for group in groups.values() for net in networks for text in addresses_in(group, net)]
         ),
     }
     result = []

@@ -85,7 +85,7 @@ def _program(cluster: Cluster, action: str) -> Program | None:
         password_file=BMC_PASSWORD,
         table=TABLE,
         check_certificates=int(saving.check_certificates),
-        timeout_s=saving.suspend_timeout,
+        timeout_s=saving.suspend_timeout if action == "off" else cluster.manifest.slurm.resume_timeout,
     )
 
 
