@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strategies.trees import GPU, HEAD, manifest, node_files, text_of, tree_of
+from strategies.trees import GPU, HEAD, codes_of, manifest, node_files, text_of, tree_of
 
 TABLE = "/etc/clustergen-network/interfaces"
 COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]", "addresses": {"storage": "10.2.0.[11-14]"}}
@@ -63,3 +63,30 @@ def test_ports_of_the_node_type_go_first(tmp_path: Path) -> None:
     single = data(nics=nics[:1])
     del single["networks"]["storage"]["bond"]
     assert rows(text_of(tree_of(single, tmp_path), "c1", TABLE))[1] == ["storage", "-st", "x1", "x1,x1.20"]
+
+
+@pytest.mark.parametrize(
+    ("storage", "fabric"),
+    [
+        ({"gateway": "10.2.0.254", "routes": ["0.0.0.0/0"]}, False),
+        ({"gateway": "10.2.0.254", "routes": ["10.3.0.1/16"]}, False),
+        ({"gateway": "10.2.0.254", "routes": ["10.0.0.0/16"]}, False),
+        ({"gateway": "fd00:2::1", "cidr": "fd00:2::/64", "routes": ["10.3.0.0/16"]}, False),
+        ({"interface": "enp129s0f1np1np1.20"}, False),
+        ({"bond": {"ports": ["fab0", "e2"]}}, True),
+        ({"bond": {"ports": ["eno1", "e2"]}}, False),
+    ],
+)
+def test_what_would_cut_a_node_off_is_refused(tmp_path: Path, storage: dict[str, Any], fabric: bool) -> None:
+    nics = [{"device": "mlx5_0", "interface": "fab0", "network": "fabric"}] if fabric else None
+    wrong = data(nics=nics, **storage)
+    if fabric:
+        wrong["networks"]["fabric"] = {"type": "roce", "rate": "400Gb/s"}
+    if "cidr" in storage:
+        wrong["nodes"][1] = {**COMPUTE, "addresses": {"storage": "fd00:2::[11-14]"}}
+    assert "interface-not-configurable" in codes_of(wrong, tmp_path)
+
+
+def test_routes_behind_the_gateway_are_no_finding(tmp_path: Path) -> None:
+    right = data(gateway="10.2.0.254", routes=["10.3.0.0/16", "192.0.2.0/24"])
+    assert "interface-not-configurable" not in codes_of(right, tmp_path)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from clustergen.cluster.interfaces import configured, host_interfaces, type_ports, uses
+from clustergen.cluster.ip_networks import ip_networks
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.networks import HostNetwork
 
 _CODE = "interface-not-configurable"
+_LONGEST = 15  # IFNAMSIZ without the zero byte
 
 
 def incomplete(cluster: Cluster) -> Iterator[Finding]:
@@ -78,16 +81,80 @@ def shared(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         seen: dict[str, str] = {}
         for row in host_interfaces(cluster, kind):
-            for name in {row.name, *row.ports}:
+            for name in dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,)))):
                 if name in seen:
                     yield Finding(
                         _CODE,
                         ("networks", row.network, "configure"),
                         f"'{name}' of nodes of type '{kind.name}' is already configured for the {seen[name]} network",
-                        "add vlan, and write the interface as PARENT.ID",
+                        "add vlan, and write the interface as PARENT.ID, without a bond of its own",
                     )
                     return
-                seen[name] = row.network
+            seen |= dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,))), row.network)
 
 
-RULES = (incomplete, shared)
+def fabric_ports(cluster: Cluster) -> Iterator[Finding]:
+    """Ports of the fabric have addresses and an MTU of their own, which another service sets."""
+    for kind in cluster.node_types:
+        fabric = {port.interface or port.device for port in kind.fabric_ports()}
+        for row in host_interfaces(cluster, kind):
+            if taken := sorted(fabric.intersection((row.name, row.parent, *row.ports))):
+                yield Finding(
+                    _CODE,
+                    ("networks", row.network, "configure"),
+                    f"'{taken[0]}' of nodes of type '{kind.name}' is a port of the fabric",
+                    "name another interface, or list the port with another network under nics",
+                )
+                return
+
+
+def long_names(cluster: Cluster) -> Iterator[Finding]:
+    for kind in cluster.node_types:
+        for row in host_interfaces(cluster, kind):
+            for name in row.defined:
+                if len(name) > _LONGEST:
+                    yield Finding(
+                        _CODE,
+                        ("networks", row.network, "configure"),
+                        f"'{name}' has {len(name)} characters, and Linux takes {_LONGEST} for an interface",
+                        "give the port a shorter name on the nodes, or name a bond",
+                    )
+                    return
+
+
+def routes(cluster: Cluster) -> Iterator[Finding]:
+    """Each leads out of the networks that the nodes are in, and never takes the place of the default route."""
+    for key, network in configured(cluster).items():
+        for index, text in enumerate(network.routes):
+            route = _network(text)
+            if route is not None and (problem := _problem(cluster, route, text, network.gateway)):
+                yield Finding(_CODE, ("networks", key, "routes", index), *problem)
+
+
+def _network(text: str | None) -> IPv4Network | IPv6Network | None:
+    """None for what is no network, which is a finding of its own."""
+    try:
+        return ip_network(text, strict=False) if text else None
+    except ValueError:
+        return None
+
+
+def _problem(
+    cluster: Cluster, route: IPv4Network | IPv6Network, text: str, gateway: str | None
+) -> tuple[str, str | None] | None:
+    """Message and hint."""
+    if route.prefixlen == 0:
+        return "a default route takes the place of the management network's", "list the networks behind the gateway"
+    if route.network_address != ip_network(text.partition("/")[0]).network_address:
+        return f"{text} is an address in {route}", f"write {route}"
+    for own in ip_networks(cluster):
+        cidr = _network(own.cidr)
+        if cidr is not None and cidr.version == route.version and route.overlaps(cidr):
+            return f"{text} covers addresses of the {own.key} network, which nodes reach directly", None
+    router = _network(gateway)
+    if router is not None and router.version != route.version:
+        return f"{text} cannot be reached through {gateway}, of another IP version", None
+    return None
+
+
+RULES = (incomplete, shared, fabric_ports, long_names, routes)
