@@ -147,10 +147,10 @@ def _problem(
         return "a default route takes the place of the management network's", "list the networks behind the gateway"
     if route.network_address != ip_network(text.partition("/")[0]).network_address:
         return f"{text} is an address in {route}", f"write {route}"
-    for own in ip_networks(cluster):
-        cidr = _network(own.cidr)
+    for place in ip_networks(cluster):
+        cidr = _network(place.cidr)
         if cidr is not None and cidr.version == route.version and route.overlaps(cidr):
-            return f"{text} covers addresses of the {own.key} network, which nodes reach directly", None
+            return f"{text} covers addresses of the {place.key} network, which nodes reach directly", None
     router = _network(gateway)
     if router is not None and router.version != route.version:
         return f"{text} cannot be reached through {gateway}, of another IP version", None
