@@ -1,4 +1,4 @@
-"""Each example cluster, rendered for each other release of Slurm that can be had, before the daemons of that release.
+"""Each example cluster, rendered for each other release of Slurm that is installed, and read by its daemons.
 
 tests/verify/test_parsers.py has it with its own release.
 """

@@ -555,9 +555,9 @@ def switch_page(folder: Path, **roce: Any) -> str:
 
 def test_switches_have_the_values_of_the_hosts(tmp_path: Path) -> None:
     text = switch_page(tmp_path, dscp=24, priority=4)
-    found = re.search(r"```json\n(.*?)```", text, re.DOTALL)
-    assert found
-    tables = json.loads(found[1])
+    example = re.search(r"```json\n(.*?)```", text, re.DOTALL)
+    assert example
+    tables = json.loads(example[1])
     assert tables["DSCP_TO_TC_MAP"]["clustergen"]["24"] == "4"
     assert tables["DSCP_TO_TC_MAP"]["clustergen"]["48"] == "6"
     assert tables["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] == "4"

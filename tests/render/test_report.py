@@ -231,13 +231,16 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
 def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> None:
     """Given secrets, certificates, the drift timer's programs and key, and repositories that nobody hosts."""
     fixtures = Path(__file__).parents[1] / "fixtures/verify"
-    found = {}
+    supplied = {}
     for name in ("rocky", "roce"):
         document = yaml.safe_load((fixtures / f"{name}.yaml").read_text(encoding="utf-8"))
         page = tree_of(document, tmp_path).files["README.md"].content.decode()
-        found |= {row["What"]: (row["Nodes"], row["Supply"]) for row in tables(page)["Before you apply"]}
-    assert found["secret slurmdbd: /etc/slurm/slurmdbd.secret.conf"] == ("`head`", r"secrets\_given: \{slurmdbd: …\}")
-    assert found["certificates of the log transport"][0] == "`g[1-4],head,sm`"
-    assert found["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
-    assert found["accounts and users of Slurm"][0] == "`head`"
-    assert r"package repository storage\_scale" in found
+        supplied |= {row["What"]: (row["Nodes"], row["Supply"]) for row in tables(page)["Before you apply"]}
+    assert supplied["secret slurmdbd: /etc/slurm/slurmdbd.secret.conf"] == (
+        "`head`",
+        r"secrets\_given: \{slurmdbd: …\}",
+    )
+    assert supplied["certificates of the log transport"][0] == "`g[1-4],head,sm`"
+    assert supplied["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
+    assert supplied["accounts and users of Slurm"][0] == "`head`"
+    assert r"package repository storage\_scale" in supplied

@@ -103,6 +103,10 @@ class NodeType:
     def job_cores(self) -> int:
         return self.cores - self.reserved_cores
 
+    def data_ports(self) -> tuple[Port, ...]:
+        """Of the fabric and of the storage network."""
+        return tuple(port for port in self.ports if port.network in ("fabric", "storage"))
+
     def fabric_ports(self) -> tuple[Port, ...]:
         return tuple(port for port in self.ports if port.network == "fabric")
 

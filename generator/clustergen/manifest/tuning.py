@@ -1,4 +1,4 @@
-"""Tuning of a node type: what kernel and drivers are told for the sake of jobs. Nothing is set unless stated."""
+"""Tuning of a node type: settings of kernel and drivers. Nothing is set unless it is stated."""
 
 from typing import Annotated, Literal
 

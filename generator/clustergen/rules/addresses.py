@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
 from typing import NamedTuple
 
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
@@ -11,7 +10,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
-from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
+from clustergen.rules.address_space import IpNetwork, Unused, cidr_problem, ends, host_range, is_inside, network_of
 
 
 def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
@@ -27,25 +26,8 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
 
 def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
     for _, path, cidr in _networks(cluster):
-        try:
-            ip_network(cidr)
-        except ValueError:
-            try:
-                wider = ip_network(cidr, strict=False)
-            except ValueError:
-                yield Finding(
-                    "cidr-malformed",
-                    path,
-                    f"'{cidr}' is not an IP network",
-                    "write a network address with its prefix length, as 10.0.0.0/24",
-                )
-            else:
-                yield Finding(
-                    "cidr-malformed",
-                    path,
-                    f"'{cidr}' is a host address, not a network address",
-                    f"did you mean {wider}?",
-                )
+        if problem := cidr_problem(cidr):
+            yield Finding("cidr-malformed", path, *problem)
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 
 from clustergen.cluster.interfaces import configured, host_interfaces, type_ports, uses
 from clustergen.cluster.ip_networks import ip_networks
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.hostlist.addresses import address_of
 from clustergen.manifest.networks import HostNetwork
+from clustergen.rules.address_space import cidr_problem, network_of
 
 _CODE = "interface-not-configurable"
 _LONGEST = 15  # IFNAMSIZ without the zero byte
@@ -81,7 +83,8 @@ def shared(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         seen: dict[str, str] = {}
         for row in host_interfaces(cluster, kind):
-            for name in dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,)))):
+            names = dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,))), row.network)
+            for name in names:
                 if name in seen:
                     yield Finding(
                         _CODE,
@@ -90,7 +93,7 @@ def shared(cluster: Cluster) -> Iterator[Finding]:
                         "add vlan, and write the interface as PARENT.ID, without a bond of its own",
                     )
                     return
-            seen |= dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,))), row.network)
+            seen |= names
 
 
 def fabric_ports(cluster: Cluster) -> Iterator[Finding]:
@@ -98,7 +101,7 @@ def fabric_ports(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         fabric = {port.interface or port.device for port in kind.fabric_ports()}
         for row in host_interfaces(cluster, kind):
-            if taken := sorted(fabric.intersection((row.name, row.parent, *row.ports))):
+            if taken := sorted(fabric.intersection(row.defined)):
                 yield Finding(
                     _CODE,
                     ("networks", row.network, "configure"),
@@ -126,33 +129,21 @@ def routes(cluster: Cluster) -> Iterator[Finding]:
     """Each leads out of the networks that the nodes are in, and never takes the place of the default route."""
     for key, network in configured(cluster).items():
         for index, text in enumerate(network.routes):
-            route = _network(text)
-            if route is not None and (problem := _problem(cluster, route, text, network.gateway)):
+            if problem := cidr_problem(text) or _misleading(cluster, text, network.gateway):
                 yield Finding(_CODE, ("networks", key, "routes", index), *problem)
 
 
-def _network(text: str | None) -> IPv4Network | IPv6Network | None:
-    """None for what is no network, which is a finding of its own."""
-    try:
-        return ip_network(text, strict=False) if text else None
-    except ValueError:
-        return None
-
-
-def _problem(
-    cluster: Cluster, route: IPv4Network | IPv6Network, text: str, gateway: str | None
-) -> tuple[str, str | None] | None:
+def _misleading(cluster: Cluster, text: str, gateway: str | None) -> tuple[str, str | None] | None:
     """Message and hint."""
+    route = ip_network(text)
     if route.prefixlen == 0:
         return "a default route takes the place of the management network's", "list the networks behind the gateway"
-    if route.network_address != ip_network(text.partition("/")[0]).network_address:
-        return f"{text} is an address in {route}", f"write {route}"
     for place in ip_networks(cluster):
-        cidr = _network(place.cidr)
+        cidr = network_of(place.cidr)
         if cidr is not None and cidr.version == route.version and route.overlaps(cidr):
             return f"{text} covers addresses of the {place.key} network, which nodes reach directly", None
-    router = _network(gateway)
-    if router is not None and router.version != route.version:
+    router = address_of(gateway) if gateway else None
+    if router is not None and router[0] != route.version:
         return f"{text} cannot be reached through {gateway}, of another IP version", None
     return None
 

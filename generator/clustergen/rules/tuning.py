@@ -20,7 +20,7 @@ def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
 
 def without_ports(cluster: Cluster) -> Iterator[Finding]:
     for kind, tuning, path in _tuned(cluster):
-        if any(port.network in ("fabric", "storage") for port in kind.ports):
+        if kind.data_ports():
             continue
         for field in _OF_PORTS:
             if getattr(tuning, field) is not None:

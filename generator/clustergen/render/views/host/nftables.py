@@ -2,7 +2,7 @@
 
 A group's file adds the ports of its services, so a node has those of all its groups. Sources are the cluster's networks
 and not its nodes, so that a new node changes no rule. Jobs listen on ports that nobody knows before: those of compute
-nodes are open to compute nodes.
+nodes are open to compute nodes, and to where users of a guide log in.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summariz
 from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.groups import membership
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.job_site import users_groups
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.records import record
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
@@ -184,13 +184,14 @@ SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
 """Group → services of its nodes."""
 
 
+@once_per_cluster
 def _sources(cluster: Cluster) -> tuple[Source, ...]:
     """Sets with elements: the cluster's networks, and the addresses of nodes that reach the ports of jobs.
 
     Those are compute nodes, and with a guide the nodes where users log in: tunnels to Jupyter begin there.
     """
     networks = ip_networks(cluster)
-    groups = {group.index: group for group in (*cluster.compute, *membership(cluster).get("user_node", ()))}
+    groups = {group.index: group for group in (*cluster.compute, *users_groups(cluster))}
     elements = {
         "cluster": tuple(dict.fromkeys(network.cidr for network in networks if network.cidr)),
         "compute": _folded(

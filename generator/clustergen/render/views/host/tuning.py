@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.tuning import Tuning
 from clustergen.records import record
 
@@ -77,14 +77,10 @@ class Script:
         return self.read_request is not None or self.relaxed_ordering is not None
 
 
-def tuned_ports(kind: NodeType) -> tuple[Port, ...]:
-    return tuple(port for port in kind.ports if port.network in ("fabric", "storage"))
-
-
 def script(cluster: Cluster, kind: NodeType) -> Script | None:
     tuning = _tuning(cluster, kind)
     of_ports = (tuning.interrupts, tuning.rings, tuning.channels, tuning.max_read_request, tuning.relaxed_ordering)
-    ports = tuned_ports(kind) if any(value is not None for value in of_ports) else ()
+    ports = kind.data_ports() if any(value is not None for value in of_ports) else ()
     of_cpus = (tuning.governor, tuning.idle_latency, tuning.transparent_hugepages)
     if not ports and all(value is None for value in of_cpus):
         return None
@@ -110,7 +106,7 @@ class Irqbalance:
 
 def irqbalance(cluster: Cluster, kind: NodeType) -> Irqbalance | None:
     settings = script(cluster, kind)
-    drivers = sorted({port.driver for port in tuned_ports(kind) if port.driver})
+    drivers = sorted({port.driver for port in kind.data_ports() if port.driver})
     if settings is None or not settings.interrupts or not drivers:
         return None
     return Irqbalance(" ".join(f"--banmod={driver}" for driver in drivers))
