@@ -6,13 +6,15 @@ import hashlib
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced, _unfit
+from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced
 from ansible_collections.clustergen.cluster.plugins.modules import node_state
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.node_state import unfit
 
 
 def test_no_fingerprint_of_a_password_gets_into_outputs() -> None:
@@ -57,10 +59,11 @@ def test_a_given_secret_replaces_another_one_and_no_other_secret() -> None:
 def test_a_host_must_have_the_processor_of_its_type(group: str, arch: str, machine: str, complaints: list[str]) -> None:
     state = {
         "root": True, "systemd": True, "host": "c1", "read_only": [], "unwritable": "", "packages": [], "free": {},
+        "units": {}, "clock": time.time(),
         "os": {"id": "ubuntu", "version": "24.04", "codename": "noble", "machine": machine},
     }  # fmt: skip
     names = {"group_names": [group], "inventory_hostname": "c1", "os_facts": {"architecture": arch}}
-    assert list(_unfit(state, names, 0)) == complaints
+    assert list(unfit(state, names, time.time())) == complaints
 
 
 def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
@@ -71,6 +74,7 @@ def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
         "paths": ["/no/such/path"],
         "units": ["no-such.service"],
         "secrets": ["/etc/hostname", "/no/such/secret"],
+        "commands": {"kernel": "uname -r", "nothing": "true"},
     }
     place = Path(node_state.__file__)
     done = subprocess.run(
@@ -81,3 +85,4 @@ def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
     kept = answers.checked("node_state", asked, answer)
     assert set(answer) - set(kept) == {"applied", "changed", "invocation", "python"}
     assert kept == {key: answer[key] for key in kept}
+    assert list(kept["outputs"]["files"]) == ["kernel"]

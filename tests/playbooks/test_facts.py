@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.modules.node_facts import Running
+from ansible_collections.clustergen.cluster.plugins.module_utils.outputs import Running
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import recording
 from clustergen.hardware.discovery.folder import Reader
 from clustergen.hardware.discovery.script import COMMANDS, without_serials
 from strategies.played_nodes import GOOD, PLAYBOOK, ROOT, Cluster, differs
 
 UNAME = base64.b64encode(zlib.compress(b"6.12.9\n")).decode()
-ANSWER = {"changed": False, "files": {"uname": UNAME}, "late": [], "large": []}
+ANSWER = {"files": {"uname": UNAME}, "late": [], "large": []}
 BOMB = base64.b64encode(zlib.compress(b"#" * (64 << 20), 9)).decode()
 LIES = {
     "bomb": ({**ANSWER, "files": {"uname": BOMB}}, "larger than 1048576 bytes"),
     "path": ({**ANSWER, "files": {"../../evil": UNAME}}, "was not part of the query"),
     "text": ({**ANSWER, "files": "x"}, "is not a mapping"),
-    "nothing": ({"changed": False}, "lacks files"),
-    "escapes": ({"failed": True, "msg": "\x1b[2Jno"}, "no"),
+    "nothing": ({}, "lacks files"),
+    "escapes": (None, "no"),
     "late": ({**ANSWER, "late": ["nvidia-smi.csv"], "large": ["lspci"]}, ""),
 }
 
@@ -35,10 +35,14 @@ LIES = {
 @pytest.mark.slow
 def test_drift_records_each_node_in_its_own_directory(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, list(LIES))
-    cluster.says("node_facts", ANSWER)
-    for name, (answer, _) in LIES.items():
-        cluster.says(f"{cluster.host_of[name]}.node_facts", answer)
-    state = GOOD | {"secrets": {"/etc/munge/munge.key": "0" * 64}}
+    state = GOOD | {"secrets": {}, "outputs": ANSWER}
+    cluster.says("node_state", state)
+    for name, (outputs, _) in LIES.items():
+        failure = {"failed": True, "msg": "\x1b[2Jno"}
+        host = cluster.host_of[name]
+        cluster.says(
+            f"{host}.node_state", state | {"host": host, "outputs": outputs} if outputs is not None else failure
+        )
     unit = {"munge.service": {"load": "loaded", "active": False, "enabled": True}}
     cluster.says("good1.node_state", state | differs(None, "/etc/hosts") | {"units": unit})
     cluster.says("good2.node_state", state | {"host": "other"})
@@ -60,7 +64,7 @@ def test_drift_records_each_node_in_its_own_directory(tmp_path: Path) -> None:
     assert good2.tree is not None
     assert good2.tree.failure.startswith("its hostname is other, not good2")
     asked = (cluster.answers / "asked").read_text(encoding="utf-8")
-    assert not re.search("node_put|node_settle|node_stop", asked), "nothing is changed"
+    assert set(re.findall(r"node_\w+", asked)) == {"node_state"}, "one question to each node, and nothing is changed"
     assert not (tmp_path / "evil").exists()
 
 
@@ -112,8 +116,10 @@ def test_a_host_that_is_no_directory(host: str, tmp_path: Path) -> None:
 
 
 def test_what_the_tree_says_is_bounded() -> None:
-    document = json.loads(recording.tree_json({"failed": True, "msg": "x" * 10_000}))
+    state = {"differs": [{"target": "/etc/hosts"}], "units": {}, "leftovers": [], "packages": [], "paths": []}
+    document = json.loads(recording.tree_json(state, "x" * 10_000))
     assert len(document["failure"]) == 2000
+    assert document["files"] == [], "another machine's files are no drift"
 
 
 def test_no_command_writes() -> None:

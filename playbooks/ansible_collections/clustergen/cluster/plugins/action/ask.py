@@ -8,20 +8,11 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects, node_state
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
-    Tree,
-    packages_of,
-    paths_of,
-    settled,
-    units_of,
-)
-
-_MIB_FOR_FILES = 16
-_MIB_FOR_PACKAGES = 1024
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled, units_of
 
 
 class ActionModule(Asking):
@@ -40,24 +31,12 @@ class ActionModule(Asking):
         ]
         reboots = boolean(task_vars.get("cluster_reboots", True))
         began = time.time()
-        state = self.ask(
-            "node_state",
-            {
-                "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
-                "packages": packages_of(task_vars),
-                "paths": paths_of(task_vars),
-                "units": units,
-                "secrets": [s["path"] for s in secrets],
-            },
-            task_vars,
-        )
+        query = node_state.query(overlay, task_vars, [s["path"] for s in secrets])
+        state = self.ask("node_state", query, task_vars)
         if "differs" not in state:
             return dict(result, **state)
-        offset = state["clock"] - (began + time.time()) / 2
-        if wrong := list(_unfit(state, task_vars, offset)):
+        if wrong := list(node_state.unfit(state, task_vars, began)):
             return dict(result, failed=True, msg="; ".join(wrong))
-        if unknown := [unit for unit in units if _never(state["units"].get(unit))]:
-            return dict(result, failed=True, msg=f"{', '.join(unknown)}: masked on this node")
         files = {file["target"]: file for file in overlay}
         try:
             before = answers.old_files(state["differs"])
@@ -171,49 +150,10 @@ def _replaced(secrets, state, secrets_sent):
                 yield secret
 
 
-def _never(unit):
-    return unit is not None and unit["load"] == "masked"
-
-
 def _summary(behind, verdict):
     listed = ", ".join(behind[:6]) + (f" and {len(behind) - 6} more" if len(behind) > 6 else "")
     takes = [*verdict.effects, *(f"{effect} (drained first)" for effect in verdict.later)]
     return listed + (f"; requires: {', '.join(takes)}" if takes else "")
-
-
-def _unfit(state, task_vars, offset):
-    """Why this node cannot be applied to; all of it."""
-    if not state["root"]:
-        yield f"{task_vars.get('ansible_user', 'the user')} is not root on this node: set ansible.become in the manifest"
-    if not state["systemd"]:
-        yield "systemd does not run on this node"
-    machine = task_vars.get("os_facts", {}).get("architecture", "")
-    systems = [name[3:] for name in task_vars["group_names"] if name.startswith("os_")]
-    os_facts = state["os"]
-    if systems and boolean(task_vars.get("cluster_os_check", True)):
-        if machine and os_facts["machine"] != machine:
-            yield f"its architecture is {os_facts['machine']} but the manifest states {machine}: set arch of its node type"
-        systems[0] = systems[0][: -len(machine) - 1] if machine and systems[0].endswith("_" + machine) else systems[0]
-        family, _, version = systems[0].partition("_")
-        installed = os_facts["version"] if "_" in version else os_facts["version"].partition(".")[0]
-        if os_facts["id"] not in (family, {"rocky": "almalinux"}.get(family)) or installed != version.replace("_", "."):
-            yield f"runs {os_facts['id']} {os_facts['version'] or os_facts['codename']} but the manifest states {systems[0].replace('_', ' ', 1).replace('_', '.')}"
-    name = task_vars["inventory_hostname"]
-    if boolean(task_vars.get("cluster_name_check", True)) and state["host"].partition(".")[0] != name:
-        yield f"its hostname is {state['host']}, not {name}: hostnamectl set-hostname {name}"
-    tolerance = float(task_vars.get("cluster_clock_tolerance", 300))
-    if abs(offset) > tolerance:
-        yield f"its clock is {abs(offset):.0f} s {'ahead' if offset > 0 else 'behind'}; munge and TLS stop working at {tolerance:.0f} s"
-    yield from (f"{path} is mounted read-only" for path in state["read_only"])
-    if state["unwritable"]:
-        yield f"/var/lib/clustergen cannot be written: {state['unwritable']}"
-    needed = _MIB_FOR_PACKAGES if state["packages"] else _MIB_FOR_FILES
-    for path, free in state["free"].items():
-        least = needed if path in ("/", "/var") else _MIB_FOR_FILES
-        if free["mib"] < least:
-            yield f"{path} has {free['mib']} MiB free, {least} are needed"
-        elif free["inodes"] is not None and free["inodes"] < 1000:
-            yield f"{path} has {free['inodes']} inodes free"
 
 
 def _slurm_contents(tree, files, state, before):

@@ -1,22 +1,25 @@
-"""Records what the commands of `clustergen discover` print on one node, in a directory of the control host."""
+"""Records what the commands of `clustergen discover` print on one node, in a directory of the control host; with `tree` also
+how the node differs from the tree. One module answers both, since a module costs more than all that it runs."""
 
 from __future__ import annotations
 
 import json
+import time
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, recording
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, node_state, recording
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
 _SLURM = {"scontrol-nodes": "scontrol -o show nodes"}
 
 
 class ActionModule(Asking):
-    """`folder`, and whether the node is a `controller`. An unreachable node is recorded as such, and is no failure."""
+    """`folder`, whether the node is a `controller`, and the `tree`. An unreachable node is recorded as such, and is no failure."""
 
-    _VALID_ARGS = frozenset(("folder", "controller", "seconds"))
+    _VALID_ARGS = frozenset(("folder", "controller", "seconds", "tree"))
 
     def run(self, tmp=None, task_vars=None):
         from clustergen.hardware.discovery.script import COMMANDS, without_serials
@@ -28,25 +31,36 @@ class ActionModule(Asking):
             "commands": {name: without_serials(line) for name, line in commands.items()},
             "seconds": int(self._task.args.get("seconds") or 30),
         }
+        module = "node_facts"
+        if self._task.args.get("tree"):
+            module = "node_state"
+            task_vars = settled(self._templar, task_vars)
+            overlay = Tree(self._task.args["tree"]).of_host(task_vars)
+            arguments |= {**node_state.query(overlay, task_vars), "contents": False}
+        began = time.time()
         try:
-            answer = self.ask("node_facts", arguments, task_vars)
+            answer = self.ask(module, arguments, task_vars)
         except AnsibleConnectionFailure as err:
             answer = {"unreachable": True, "msg": str(err)}
-        if "files" not in answer:
+        outputs = answer.get("outputs", answer)
+        if "files" not in outputs:
             message = " ".join(str(answer.get("msg") or "no answer").split())[:500]
             recording.replace(place, {"unreachable": message.encode()})
-            result.update(changed=False, reachable=False, msg=f"not recorded: {message}")
+            result.update(changed=False, msg=f"not recorded: {message}")
             return result
         try:
-            files = {name: answers.unpacked(text, answers.MOST_OUTPUT) for name, text in answer["files"].items()}
+            files = {name: answers.unpacked(text, answers.MOST_OUTPUT) for name, text in outputs["files"].items()}
         except AnswerError as err:
             failure = distrusted(err)
             recording.replace(place, {"unreachable": failure["msg"].encode()})
-            return dict(result, changed=False, reachable=False, msg=failure["msg"])
-        failures = dict.fromkeys(answer["late"], f"no answer in {arguments['seconds']} s")
-        failures.update(dict.fromkeys(answer["large"], "its output is too large"))
+            return dict(result, changed=False, msg=failure["msg"])
+        failures = dict.fromkeys(outputs["late"], f"no answer in {arguments['seconds']} s")
+        failures.update(dict.fromkeys(outputs["large"], "its output is too large"))
         if failures:
             files["failures.json"] = json.dumps(failures).encode()
+        if module == "node_state":
+            unfit = "; ".join(node_state.unfit(answer, task_vars, began))
+            files["tree.json"] = recording.tree_json(answer, unfit)
         recording.replace(place, files)
-        result.update(changed=False, reachable=True, msg="recorded")
+        result.update(changed=False, msg="recorded")
         return result

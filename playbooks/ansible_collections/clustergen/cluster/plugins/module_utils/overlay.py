@@ -72,13 +72,13 @@ def difference(expected):
     return what, before, {"mode": f"{stat.S_IMODE(status.st_mode):04o}", "owner": owner_name(status)}
 
 
-def differences(expected):
-    """The files that are not as wanted, each with `what` and, for content, `before` (packed, None where it is new)."""
+def differences(expected, is_shown=True):
+    """The files that are not as wanted, each with `what` and, for content, `before` (packed, None where it is new or not shown)."""
     changed = []
     for file in expected:
         what, before, after = difference(file)
         if what:
-            shown = before is not None and len(before) <= MOST_SHOWN
+            shown = is_shown and before is not None and len(before) <= MOST_SHOWN
             changed.append(
                 {
                     "target": file["target"],

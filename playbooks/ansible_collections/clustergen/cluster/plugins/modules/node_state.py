@@ -6,7 +6,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: node_state
 short_description: Tells how a node differs from what a rendered tree wants of it
-description: One question for files, packages, units, secrets and the state of the machine. It changes nothing.
+description: One question for files, packages, units, secrets, the state of the machine and outputs of commands. It changes nothing.
 author: The clustergen developers
 options:
   files:
@@ -34,6 +34,22 @@ options:
     type: list
     elements: str
     default: []
+  contents:
+    description: Whether the old content of a file that differs is returned.
+    type: bool
+    default: true
+  commands:
+    description: Lines for sh by the name of the file that their output is for, as for node_facts.
+    type: dict
+    default: {}
+  seconds:
+    description: Limit of time of each command.
+    type: int
+    default: 30
+  most:
+    description: Limit of bytes of each output.
+    type: int
+    default: 1048576
 attributes:
   check_mode: {support: full, description: It only looks.}
 """
@@ -48,6 +64,10 @@ differs:
   description: Files that are not as wanted, and in what.
   returned: always
   type: list
+outputs:
+  description: What the module node_facts returns for these commands.
+  returned: always
+  type: dict
 """
 
 import hashlib
@@ -59,7 +79,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal, overlay, run_mark
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, outputs, overlay, run_mark
 
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 
@@ -168,16 +188,19 @@ def main():
             "paths": {"type": "list", "elements": "str", "default": []},
             "units": {"type": "list", "elements": "str", "default": []},
             "secrets": {"type": "list", "elements": "str", "default": [], "no_log": False},
+            "contents": {"type": "bool", "default": True},
+            **outputs.OPTIONS,
         },
         supports_check_mode=True,
     )
     asked = module.params
+    commands = outputs.begin(asked["commands"], asked["most"])
     state = journal.read()
     targets = {file["target"] for file in asked["files"]}
     root = os.geteuid() == 0
     module.exit_json(
         changed=False,
-        differs=overlay.differences(asked["files"]) if root else [],
+        differs=overlay.differences(asked["files"], asked["contents"]) if root else [],
         leftovers=sorted(target for target in state["files"] if target not in targets and os.path.lexists(target)),
         effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in targets},
         pending=state["pending"],
@@ -201,6 +224,7 @@ def main():
         read_only=[path for path in ("/etc",) if os.statvfs(path).f_flag & os.ST_RDONLY],
         unwritable=writable(journal.FOLDER) if root and not module.check_mode else None,
         systemd=os.path.isdir("/run/systemd/system"),
+        outputs=outputs.collect(commands, asked["seconds"]),
     )
 
 

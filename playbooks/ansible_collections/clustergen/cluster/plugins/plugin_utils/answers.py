@@ -98,17 +98,20 @@ def _node_state(asked):
             "read_only": ListOf(OneOf(("/etc",)), 1),
             "unwritable": OrNone(Words(200)),
             "systemd": Flag(),
+            **({"outputs": Record(_outputs(asked["commands"]))} if "commands" in asked else {}),
         }
     )
 
 
-def _node_facts(asked):
-    names = OneOf(asked["commands"])
-    some = ListOf(names, len(asked["commands"]))
+def _outputs(commands):
+    names = OneOf(commands)
+    some = ListOf(names, len(commands))
     packed = Text(MOST_OUTPUT // 3 * 4 + 1024, r"[A-Za-z0-9+/=]*")
-    return Record(
-        {"changed": Flag(), "files": MapOf(names, packed, len(asked["commands"])), "late": some, "large": some}
-    )
+    return {"files": MapOf(names, packed, len(commands)), "late": some, "large": some}
+
+
+def _node_facts(asked):
+    return Record({"changed": Flag(), **_outputs(asked["commands"])})
 
 
 def _node_put(asked):

@@ -10,7 +10,6 @@ from pathlib import Path
 from ansible.errors import AnsibleError
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
-_TREE = ("files", "leftovers", "start", "packages", "paths")
 
 
 def directory(folder, host):
@@ -36,17 +35,13 @@ def replace(place, files):
     shutil.rmtree(old, ignore_errors=True)
 
 
-def add(place, name, content):
-    """Writes one more file."""
-    new = place / f".{name}.new"
-    new.write_bytes(content)
-    new.rename(place / name)
-
-
-def tree_json(answer):
-    """What the action `ask` answered, as the file tree.json has it."""
-    fact = (answer.get("ansible_facts") or {}).get("clustergen") or {}
-    document = {("units" if key == "start" else key): fact.get(key, []) for key in _TREE}
-    if answer.get("failed") or answer.get("unreachable") or not fact:
-        document["failure"] = str(answer.get("msg") or "the node did not answer")[:2000]
+def tree_json(state, failure):
+    """How a node differs from the tree, of an answer of `node_state`, as the file tree.json has it."""
+    document = {
+        "files": [file["target"] for file in state["differs"]],
+        "units": sorted(state["units"]),
+        **{key: state[key] for key in ("leftovers", "packages", "paths")},
+    }
+    if failure:  # what differs on a machine that is not the planned one says nothing
+        document = {**{key: [] for key in document}, "failure": failure[:2000]}
     return json.dumps(document, indent=1).encode()
