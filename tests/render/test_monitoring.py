@@ -178,6 +178,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("kernel", {}),
         ("probes", PROBED),
         ("drift", {"drift": {"enabled": True, "interval": 3600}}),
+        ("backups", {"backups": {"directory": "/backup/slurm"}}),
         ("meta", {}),
         (
             "asleep",

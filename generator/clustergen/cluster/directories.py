@@ -85,6 +85,12 @@ SECRET = Use(
 )
 
 
+BACKUP_DATABASE = Use(
+    "the directory of backups", "/backup/slurm", "the backups would be lost with it", role="slurm-accounting"
+)
+BACKUP_STATE = Use(BACKUP_DATABASE.noun, BACKUP_DATABASE.example, BACKUP_DATABASE.lost, role="slurm-controller")
+
+
 @record
 class Refusal:
     """Why a path cannot hold what a daemon writes; `code` is that of a diagnostic."""
@@ -149,6 +155,9 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
     yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
     yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
     yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", monitoring.dcgm.job_map
+    if manifest.backups:
+        for use in (BACKUP_DATABASE, BACKUP_STATE):
+            yield ("backups", "directory"), use, "", manifest.backups.directory
     for name, receiver in monitoring.receivers.items():
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
+from clustergen.manifest.backups import Backups
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.facility import Facility
@@ -56,6 +57,9 @@ class Manifest(Section):
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Logs = section(Logs, "Central logs.")
     reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")
+    backups: Annotated[Backups | None, NOT_EMPTY] = field(
+        None, "Backups of the accounting database and of slurmctld's state; none unless the section is present."
+    )
     user_guide: Annotated[UserGuide | None, NOT_EMPTY] = field(
         None, "Guide and job templates for users; none unless the section is present."
     )

@@ -7,6 +7,7 @@ from typing import get_args
 
 from clustergen.catalogue.system_paths import is_listed, nearest, plain
 from clustergen.cluster.directories import (
+    BACKUP_STATE,
     CACHE,
     COPIES,
     JOBS_LOG,
@@ -91,6 +92,8 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
         if pyxis or use not in (CACHE, RUNTIME)
     ]
     for place in places:
+        if place[1] is BACKUP_STATE:
+            yield from (_overlap_of_backups(other, place) for other in places if _is_state_around(other, place))
         if place[1] is SCRATCH or (place[1] is SPOOL and combined):
             for other in places:
                 if other is not place and (place[1] is SCRATCH or other[1] is STATE):
@@ -122,6 +125,15 @@ def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
         yield Finding("path-overlap", path, f"{what} is in {place}, which holds {noun}", hint)
     elif _is_below(place, inner_place):
         yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
+
+
+def _is_state_around(other: _Place, backups: _Place) -> bool:
+    return other[1] is STATE and _is_below(backups[3], other[3])
+
+
+def _overlap_of_backups(state: _Place, backups: _Place) -> Finding:
+    message = f"backups are in {state[3]}, which they copy: each would contain all earlier ones"
+    return Finding("path-overlap", backups[0], message, f"write a path of its own, such as {backups[1].example}")
 
 
 def mounted(cluster: Cluster) -> Iterator[Finding]:

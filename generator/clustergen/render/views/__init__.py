@@ -10,6 +10,7 @@ from types import ModuleType
 
 from clustergen.render.views import (
     acceptance,
+    backups,
     dcgm,
     drift,
     exporters,
@@ -44,6 +45,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     probes,
     logs,
     usage_report,
+    backups,
     dcgm,
     gpu,
     storage,

@@ -93,6 +93,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for kind in cluster.node_types:
         yield from ((kind.group, purpose) for purpose in tuning_packages(cluster, kind))
     yield from _storage(cluster)
+    if cluster.manifest.backups:
+        yield "slurm_accounting", "mariadb_client"
     if cluster.manifest.acceptance.enabled:
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"

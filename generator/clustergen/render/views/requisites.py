@@ -40,6 +40,9 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
     if hosts("log_collector") and (files := logs.tls):
         paths = f"{files.ca}, {files.certificate}, {files.key}"
         yield _row("certificates of the log transport", hosts("all"), paths)
+    if backups := cluster.manifest.backups:
+        owner = f"{backups.directory}, mode 0700, of {slurm.user}"
+        yield _row("directory of backups", hosts("slurm_accounting", "slurm_controller"), owner)
     drift = cluster.manifest.drift
     if drift.enabled:
         controllers = hosts("slurm_controller")

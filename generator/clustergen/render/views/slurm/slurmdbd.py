@@ -41,13 +41,20 @@ def has_password(cluster: Cluster) -> bool:
     return not is_local(cluster) if stated is None else stated
 
 
+def database_endpoint(cluster: Cluster) -> tuple[str, str]:
+    """Host and port of the database; the port is empty where the manifest has none."""
+    host = cluster.manifest.slurm.accounting.database_host
+    if host.count(":") != 1:  # more of them are an IPv6 address
+        return host, ""
+    name, _, port_number = host.partition(":")
+    return name, port_number
+
+
 def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     slurm = cluster.manifest.slurm
     spec = slurm.accounting
     hosts = cluster.accounting_hosts
-    host, database_port = spec.database_host, ""
-    if host.count(":") == 1:  # more of them are an IPv6 address
-        host, _, database_port = host.partition(":")
+    host, database_port = database_endpoint(cluster)
     daemon = [
         Setting("DbdHost", hosts[0]),
         Setting("DbdBackupHost", hosts[1], "takes over if the first does not respond") if len(hosts) > 1 else None,

@@ -1,0 +1,51 @@
+"""Alerts on backups: the last one is too old, or there never was one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic
+
+TEXTFILE = "clustergen-backup-{kind}.prom"
+_LIMITS = {"hour": 3 * 3600, "day": 26 * 3600}
+"""Seconds: two hourly backups may fail; a daily one has two hours for its run."""
+Kind = Literal["database", "state"]
+
+
+def kinds(cluster: Cluster) -> tuple[Kind, ...]:
+    """What is backed up."""
+    if cluster.manifest.backups is None:
+        return ()
+    database: tuple[Kind, ...] = ("database",) if cluster.accounting_hosts else ()
+    return (*database, "state") if cluster.controllers else database
+
+
+def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
+    series = f'clustergen_backup_timestamp_seconds{{backup="{kind}"}}'
+    service = f"clustergen-backup-{kind}"
+    labels = (("backup", kind),)
+    look = f"journalctl -u {service} names the reason; systemctl start {service} repeats the backup."
+    yield Alert(
+        "BackupStale", f"time() - max({series}) > {limit}", "0s", "warning",
+        f"The last backup of Slurm's {kind} is {{{{ $value | humanizeDuration }}}} old",
+        "What was recorded since then would be lost with its disk.",
+        look,
+        labels,
+    )  # fmt: skip
+    yield Alert(
+        "BackupMissing", f"absent({series})", f"{limit}s", "warning",
+        f"There is no backup of Slurm's {kind}",
+        "The timer has never run to its end, or its host does not report.",
+        look,
+        labels,
+    )  # fmt: skip
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    spec = cluster.manifest.backups
+    if spec is None or not cluster.manifest.monitoring.node_exporter.enabled or not kinds(cluster):
+        return None
+    alerts = [alert for kind in kinds(cluster) for alert in _alerts(kind, _LIMITS[getattr(spec, kind)])]
+    return Topic("backups", "Backups of Slurm: age.", (), tuple(alerts))
