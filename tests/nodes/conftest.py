@@ -69,6 +69,7 @@ def shortened(document: Document) -> None:
     slurm["qos"]["normal"]["max_tres_per_user"] = {"gres/gpu": 16}
     slurm["priority"] = {"calc_period": 1}
     document["health"] = {"interval": 30}
+    document["backups"] = {"directory": "/srv/backups"}
     document["monitoring"] |= {"scrape_interval": 5, "thresholds": {"node_down": 10}}
 
 

@@ -7,9 +7,20 @@ from the fields that these expressions read, so a rule on a counter that nobody 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts import backups
+from clustergen.render.views.alerts import (
+    backups,
+    drift,
+    fabric,
+    gpu,
+    kernel,
+    meta,
+    node,
+    power,
+    probes,
+    slurm,
+    storage,
+)
 from clustergen.render.views.alerts import cluster as sums
-from clustergen.render.views.alerts import drift, fabric, gpu, kernel, meta, node, power, probes, slurm, storage
 from clustergen.render.views.alerts.model import Topic
 
 _TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, power, drift, backups, meta)
