@@ -144,6 +144,17 @@ def test_a_mapping_by_number_has_its_fields() -> None:
     assert {"node_types.inference.gpus.mig.0", "node_types.inference.gpus.mig.7"} <= names
 
 
+def test_a_node_s_type_is_named_where_another_value_leaves_that_type_unused() -> None:
+    """Groups that other files bring into the inventory are those of the trial's cluster, which lacks the type."""
+    compiled = compiler.validate(ML_TRAINING)
+    tree, _ = compiler.render(compiled, ML_TRAINING)
+    assert tree is not None
+    file = find(tree, "inventory/hosts.ini", ML_TRAINING.parent)
+    number = file.content.decode().split("\n").index("[user_node:children]") + 1
+    explained = explain(compiled, tree, file, ML_TRAINING.parent, [number])
+    assert {"nodes[2].type", "nodes[2].roles[0]"} <= {cause.path for cause in explained.lines[0].manifest}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["/etc/slurm/slurm.conf:39", "/etc/slurm/gres.conf:7", "inventory/hosts.ini:16"])
 def test_trying_many_at_once_finds_what_trying_each_finds(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:

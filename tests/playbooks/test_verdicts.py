@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict, elsewhere, emptied_by, judge
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import (
+    Verdict,
+    boot,
+    elsewhere,
+    emptied_by,
+    judge,
+)
 
 CONF = "/etc/slurm/slurm.conf"
 NODE = ["slurmd.service", "munge.service"]
@@ -161,3 +167,19 @@ def test_a_remark_takes_nothing_whatever_the_file() -> None:
     mount = "/etc/systemd/system/home.mount"
     told = verdict({mount: "remount:home.mount"}, remarks={mount})
     assert (told.withheld, told.later, told.effects) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "leftovers", "withheld", "expected"),
+    [
+        (["/etc/hosts"], [], [], (False, False, False)),
+        (["/etc/modprobe.d/nvidia.conf"], [], [], (True, False, True)),
+        (["/etc/modprobe.d/nvidia.conf"], [], ["/etc/modprobe.d/nvidia.conf"], (True, False, False)),
+        (["/etc/default/grub.d/50-x.cfg", "/etc/hosts"], [], ["/etc/hosts"], (False, True, True)),
+        ([], ["/etc/clustergen/kernel-options"], ["/etc/clustergen/kernel-options"], (False, True, False)),
+    ],
+)
+def test_the_initramfs_and_the_boot_loader_are_updated_for_the_files_that_they_copy(
+    changed: list[str], leftovers: list[str], withheld: list[str], expected: tuple[bool, bool, bool]
+) -> None:
+    assert tuple(boot(changed, leftovers, withheld).values()) == expected

@@ -27,8 +27,6 @@ def room_lines(room: RoomChanges, most: int, longest: int) -> Iterator[Line]:
         yield Line("", f"not compared: the {room.uncompared} side has no tables in facility/")
         return
     yield from _few(_devices(room.devices, longest), most, "groups of devices")
-    if any(change.kind == "move" for change in room.devices):
-        yield Line("", "places are derived from the plan; racks.RACK.places in the manifest keeps a device where it is")
     yield from _few([_group(group, longest) for group in cable_groups(room.cables)], most, "groups of cables")
     if room.longer:
         yield Line("", f"{_count(room.longer, 'cable')} longer than planned: to be kept")
@@ -37,6 +35,8 @@ def room_lines(room: RoomChanges, most: int, longest: int) -> Iterator[Line]:
     yield from _parts(room, most)
     yield from _few(_feeds(room.feeds, longest), most, "racks")
     yield from _ports(room.ports_left)
+    if any(change.kind == "move" for change in room.devices):
+        yield Line("", "places are derived from the plan; racks.RACK.places in the manifest keeps a device where it is")
     removed = [name for kind, name, *_ in room.devices if kind == "remove"]
     if removed or room.count_cables("remove") or room.count_cables("move"):
         what = f"devices {_cut(folded(removed), longest)} and their cables" if removed else "removed and moved cables"

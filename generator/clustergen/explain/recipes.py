@@ -67,7 +67,9 @@ def outline_recipe(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
         builder = Builder(cluster, tree.manifest_name)
-        builder.members |= split
+        by_first = {group.hosts[0]: group for group in cluster.groups}
+        for name, groups in split.items():  # as this cluster has them, which may lack the node type of another
+            builder.members[name] = tuple(filter(None, (by_first.get(group.hosts[0]) for group in groups)))
         builder.files |= {path: file for path, file in kept.items() if file.group in (None, *builder.members)}
         for part in made:
             builder.build(part.row)

@@ -56,18 +56,28 @@ def nodes(
             yield Node(host, address, images[group.type.os.id], group.type, tuple(folders.get(host, ())), users)
 
 
-def make_network(engine: Engine, work: Work, cluster: Cluster, document: Document) -> None:
-    """A bridge with the manifest's management subnet. Raises ClustergenError where this machine uses it already."""
-    subnet = ipaddress.ip_network(str(cluster.manifest.networks.management.cidr))
+def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    return ipaddress.ip_network(str(cluster.manifest.networks.management.cidr))
+
+
+def require_free_network(cluster: Cluster) -> None:
+    """Raises ClustergenError where this machine uses the manifest's management subnet already."""
+    subnet = _subnet(cluster)
     for other in _routes():
         if other.version == subnet.version and other.overlaps(subnet):
             raise ClustergenError(
                 f"the management network {subnet} is in use on this machine ({other})",
                 "run clustergen lab up --subnet 10.99.0.0/24 to use another network",
             )
+
+
+def make_network(engine: Engine, work: Work, cluster: Cluster, document: Document) -> None:
+    """A bridge with the manifest's management subnet."""
     bridge = gateway(document, {address for group in cluster.groups for address in group.addresses})
     label = f"{LABEL}={work.name}"
-    engine.run("network", "create", "--subnet", str(subnet), "--gateway", bridge, "--label", label, network(work))
+    engine.run(
+        "network", "create", "--subnet", str(_subnet(cluster)), "--gateway", bridge, "--label", label, network(work)
+    )
 
 
 def _routes() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:

@@ -159,8 +159,11 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
     try:
         with namespace.in_use(engine.store):
             containers.discard(engine, [row["name"] for row in half])
+            is_fresh = containers.network(work) not in engines.networks(engine)
+            if is_fresh:  # before an image is built, which takes a minute
+                containers.require_free_network(lab.cluster)
             chosen = _images(engine, lab, wish, report)
-            if containers.network(work) not in engines.networks(engine):
+            if is_fresh:
                 containers.make_network(engine, work, lab.cluster, lab.document)
             containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
             view = namespace.cgroup_view(engine.store) if engine.hybrid else None

@@ -75,10 +75,12 @@ class ActionModule(Asking):
             ),
             *(f"left to do: {effect}" for effect in state["pending"] if reboots or effect != "reboot"),
         ]
+        content = [d["target"] for d in state["differs"] if "content" in d["what"]]
         fact = {
             "behind": bool(behind),
             "files": [d["target"] for d in state["differs"]],
-            "content": [d["target"] for d in state["differs"] if "content" in d["what"]],
+            "content": content,
+            "boot": effects.boot(content, state["leftovers"], verdict.withheld),
             "leftovers": state["leftovers"],
             "effects": verdict.effects,
             "withheld": verdict.withheld,

@@ -22,6 +22,24 @@ DRAINING = frozenset(("drain", "vacate"))
 _COMPARED = frozenset(("reconfigure", "restart-slurmd", "restart-slurmdbd", "refuse", "drain"))
 
 
+# What the boot loader or the initramfs copy from files, and therefore do not see by themselves.
+_MODULE_OPTIONS = "/etc/modprobe.d/"
+_KERNEL_OPTIONS = ("/etc/default/grub.d/", "/etc/clustergen/kernel-options")
+
+
+def boot(changed, leftovers, withheld):
+    """What the role `boot` has to do on one host. `changed`: targets with other content; `leftovers`: targets to remove.
+
+    A file whose reboot is left to the administrator is put at once, and what boots reads it at once: `at_once`.
+    """
+    prefixes = (_MODULE_OPTIONS, *_KERNEL_OPTIONS)
+    return {
+        "module_options": any(target.startswith(_MODULE_OPTIONS) for target in [*changed, *leftovers]),
+        "kernel_options": any(target.startswith(_KERNEL_OPTIONS) for target in [*changed, *leftovers]),
+        "at_once": any(target.startswith(prefixes) for target in changed if target not in withheld),
+    }
+
+
 def kind(effect):
     return effect.partition(":")[0]
 

@@ -1,0 +1,36 @@
+"""What `lab up` checks before it builds anything."""
+
+from __future__ import annotations
+
+import ipaddress
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen import compile as compiler
+from clustergen.diagnostics import ClustergenError
+from clustergen.lab import engine as engines
+from clustergen.lab import images, nodes, run
+from clustergen.lab.run import Wish
+from strategies.inventories import ML_TRAINING
+
+
+def test_a_network_in_use_is_reported_before_an_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[tuple[str, ...]] = []
+
+    def recorded(engine: Any, *words: str, **_: Any) -> subprocess.CompletedProcess[str]:
+        commands.append(words)
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path))
+    monkeypatch.setattr(engines.Engine, "run", recorded)
+    monkeypatch.setattr(nodes, "_routes", lambda: [ipaddress.ip_network("10.0.0.0/16")])
+    monkeypatch.setattr(images, "_make", lambda *_: pytest.fail("an image was built"))
+    monkeypatch.setattr(images, "exists", lambda *_: False)
+    lab = run.prepare(compiler.validate(ML_TRAINING), ML_TRAINING, "in-use", Wish())
+    engine = engines.Engine("docker", "/bin/false", tmp_path, hybrid=False)
+    with pytest.raises(ClustergenError, match=r"10\.0\.0\.0/24 is in use on this machine"):
+        run.up(engine, lab, Wish(), lambda _: None)
+    assert not [words for words in commands if words[:2] == ("network", "create")]
