@@ -180,7 +180,7 @@ def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
 
 
 def test_every_kind_has_a_case() -> None:
-    others = {"facts-missing", "node-unplanned", "interface-missing"}
+    others = {"facts-missing", "node-unplanned", "interface-missing", "firmware-setting", "firmware-setting-differs"}
     assert set(FAULTS) | set(SLURM) | others == set(KINDS)
 
 
@@ -305,3 +305,98 @@ def test_an_address_in_the_fabric_is_compared_with_that_of_the_manifest(folder: 
     (row,) = findings()
     assert (row["kind"], row["nodes"], row["subject"]) == ("address-missing", ["gpu3"], "fabric address")
     assert (row["actual"], row["expected"]) == ("eno1 10.0.0.13, eno1 10.1.0.99", "10.1.0.13")
+
+
+# --- settings of the firmware -----------------------------------------------------------------------------------------
+
+FIRMWARE = """\
+name: night
+os: debian-13
+networks: {management: {cidr: 10.0.0.0/24}}
+node_types: {h100: {system: SYSTEM, tuning: TUNING}}
+nodes:
+  - {name: head, type: service, address: 10.0.0.10, roles: [slurm-controller]}
+  - {name: "gpu[1-3]", type: h100, address: "10.0.0.[11-13]"}
+slurm: {version: "24.11"}
+"""
+SUPERMICRO = {
+    "Hyper_Threading_ALL__F27F": "Enable",
+    "SNC_F300": "Auto",
+    "Above4GDecoding_0041": "Enabled",
+    "IntelVTforDirectedI_O_VT_d__1E32": "Enable",
+    "RelaxedOrdering_1DD1": "No",
+    "RestoreonACPowerLoss_0035": "Last State",
+}
+DGX = {"ProcessorHyperThreadingDisable": "Enabled", "VTdSupport": "Enable", "PcieRelaxedOrdering": "Yes"}
+
+
+def firmware_findings(
+    folder: Path, system: str, healthy: dict[str, object], changed: dict[str, object], tuning: str = "{}"
+) -> list[tuple[str, ...]]:
+    """Kind, nodes, subject, actual and expected; gpu2 has the changed attributes."""
+    Path("manifest.yaml").write_text(FIRMWARE.replace("SYSTEM", system).replace("TUNING", tuning), encoding="utf-8")
+    for name in ("gpu1", "gpu2", "gpu3"):
+        (folder / name).mkdir(parents=True)
+        attributes = healthy | (changed if name == "gpu2" else {})
+        text = json.dumps({"@odata.type": "#Bios.v1_0_7.Bios", "Attributes": attributes})
+        (folder / name / "redfish-bios.json").write_text(text, encoding="utf-8")
+    keys = ("kind", "hosts", "subject", "actual", "expected")
+    return [tuple(one[key] for key in keys) for one in findings("--ignore", "facts-missing")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "subject", "expected"),
+    [
+        ("Hyper_Threading_ALL__F27F", "Disable", "SMT (Hyper-Threading)", "Enable"),
+        ("SNC_F300", "EnableSNC2", "NUMA nodes per socket (SNC, NPS)", "Disable"),
+        ("Above4GDecoding_0041", "Disabled", "PCIe memory above 4 GiB", "Enabled"),
+    ],
+)
+def test_a_firmware_setting_is_compared_with_the_node_type_and_with_other_nodes(
+    folder: Path, name: str, value: str, subject: str, expected: str
+) -> None:
+    rows = firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {name: value})
+    usual = f"{SUPERMICRO[name]} as on 2 of 3 nodes"
+    assert rows == [
+        ("firmware-setting", "gpu2", f"{subject}, {name}", value, expected),
+        ("firmware-setting-differs", "gpu2", f"BIOS attribute {name}", value, usual),
+    ]
+
+
+def test_what_the_site_decides_is_only_compared_with_other_nodes(folder: Path) -> None:
+    rows = firmware_findings(folder, "dgx-h100", dict(DGX), {"VTdSupport": "Disable"})
+    assert [row[:4] for row in rows] == [
+        ("firmware-setting-differs", "gpu2", "BIOS attribute VTdSupport", "Disable"),
+    ]
+
+
+def test_tuning_states_what_the_firmware_has_to_have(folder: Path) -> None:
+    off: dict[str, object] = {"VTdSupport": "Disable", "PcieRelaxedOrdering": "No"}
+    rows = firmware_findings(folder, "dgx-h100", {**DGX, **off}, {}, "{iommu: pt, relaxed_ordering: true}")
+    assert [row[:2] + row[3:] for row in rows] == [
+        ("firmware-setting", "gpu[1-3]", "Disable", "Enable"),
+        ("firmware-setting", "gpu[1-3]", "No", "Yes"),
+    ]
+
+
+def test_attributes_of_one_machine_alone_are_not_compared(folder: Path) -> None:
+    assert firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {"RestoreonACPowerLoss_0035": "On"}) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"Attributes": 7}', '{"Attributes": {"SNC_F300": [1]}}', "[" * 100_000])
+def test_a_broken_answer_of_a_bmc_concerns_its_own_node(folder: Path, text: str) -> None:
+    firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {})
+    (folder / "gpu2/redfish-bios.json").write_text(text, encoding="utf-8")
+    assert {(one["kind"], one["hosts"]) for one in findings("--ignore", "facts-missing")} <= {
+        ("facts-unreadable", "gpu2")
+    }
+
+
+def test_the_page_has_the_attributes_that_drift_compares(folder: Path) -> None:
+    text = FIRMWARE.replace("SYSTEM", "dell-xe9680").replace("TUNING", "{iommu: pt}")
+    Path("manifest.yaml").write_text(text, encoding="utf-8")
+    assert CliRunner().invoke(group, ["render", "-q"]).exit_code == 0
+    page = Path("rendered/facility/firmware.md").read_text(encoding="utf-8")
+    assert "GET `/redfish/v1/Systems/System.Embedded.1/Bios` at the BMC. Their names were read on another model" in page
+    assert "| SMT (Hyper-Threading) | on (Enabled) | LogicalProc |" in page
+    assert "| IOMMU (VT-d, AMD-Vi) | on (Enabled) | ProcVirtualization |" in page

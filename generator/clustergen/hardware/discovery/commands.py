@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from clustergen.catalogue.firmware import is_known
 from clustergen.hardware.discovery.facts import Cpus, DiskFact, TreeState
 from clustergen.hardware.discovery.plain import MOST, json_of, plain
 
@@ -111,6 +112,16 @@ def firmware(text: str) -> str:
     block = plain(text).partition("BIOS Information")[2][:2000]
     match = re.search(r"^\s+Version:\s*(.+)$", block, re.MULTILINE)
     return match[1].strip()[:100] if match else ""
+
+
+def bios_attributes(text: str) -> tuple[tuple[str, str], ...]:
+    """Attributes of a Redfish Bios resource that the catalogue knows, in order of their names."""
+    document = json_of(text)
+    listed = document.get("Attributes") if isinstance(document, dict) else None
+    if not isinstance(listed, dict):
+        raise ValueError("no Attributes of a Redfish Bios resource")
+    rows = [(name, value) for name, value in listed.items() if len(name) <= 200 and is_known(name)]
+    return tuple(sorted((name, str(value)[:100]) for name, value in rows if isinstance(value, str | int | bool)))
 
 
 def first_line(text: str) -> str:

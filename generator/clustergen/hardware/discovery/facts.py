@@ -125,6 +125,8 @@ class NodeFacts:
     command_line: str = ""
     firmware: str = ""
     """Version of the BIOS."""
+    bios: tuple[tuple[str, str], ...] = ()
+    """Attributes of the BIOS that the catalogue knows, as the BMC shows them by Redfish."""
     tree: TreeState | None = None
     unreachable: str = ""
     """Why no facts could be collected."""

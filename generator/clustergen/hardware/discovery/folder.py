@@ -21,7 +21,9 @@ MOST_NODES = 65536
 MOST_BYTES = 4 << 20
 TREE, UNREACHABLE, SLURM, FAILURES = "tree.json", "unreachable", "scontrol-nodes", "failures.json"
 """What the playbook adds to the outputs of commands; `scontrol-nodes` is that of a controller."""
-_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES))
+BIOS = "redfish-bios.json"
+"""A BMC's answer for the resource Bios."""
+_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES, BIOS))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
 
@@ -133,6 +135,7 @@ class Reader:
             kernel=output("uname", commands.first_line, ""),
             command_line=output("cmdline", commands.command_line, ""),
             firmware=output("dmidecode", commands.firmware, ""),
+            bios=output(BIOS, commands.bios_attributes, ()),
             tree=output(TREE, commands.tree_state),
             unreachable=output(UNREACHABLE, commands.first_line, ""),
             files=present,

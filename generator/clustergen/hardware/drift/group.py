@@ -39,6 +39,7 @@ def findings(members: Sequence[NodeFacts], *, has_power_limit: bool) -> Iterator
         if kind != "power-differs" or not has_power_limit:
             yield from _unusual(kind, subject, [(facts.name, field(facts)) for facts in members])
     yield from _firmware(members)
+    yield from _settings(members)
     yield from _memory(members)
     yield from _links(members)
 
@@ -72,6 +73,16 @@ def _firmware(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
             types[name].append((facts.name, ", ".join(values)))
     for name, rows in types.items():
         yield from _unusual("firmware-differs", f"firmware of {name}", rows)
+
+
+def _settings(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
+    """Attributes of the BIOS; numbers that a maker appends to their names differ between releases of the BIOS."""
+    values: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for facts in members:
+        for name, value in facts.bios:
+            values[name].append((facts.name, value))
+    for name, rows in values.items():
+        yield from _unusual("firmware-setting-differs", f"BIOS attribute {name}", rows)
 
 
 def _memory(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.facility.firmware import FirmwareItem, checklist
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
 from clustergen.hardware.discovery.recognise import named_system
 from clustergen.hardware.drift.model import DriftFinding
@@ -41,6 +43,8 @@ class NodeCheck:
             yield from _gpus(kind.gpus, facts)
             yield from _gpu_settings(kind.gpus, facts)
         yield from self._ports(kind, facts)
+        if facts.bios:
+            yield from _firmware_settings(checklist(self._cluster, kind), facts)
 
     def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
         """The facts have IPv4 addresses only."""
@@ -75,6 +79,18 @@ class NodeCheck:
         rates = [rate for rate in (port.max_gbit, self._rate if port.network == "fabric" else None) if rate]
         if actual.gbit and rates and actual.gbit < min(rates):
             yield DriftFinding("port-slow", (facts.name,), subject, f"{actual.gbit} Gb/s", f"{min(rates):g} Gb/s")
+
+
+def _firmware_settings(items: Iterable[FirmwareItem], facts: NodeFacts) -> Iterator[DriftFinding]:
+    """Attributes whose value has another meaning than the node type's."""
+    for item in items:
+        if item.attribute is None or not item.value:
+            continue
+        for name, value in facts.bios:
+            meaning = item.attribute.meaning(value) if fnmatchcase(name, item.attribute.attribute) else ""
+            if meaning and meaning != item.expected:
+                subject = f"{item.setting.title}, {name}"
+                yield DriftFinding("firmware-setting", (facts.name,), subject, value, item.value)
 
 
 def _processors(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:

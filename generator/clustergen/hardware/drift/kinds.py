@@ -122,6 +122,11 @@ KINDS = {
         "the machine is another product than the manifest's system",
         "correct the node type in the manifest; clustergen discover prints what the machine has",
     ),
+    "firmware-setting": Kind(
+        "hardware", "warning",
+        "a setting of the firmware was never made, or was reset by an update or a new mainboard",
+        "drain {nodes}, set the attribute through the BMC or in the setup, and reboot; facility/firmware.md lists all",
+    ),
     "interface-missing": Kind(
         "hardware", "warning",
         "an adapter is missing, or the interface has another name",
@@ -151,6 +156,11 @@ KINDS = {
         "group", "warning",
         "an adapter was replaced, or a firmware update was left out",
         "mlxfwmanager --query on {nodes}; update the firmware to that of the others",
+    ),
+    "firmware-setting-differs": Kind(
+        "group", "warning",
+        "a setting of the firmware was changed by hand, or an update reset it",
+        "drain {nodes}, set the attribute as on the others, and reboot",
     ),
     "memory-differs": Kind(
         "group", "warning",

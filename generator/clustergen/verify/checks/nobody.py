@@ -105,6 +105,7 @@ CHECKS = (
         "For people; no program reads it.",
         "README.md",
         "facility/README.md",
+        "facility/firmware.md",
         "facility/roce-switches.md",
         "acceptance/README.md",
         "*/guide.md",

@@ -1,0 +1,87 @@
+"""Settings of system firmware: which matter, what they follow from, and their Redfish attributes on known machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import translate
+from functools import cache
+from typing import Literal
+
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.records import record
+
+Expect = Literal["threads", "numa", "iommu", "relaxed-ordering", "on", "site"]
+
+
+@record
+class FirmwareSetting:
+    """One setting; `expect` names what its value follows from."""
+
+    name: str
+    title: str
+    expect: Expect
+    why: str
+    unverified: frozenset[str] = NOTHING
+
+
+@record
+class FirmwareAttribute:
+    """Redfish name of a setting; `*` in it stands for a number. `values`: meaning (on, off, 2) → the BMC's value."""
+
+    family: str
+    setting: str
+    attribute: str
+    values: Mapping[str, str]
+    unverified: frozenset[str] = NOTHING
+
+    def meaning(self, value: str) -> str:
+        """What a value stands for; empty for one that the catalogue does not know."""
+        return next((meaning for meaning, text in self.values.items() if text == value), "")
+
+
+@record
+class FirmwareFamily:
+    """Machines with the same attributes; `resource` is the path at which their BMC serves these."""
+
+    name: str
+    title: str
+    systems: tuple[str, ...]
+    resource: str
+    unverified: frozenset[str] = NOTHING
+
+
+@cache
+def settings() -> Mapping[str, FirmwareSetting]:
+    """By name, in the order of the table."""
+    return {row.name: row for row in table("firmware_settings.tsv", FirmwareSetting)}
+
+
+@cache
+def _families() -> tuple[FirmwareFamily, ...]:
+    return tuple(table("firmware_families.tsv", FirmwareFamily))
+
+
+def family_of(system: str | None) -> FirmwareFamily | None:
+    """The firmware of a system of the catalogue, if its attributes are known."""
+    return next((family for family in _families() if system in family.systems), None)
+
+
+@cache
+def attributes() -> tuple[FirmwareAttribute, ...]:
+    """Of all families."""
+    return tuple(table("firmware_attributes.tsv", FirmwareAttribute, values=_values))
+
+
+def _values(text: str) -> Mapping[str, str]:
+    return dict(word.split("=", 1) for word in text.split())
+
+
+@cache
+def _any_attribute() -> re.Pattern[str]:
+    return re.compile("|".join(translate(row.attribute) for row in attributes()))
+
+
+def is_known(attribute: str) -> bool:
+    """Whether some family has an attribute of this name."""
+    return _any_attribute().match(attribute) is not None

@@ -1,0 +1,53 @@
+"""Firmware settings of a node type: what they should be, and under which Redfish attribute a BMC shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.manifest.tuning import Tuning
+from clustergen.records import record
+
+
+@record
+class FirmwareItem:
+    """One setting. `expected`: on, off or a number; empty if the site decides. `attribute`: None if it is not known."""
+
+    setting: FirmwareSetting
+    attribute: FirmwareAttribute | None
+    expected: str
+
+    @property
+    def value(self) -> str:
+        """The attribute's value for it; empty where the catalogue has none."""
+        return self.attribute.values.get(self.expected, "") if self.attribute else ""
+
+
+def checklist(cluster: Cluster, kind: NodeType) -> Iterator[FirmwareItem]:
+    """All settings in the catalogue's order, for a node type whose hardware is resolved."""
+    family = family_of(kind.system)
+    spec = cluster.manifest.node_types.get(kind.name)
+    tuning = spec.tuning if spec else Tuning()
+    for setting in settings().values():
+        expected = _expected(setting, kind, tuning)
+        rows: list[FirmwareAttribute | None] = []
+        rows += [row for row in attributes() if family and row.family == family.name and row.setting == setting.name]
+        for attribute in rows or [None]:
+            yield FirmwareItem(setting, attribute, expected)
+
+
+def _expected(setting: FirmwareSetting, kind: NodeType, tuning: Tuning) -> str:
+    if setting.expect == "threads":
+        return _switch(kind.threads_per_core > 1)
+    if setting.expect == "numa":
+        return str(kind.numa_per_socket)
+    if setting.expect == "iommu":
+        return "on" if tuning.iommu else ""
+    if setting.expect == "relaxed-ordering":
+        return "" if tuning.relaxed_ordering is None else _switch(tuning.relaxed_ordering)
+    return "on" if setting.expect == "on" else ""
+
+
+def _switch(is_on: bool) -> str:
+    return "on" if is_on else "off"

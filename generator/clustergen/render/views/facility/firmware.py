@@ -1,0 +1,59 @@
+"""facility/firmware.md: settings of the firmware to check before a node joins, by node type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.firmware import FirmwareFamily, family_of
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.facility.firmware import FirmwareItem, checklist
+from clustergen.records import record
+from clustergen.render.views.tables import Table, table_of
+
+
+@record
+class FirmwareSection:
+    """One node type. `resource`: path of the attributes at its BMC."""
+
+    title: str
+    nodes: str
+    resource: str
+    is_unconfirmed: bool
+    """Whether the names were read on another model of the maker."""
+    table: Table
+
+
+@record
+class FirmwarePage:
+    name: str
+    sections: tuple[FirmwareSection, ...]
+
+
+def firmware_page(cluster: Cluster) -> FirmwarePage | None:
+    """None without a node type whose attributes the catalogue knows."""
+    sections = tuple(
+        _section(cluster, kind, family)
+        for kind in cluster.node_types
+        if kind.is_resolved and (family := family_of(kind.system)) is not None
+    )
+    return FirmwarePage(cluster.name, sections) if sections else None
+
+
+def _section(cluster: Cluster, kind: NodeType, family: FirmwareFamily) -> FirmwareSection:
+    nodes = ",".join(group.folded for group in cluster.groups if group.type.name == kind.name)
+    table = table_of("", "", _rows(checklist(cluster, kind)))
+    return FirmwareSection(kind.name, nodes, family.resource, "systems" in family.unverified, table)
+
+
+def _rows(items: Iterator[FirmwareItem]) -> Iterator[dict[str, str]]:
+    for item in items:
+        attribute = item.attribute
+        marked = bool(item.setting.unverified or (attribute and attribute.unverified))
+        value = f"{item.expected} ({item.value})" if item.value else item.expected
+        yield {
+            "Setting": item.setting.title,
+            "Expected": value or "the site decides",
+            "Attribute": attribute.attribute if attribute else "not known",
+            "Reason": item.setting.why,
+            "Confirmed": "no" if marked else "yes",
+        }
