@@ -87,7 +87,7 @@ WRONG = {
         changed(
             of_type("{system: dgx-h10}"),
             ("[slurm-controller]", "[slurm-controller, slurm-accounting]"),
-            ('"24.11"}', '"24.11", qos: {normal: {max_tres_per_user: {gres/gpu: 8}}}}'),
+            ('"24.11"}', '"24.11", accounts: {}, qos: {normal: {max_tres_per_user: {gres/gpu: 8}}}}'),
         ),
         [("system-unknown", "dgx-h10")],
     ),

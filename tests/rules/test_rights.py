@@ -147,3 +147,20 @@ def test_a_qos_is_unused_where_nobody_inherits_it() -> None:
     assert (
         unused(root={"qos": ["normal", "high"]}, a={"user_limits": {"kim": {"qos": ["low"]}}, "users": ["kim"]}) == []
     )
+
+
+@pytest.mark.parametrize(
+    ("slurm", "warns"),
+    [
+        ({}, True),
+        ({"accounting": {"enforce": ["qos"]}}, True),
+        ({"accounting": {"enforce": ["nojobs", "nosteps"]}}, False),
+        ({"accounting": {"enforce": []}}, False),
+        ({"accounts": {}}, False),
+        ({"defaults": "slurm"}, False),
+    ],
+)
+def test_enforced_accounting_requires_accounts(slurm: dict[str, Any], warns: bool) -> None:
+    data = manifest(slurm={"version": "24.11", **slurm})
+    codes = [finding.code for finding in check(resolve(Manifest.model_validate(frozen(data)), [].append))]
+    assert ("accounts-missing" in codes) is warns

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from strategies.findings import TINY, changed
 
 
 def slurm(fields: str, *, version: str = "24.11", roles: str = "slurm-controller", more: str = "", os: str = "") -> str:
     """The small cluster with more fields of `slurm`, other roles of the head node, more sections."""
+    if "slurm-accounting" in roles and not re.search(r"\baccounts:", fields):
+        fields += f"{', ' if fields else ''}accounts: {{}}"
     text = changed(
         TINY,
         ("[slurm-controller]", f"[{roles}]"),
@@ -293,7 +297,7 @@ WRONG = {
     ),
     "slurmdbd older than slurmctld": (
         changed(
-            slurm("build: distribution", os="debian-13"),
+            slurm("build: distribution, accounts: {}", os="debian-13"),
             (
                 "  h100: {system: dgx-h100}",
                 "  h100: {system: dgx-h100}\n  old: {os: debian-12, cpu: {cores_per_socket: 4}, memory: 8GiB}",

@@ -32,7 +32,7 @@ MANIFEST: dict[str, Any] = {
     },
     "node_types": {"gpu": GPU},
     "nodes": [HEAD, COMPUTE],
-    "slurm": {"version": "24.11"},
+    "slurm": {"version": "24.11", "accounts": {}},
 }
 
 

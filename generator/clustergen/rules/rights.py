@@ -14,6 +14,7 @@ from clustergen.manifest.base import OptionValue
 from clustergen.units import Duration, UnitError
 
 _ACCOUNTS: ManifestPath = ("slurm", "accounts")
+_WITHOUT_ASSOCIATIONS = {"nojobs", "nosteps"}  # values of AccountingStorageEnforce that do not imply associations
 Holder = tuple[ManifestPath, Entity, Limits | Qos]
 
 
@@ -86,6 +87,20 @@ def letter_case(cluster: Cluster) -> Iterator[Finding]:
                     "give it another name" if first in names else f"write {first}",
                     key=True,
                 )
+
+
+def no_accounts(cluster: Cluster) -> Iterator[Finding]:
+    """Slurm that requires associations, and no account: `accounts: {}` says that they are made elsewhere."""
+    slurm = cluster.manifest.slurm
+    needs_accounts = set(slurm.accounting.enforce) - _WITHOUT_ASSOCIATIONS
+    if cluster.accounting_hosts and needs_accounts and "accounts" not in slurm.model_fields_set and not cluster.bare:
+        yield Finding(
+            "accounts-missing",
+            ("slurm",),
+            "AccountingStorageEnforce requires associations, but slurm.accounts is not set: only root can submit jobs",
+            "add accounts: {research: {users: [alice]}}, or accounts: {} if accounts are managed with sacctmgr",
+            key=True,
+        )
 
 
 def users(cluster: Cluster) -> Iterator[Finding]:
@@ -197,4 +212,4 @@ def enforced(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-RULES = (default_qos, unused_qos, letter_case, users, options, enforced)
+RULES = (default_qos, unused_qos, letter_case, no_accounts, users, options, enforced)

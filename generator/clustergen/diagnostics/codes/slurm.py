@@ -70,6 +70,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("qos-flag-unknown", ERROR, "An unknown QOS flag"),
     Code("limits-not-enforced", WARNING, "Limits that are not enforced"),
     Code("tres-unknown", ERROR, "A resource (TRES) that is not tracked"),
+    Code("accounts-missing", WARNING, "Accounting is enforced, but no account is declared"),
     Code("account-unknown", ERROR, "An account is not defined"),
     Code("account-cycle", ERROR, "The parents of an account form a cycle"),
     Code("name-differs-in-case", ERROR, "Two names of accounts or QOS that differ only in case"),
