@@ -35,10 +35,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "infiniband, Slurm's endpoint": {
         "slurm": {"version": "25.11"},
         "storage": {"home": HOME, "scratch": SCRATCH},
-        "nodes": [SERVER, MONITOR, {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}],
+        "nodes": [
+            SERVER,
+            {**MONITOR, "roles": ["monitoring", "log-collector"]},
+            {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}},
+        ],
         "racks": RACKS,
         "networks": {**SWITCHED, "bmc": {"cidr": "10.0.9.0/24"}},
-        "monitoring": {"ipmi": {}},
+        "monitoring": {
+            "ipmi": {},
+            "blackbox": {"web": ["https://portal.example.org/"]},
+            "expires": {"L": "2027-03-31"},
+        },
+        "logs": {"tls": {"ca": "/etc/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/key.pem"}},
+        "reports": {"period": "month"},
     },
     "RoCE, the script": {
         "networks": ROCE,
@@ -132,12 +142,15 @@ def plan(tree: Any) -> dict[str, Any]:
     if "node-ipmi" in jobs:
         series["node-ipmi"] = list(pages.ipmi())
     series["dcgm"] = list(pages.dcgm("\n".join(lists)))
+    if "clustergen_logs" in read:
+        series["node"] += [*pages.logs(), *pages.usage()]
+    series |= {job: list(pages.probes()) for job in jobs if job.startswith("probe-")}
     recordings = [(rule["record"], rule["expr"]) for rule in made if "record" in rule]
     names = {name for name, _ in recordings}
     second = [pair for pair in recordings if any(name in pair[1] for name in names)]
     first = [pair for pair in recordings if pair not in second]
     metrics = names | set(
-        re.findall(r"\b(?:node|DCGM|slurm|ipmi_dcmi|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)
+        re.findall(r"\b(?:node|DCGM|slurm|ipmi|probe|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)
     ) - {
         "node_type",
         "node_types",

@@ -44,6 +44,11 @@ CASES = {
         ["alertname=FabricPortDown severity=critical topic=fabric leaf=leaf1 device=mlx5_1 instance=c1",
          "alertname=FabricPortDown severity=critical topic=fabric leaf=leaf2 device=mlx5_0 instance=d1"],
     ),
+    "a feed": (
+        "alertname=RackFeedLost severity=critical topic=probes rack=r1",
+        ["alertname=PowerSupplyFailed severity=warning topic=probes rack=r1 instance=c1"],
+        ["alertname=PowerSupplyFailed severity=warning topic=probes rack=r2 instance=d1"],
+    ),
     "a prolog": (
         "alertname=SlurmPrologFailsOnMany severity=critical topic=slurm",
         ["alertname=SlurmPrologFailed severity=warning topic=slurm instance=c1"],

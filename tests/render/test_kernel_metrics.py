@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,10 +50,10 @@ usb 1-1: new high-speed USB device
 """
 
 
-def run(folder: Path, script: str) -> str:
+def run(folder: Path, script: str, **changes: Any) -> str:
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    place = lay_out(tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), folder), "c1", folder / "node")
+    place = lay_out(tree_of(manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes}), folder), "c1", folder / "node")
     box = sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True)
     done = sandbox.run(box, ["/bin/bash", "-c", JOURNAL + script], timeout=120)
     assert done.code == 0, done
@@ -106,6 +107,34 @@ cat /tmp/first
         '> clustergen_xid_errors_total{pci="0000:1b:00",xid="79"} 3',
         '> clustergen_xid_last_timestamp_seconds{pci="0000:1b:00",xid="79"} 1700000017',
     ]
+
+
+@pytest.mark.real
+def test_the_last_change_and_the_end_of_certificates_are_exported(tmp_path: Path) -> None:
+    """Of files that exist: the playbook has not changed the node, or a certificate is not installed, at first."""
+    tls = {"ca": "/etc/ssl/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/ssl/private/node.key"}
+    collector = {**MONITOR, "roles": ["monitoring", "log-collector"]}
+    changes = {"nodes": [HEAD, collector, COMPUTE], "logs": {"tls": tls}}
+    script = f"""
+{SCRIPT}; grep -c 'apply\\|certificate' {OUT} || true
+mkdir -p /etc/ssl /var/lib/clustergen && touch -d @1700000000 /var/lib/clustergen/state.json
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=c1 -days 30 \
+  -keyout /dev/null -out /etc/ssl/node.pem 2>/dev/null
+echo nonsense >/etc/ssl/ca.pem
+{SCRIPT} 2>/dev/null; grep 'apply\\|certificate' {OUT}; date +%s
+promtool check metrics <{OUT} >&2 || [ $? = 3 ]
+"""
+    before, *lines, now = run(tmp_path, script, **changes).splitlines()
+    assert before == "0"
+    end = lines.pop()
+    assert lines == [
+        "# TYPE clustergen_apply_time_seconds gauge",
+        "clustergen_apply_time_seconds 1700000000",
+        "# TYPE clustergen_certificate_expiry_timestamp_seconds gauge",
+    ]
+    name, _, value = end.rpartition(" ")
+    assert name == 'clustergen_certificate_expiry_timestamp_seconds{file="/etc/ssl/node.pem"}'
+    assert abs(int(value) - int(now) - 30 * 86400) < 60
 
 
 @pytest.mark.real

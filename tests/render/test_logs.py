@@ -156,18 +156,18 @@ put() { # HOST WHEN TOPIC KIB
 """
 
 
-def kept(folder: Path, script: str, **logs: Any) -> list[str]:
-    """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days."""
+def kept(folder: Path, script: str, last: str = "", **changes: Any) -> list[str]:
+    """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days. `last`: more commands after it."""
     root = root_with("logrotate")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    place = lay_out(cluster(folder, **logs), "head", folder / "node")
+    place = lay_out(tree_of(manifest(**{"nodes": [COLLECTOR, COMPUTE], **changes}), folder), "head", folder / "node")
     (place / "var/log/clustergen").mkdir(parents=True)
     listing = r"""
 find . -type f -printf '%P/%k\n' | while IFS=/ read -r host day file size; do
   age=$((($(date -d "$(date +%F)" +%s) - $(date -d "$day" +%s) + 43200) / 86400))
   echo "$host/$age/$file $size"
 done | sort; find . -mindepth 1 -maxdepth 1 -empty"""
-    words = ["/bin/bash", "-c", KEEP + script + f'logger() {{ echo "$*" >&2; }}; {RETENTION}; ' + listing]
+    words = ["/bin/bash", "-c", KEEP + script + f'logger() {{ echo "$*" >&2; }}; {RETENTION}; ' + listing + last]
     done = sandbox.run(sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True), words, timeout=120)
     assert done.code == 0, done
     return [line.removeprefix("./") for line in done.stdout.splitlines()]
@@ -177,7 +177,7 @@ done | sort; find . -mindepth 1 -maxdepth 1 -empty"""
 @pytest.mark.slow
 def test_days_beyond_the_retention_go_and_finished_days_are_compressed(tmp_path: Path) -> None:
     script = "for age in 0 1 2 7 8; do put c1 \"$age days ago\" slurm 64; done; put gone '9 days ago' slurm 8\n"
-    files = [line.rpartition(" ")[0] for line in kept(tmp_path, script, retention="7d")]
+    files = [line.rpartition(" ")[0] for line in kept(tmp_path, script, logs={"retention": "7d"})]
     assert files == ["c1/0/slurm.log", "c1/1/slurm.log", "c1/2/slurm.log.gz", "c1/7/slurm.log.gz"]
 
 
@@ -192,6 +192,27 @@ def test_the_store_stays_within_its_size(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     full = f"{old}put c1 today slurm 5120\n"
     assert kept(tmp_path / "full", full) == ["c1/0/slurm.log 5120", "c1/1/slurm.log 1024", "c2/1/slurm.log 1024"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_store_and_the_hosts_that_log_most_are_measured(tmp_path: Path) -> None:
+    """Of today only, and of hosts whose names would break the format of the metrics."""
+    script = (
+        "put c1 today slurm 64; put c1 today kernel 8; put c1 yesterday slurm 999; put 'c\\\"2' today slurm 16\n"
+        "for number in {10..40}; do put c$number today slurm 4; done\n"
+        "mkdir -p /var/lib/prometheus/node-exporter\n"
+    )
+    collector = {**COLLECTOR, "roles": [*COLLECTOR["roles"], "monitoring"]}
+    last = "; cat /var/lib/prometheus/node-exporter/logs.prom; promtool check metrics </var/lib/prometheus/*/logs.prom"
+    lines = kept(tmp_path, script, f"{last} >&2 || [ $? = 3 ]", nodes=[collector, COMPUTE])
+    values = dict(line.rsplit(" ", 1) for line in lines if line.startswith("clustergen"))
+    sizes = {name: int(value) >> 10 for name, value in values.items() if "today" in name}
+    assert len(sizes) == 20
+    assert 72 <= sizes['clustergen_logs_today_bytes{host="c1"}'] <= 84  # with the directory
+    assert 'clustergen_logs_today_bytes{host="c2"}' in sizes
+    assert values["clustergen_logs_hosts"] == "33"
+    assert values["clustergen_logs_days"] == "2"
 
 
 def test_every_node_sends_to_every_collector(tmp_path: Path) -> None:

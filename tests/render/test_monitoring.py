@@ -44,8 +44,10 @@ PROBED = {"monitoring": {"ipmi": {}, "blackbox": {"web": ["https://portal.exampl
 BMC = {"bmc": {"cidr": "10.0.9.0/24"}}
 OUT_OF_BAND = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
 FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 2}], "redundant_feeds": True}
+TLS = {"ca": "/etc/ssl/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/ssl/private/node.key"}
 FED = {"r1": {"nodes": "c[1-2]", **FEEDS}, "r2": {"nodes": "c[3-4]", **FEEDS}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+COLLECTED = [HEAD, {**MONITOR, "roles": ["monitoring", "log-collector"]}, COMPUTE]
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
 HOME = {
@@ -177,6 +179,9 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
         ("probes", PROBED),
+        ("supplies", {**PROBED, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
+        ("logs", {"logs": {"retention_size": "100GiB"}, "nodes": COLLECTED}),
+        ("expiry", {"logs": {"tls": TLS}, "nodes": COLLECTED, "monitoring": {"expires": {"Weka 5.0": "2027-03-31"}}}),
         ("drift", {"drift": {"enabled": True, "interval": 3600}}),
         ("backups", {"backups": {"directory": "/backup/slurm"}}),
         ("meta", {}),

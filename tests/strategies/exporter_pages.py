@@ -48,15 +48,17 @@ def systemd() -> Iterator[str]:
 
 def textfiles() -> Iterator[str]:
     """The node exporter's series about its text files."""
-    for name in ("slurm", "roce", "kernel"):
+    for name in ("slurm", "roce", "kernel", "logs"):
         yield f'node_textfile_mtime_seconds{{file="/var/lib/prometheus/node-exporter/{name}.prom"}} 1699999990'
 
 
 def kernel() -> Iterator[str]:
     """The page of clustergen-kernel-metrics, as tests/render/test_kernel_metrics.py reads it from the script."""
     yield "# TYPE clustergen_xid_errors_total counter"
-    for name in ("errors_total", "last_timestamp_seconds"):
-        yield f'clustergen_xid_{name}{{pci="0000:3b:00",xid="79"}} 1'
+    yield 'clustergen_xid_errors_total{pci="0000:3b:00",xid="79"} 1'
+    yield 'clustergen_xid_last_timestamp_seconds{pci="0000:3b:00",xid="79"} 1699999990'
+    yield "clustergen_apply_time_seconds 1699999990"
+    yield 'clustergen_certificate_expiry_timestamp_seconds{file="/etc/ssl/node.pem"} 1800000000'
     for name, labels in (
         ("link_down", 'interface="eth0"'),
         ("cable_events", 'pci="0000:3b:00.0",module="0"'),
@@ -66,8 +68,42 @@ def kernel() -> Iterator[str]:
 
 
 def ipmi() -> Iterator[str]:
-    """What the IPMI exporter reads from a BMC by DCMI."""
-    yield "# TYPE ipmi_dcmi_power_consumption_watts gauge\nipmi_dcmi_power_consumption_watts 5210"
+    """What the IPMI exporter reads from a BMC, in the format of release 1.6; one power supply has failed."""
+    sensors = (
+        ("temperature", "celsius", "Inlet Temp", "Temperature", 23, 0),
+        ("fan_speed", "rpm", "FAN1", "Fan", 8400, 1),
+        ("voltage", "volts", "12V", "Voltage", 12.1, 0),
+        ("power", "watts", "PS1 Input Power", "Power Supply", 2600, 0),
+    )
+    for number, (name, unit, sensor, kind, value, state_) in enumerate(sensors):
+        labels = f'id="{number}",name="{sensor}"' + (f',type="{kind}"' if name == "fan_speed" else "")
+        yield f"ipmi_{name}_{unit}{{{labels}}} {value}\nipmi_{name}_state{{{labels}}} {state_}"
+    yield 'ipmi_sensor_state{id="9",name="PS2 Status",type="Power Supply"} 2'
+    yield 'ipmi_sensor_state{id="10",name="Intrusion",type="Physical Security"} 0'
+    yield "ipmi_dcmi_power_consumption_watts 5210"
+    yield 'ipmi_up{collector="ipmi"} 1'
+
+
+def logs() -> Iterator[str]:
+    """The page of clustergen-log-retention, as tests/render/test_logs.py reads it from the script."""
+    for name, value in (("bytes", 9e9), ("limit_bytes", 5e10), ("days", 30), ("hosts", 5)):
+        yield f"clustergen_logs_{name} {value}"
+    yield "# TYPE clustergen_logs_today_bytes counter"  # it grows during a day
+    yield 'clustergen_logs_today_bytes{host="c1"} 4096'
+
+
+def usage() -> Iterator[str]:
+    """The page of clustergen-usage-report, as tests/render/test_usage_report.py reads it from the script."""
+    for name in ("jobs", "gpu_hours", "cpu_hours", "failed_gpu_hours"):
+        yield f'clustergen_usage_{name}{{account="vision",user="alice",period="month"}} 31'
+    for state_ in ("allocated", "idle", "down"):
+        yield f'clustergen_usage_state_hours{{resource="gres/gpu",state="{state_}",period="month"}} 200'
+    yield "clustergen_usage_begin_timestamp_seconds 1696118400\nclustergen_usage_end_timestamp_seconds 1698796800"
+
+
+def probes() -> Iterator[str]:
+    """What the blackbox exporter answers for a page."""
+    yield "probe_success 1\nprobe_duration_seconds 0.1\nprobe_ssl_earliest_cert_expiry 1800000000"
 
 
 def roce() -> Iterator[str]:

@@ -110,6 +110,7 @@ BROKEN = [
     ("amtool", "roce", "etc/prometheus/alertmanager.yml", put("receiver: .*", "receiver: nowhere"), "nowhere"),
     ("prometheus", "roce", "etc/default/prometheus", put('ARGS="', 'ARGS="--web.nothing '), "web.nothing"),
     ("prometheus", "midrange-weka", f"{UNITS}/prometheus.service", put("--web", "--wbe"), "--wbe"),
+    ("runbooks", "roce", "etc/prometheus/consoles/runbooks.html", put("<ul>", "<ul>{{ queri }}"), "queri"),
     ("alertmanager", "roce", "etc/default/prometheus-alertmanager", put('ARGS="', 'ARGS="--no '), "--no"),
     ("grafana settings", "home-3090", "etc/grafana/grafana.ini", append("[server]"), "already exists"),
     (

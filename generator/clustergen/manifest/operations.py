@@ -157,6 +157,10 @@ class Monitoring(Section):
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
         tuple[Endpoint, ...],
     ] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
+    expires: dict[
+        Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9 ._/()+-]*$", "use letters, digits, blanks and . _ / ( ) + -", 80)],
+        Annotated[str, text(r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")],
+    ] = field({}, "Last days of licences and contracts, to alert before: {NVIDIA AI Enterprise: 2027-03-31}.")
     labels: dict[
         Annotated[str, text(r"^[a-zA-Z_][a-zA-Z0-9_]*$", "use letters, digits and _, and begin with a letter")], Phrase
     ] = field({}, "External labels.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
@@ -101,7 +102,7 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring
     if not spec.enabled or not cluster.hosts("monitoring"):
         why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
-        for field in ("receivers", "targets", "remote_write", "grafana"):
+        for field in ("receivers", "targets", "remote_write", "grafana", "expires"):
             if getattr(spec, field):
                 yield Finding(
                     "monitoring-missing",
@@ -181,4 +182,17 @@ def bmcs(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs, packages, bmcs)
+def dates(cluster: Cluster) -> Iterator[Finding]:
+    for name, day in cluster.manifest.monitoring.expires.items():
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            yield Finding(
+                "value-out-of-range",
+                ("monitoring", "expires", name),
+                f"{day} is not a day of the calendar",
+                "write year, month and day, as 2027-03-31",
+            )
+
+
+RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs, packages, bmcs, dates)

@@ -12,6 +12,7 @@ from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
 from clustergen.render.views.alerts import kernel, roce
+from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
 from clustergen.render.views.scrape import monitored
 
@@ -60,10 +61,11 @@ class SlurmMetrics:
 
 @record
 class KernelMetrics:
-    """The script that reads the kernel's log, and the file it writes."""
+    """The script that reads the kernel's log, the file it writes, and the certificates whose end it exports."""
 
     script: str
     file: str
+    certificates: tuple[str, ...]
 
 
 @record
@@ -112,7 +114,8 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
 def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelMetrics | None:
     if node_exporter(cluster, os) is None:
         return None
-    return KernelMetrics(_KERNEL_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{kernel.TEXTFILE}")
+    file = f"{os.fact('node_exporter_textfile_dir')}/{kernel.TEXTFILE}"
+    return KernelMetrics(_KERNEL_SCRIPT, file, certificates(cluster))
 
 
 def kernel_metrics_unit(cluster: Cluster) -> KernelMetrics | None:

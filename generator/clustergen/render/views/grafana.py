@@ -10,6 +10,7 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File
 from clustergen.render.views import dashboards
+from clustergen.render.views.alerts.model import Alert
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 from clustergen.render.views.dashboards.model import PREFIX
 from clustergen.render.views.scrape import monitored
@@ -95,6 +96,12 @@ def address(cluster: Cluster) -> str | None:
     return (grafana.url or f"{scheme}://{cluster.hosts('monitoring')[0]}:{grafana.port}").rstrip("/")
 
 
+def overview(cluster: Cluster) -> str | None:
+    """The URL of the cluster overview."""
+    base = address(cluster)
+    return f"{base}/d/{PREFIX}overview" if base else None
+
+
 _PAGE_OF = {
     "gpu": "gpu",
     "node": "node",
@@ -102,19 +109,28 @@ _PAGE_OF = {
     "fabric": "fabric",
     "storage": "storage",
     "kernel": "node",
+    "probes": "monitoring",
+    "sensors": "node",
     "power": "power",
+    "logs": "logs",
+    "expiry": "monitoring",
+    "backups": "overview",
+    "drift": "overview",
     "meta": "monitoring",
 }
-_BY_NODE = ("gpu", "node", "fabric", "kernel")
+_BY_NODE = ("gpu", "node", "fabric", "kernel", "sensors")
 
 
-def page_of(cluster: Cluster, topic: str) -> str | None:
-    """The URL of the dashboard that shows what an alert of this topic is about; holds Prometheus' `{{ … }}`."""
+def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
+    """The URL of the dashboard that shows what an alert is about; holds Prometheus' `{{ … }}`."""
     base, slug = address(cluster), _PAGE_OF.get(topic)
     if base is None or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
         return None
-    node = "?var-instance={{ $labels.instance }}" if topic in _BY_NODE else ""
-    return f"{base}/d/{PREFIX}{slug}{node}"
+    if topic not in _BY_NODE:
+        return f"{base}/d/{PREFIX}{slug}"
+    if "$labels.instance" in alert.summary:
+        return f"{base}/d/{PREFIX}{slug}?var-instance={{{{ $labels.instance }}}}"
+    return f"{base}/d/{PREFIX}{'overview' if slug == 'node' else slug}"
 
 
 def sources(cluster: Cluster) -> Sources | None:

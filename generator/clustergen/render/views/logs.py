@@ -9,11 +9,11 @@ from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
+from clustergen.render.views.alerts.logs import TEXTFILE
 from clustergen.render.views.exporters import node_exporter
 
 UNIT = "rsyslog.service"
 STORE = "/var/log/clustergen"
-TEXTFILE = "logs.prom"
 _SCRIPT = "/usr/local/sbin/clustergen-log-retention"
 _TOPICS = 5
 _MOST_OPEN = 8192  # files; half of what the unit may open

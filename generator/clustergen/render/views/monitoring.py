@@ -12,7 +12,7 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
-from clustergen.render.views import grafana, scrape
+from clustergen.render.views import grafana, runbooks, scrape
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.model import Alert, Recording
 from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
@@ -38,6 +38,15 @@ class Prometheus:
 
 
 @record
+class Linked:
+    """An alert with the URLs of its runbook and of the dashboard that shows what it is about."""
+
+    rule: Alert
+    runbook: str
+    dashboard: str | None
+
+
+@record
 class Rules:
     """One file of rules."""
 
@@ -45,8 +54,7 @@ class Rules:
     topic: str
     title: str
     recordings: tuple[Recording, ...]
-    alerts: tuple[Alert, ...]
-    dashboard: str | None
+    alerts: tuple[Linked, ...]
 
 
 @record
@@ -114,9 +122,22 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
         return {}
     unit = os.fact("prometheus_unit")
     return {
-        name: Rules(unit, name, topic.title, topic.recordings, topic.alerts, grafana.page_of(cluster, name))
+        name: Rules(
+            unit,
+            name,
+            topic.title,
+            topic.recordings,
+            tuple(
+                Linked(alert, runbooks.address(cluster, alert.name), grafana.page_of(cluster, name, alert))
+                for alert in topic.alerts
+            ),
+        )
         for name, topic in topics(cluster).items()
     }
+
+
+def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None:
+    return runbooks.page(cluster) if monitored(cluster) else None
 
 
 def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
@@ -170,6 +191,7 @@ def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | Non
     options = (
         f"--config.file={os.fact('prometheus_conf_dir')}/prometheus.yml",
         f"--storage.tsdb.path={os.fact('prometheus_data_dir')}",
+        f"--web.console.templates={os.fact('prometheus_conf_dir')}/consoles",  # Debian's build has it as its default
     )
     return Arguments(os.fact("prometheus_unit"), (*options, *_prometheus_arguments(cluster)))
 
@@ -241,6 +263,12 @@ def _file(
 FILES = (
     _file("{os.prometheus_conf_dir}/prometheus.yml", prometheus, _reload, f"{_PROMETHEUS}/prometheus.yml"),
     _file("{os.prometheus_conf_dir}/rules/{topic}.yml", rules, _reload, f"{_PROMETHEUS}/rules/topic.yml"),
+    _file(
+        f"{{os.prometheus_conf_dir}}/consoles/{runbooks.PAGE}",
+        runbook_page,
+        NONE,
+        f"{_PROMETHEUS}/consoles/{runbooks.PAGE}",
+    ),
     _file("{os.prometheus_conf_dir}/sd/{job}.yml", targets, NONE, f"{_PROMETHEUS}/sd/job.yml"),
     _file("{os.prometheus_env_file}", prometheus_environment, _restart, "etc/default/prometheus"),
     _file("{os.alertmanager_conf}", alertmanager, _reload, f"{_PROMETHEUS}/alertmanager.yml", YAML),

@@ -12,6 +12,16 @@ from clustergen.render.views.exporters import node_exporter
 
 _SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 _TEXTFILE = "usage.prom"
+METRICS = (
+    "clustergen_usage_gpu_hours",
+    "clustergen_usage_cpu_hours",
+    "clustergen_usage_failed_gpu_hours",
+    "clustergen_usage_jobs",
+    "clustergen_usage_state_hours",
+    "clustergen_usage_begin_timestamp_seconds",
+    "clustergen_usage_end_timestamp_seconds",
+)
+"""What the script writes for node_exporter."""
 _CALENDAR = {"day": "*-*-* 01:30:00", "week": "Mon *-*-* 01:30:00", "month": "*-*-01 01:30:00"}
 
 
@@ -27,9 +37,13 @@ class UsageReport:
     file: str
 
 
+def is_made(cluster: Cluster) -> bool:
+    return cluster.manifest.reports is not None and cluster.keeps_books
+
+
 def usage_report(cluster: Cluster, os: OperatingSystem) -> UsageReport | None:
     reports = cluster.manifest.reports
-    if reports is None or not cluster.keeps_books:
+    if reports is None or not is_made(cluster):
         return None
     return UsageReport(
         script=_SCRIPT,

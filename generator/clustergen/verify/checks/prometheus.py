@@ -35,6 +35,26 @@ exit 1
 """
 
 
+# Prometheus answers with status 500 and the reason where a template does not expand.
+_SERVES = r"""
+printf 'GET /consoles/%s HTTP/1.0\r\n\r\n' "$(basename "$1")" >/tmp/request
+echo >/tmp/empty.yml
+"$program" --config.file=/tmp/empty.yml --storage.tsdb.path=/tmp/data --web.listen-address=127.0.0.1:9090 \
+  --web.console.templates="$(dirname "$1")" >/tmp/log 2>&1 &
+daemon=$!
+for _ in $(seq 1 $((seconds * 20))); do
+  if grep -q "Server is ready to receive web requests" /tmp/log; then break; fi
+  kill -0 $daemon 2>/dev/null || break
+  sleep 0.05
+done
+{ exec 3<>/dev/tcp/127.0.0.1/9090 && cat /tmp/request >&3 && timeout 20 cat <&3 >/tmp/answer; } 2>>/tmp/log
+kill -9 $daemon 2>/dev/null
+head -1 /tmp/answer | grep -q ' 200 ' && exit 0
+tail -1 /tmp/answer >&2 || tail -3 /tmp/log >&2
+exit 1
+"""
+
+
 def _starts(program: str, ready: str) -> Reader:
     return Reader(
         program,
@@ -83,6 +103,14 @@ CHECKS = (
         "file in place of systemd, which has no program for that.",
         paths("/etc/default/prometheus", "/etc/systemd/system/prometheus.service"),
         _starts("prometheus", "Server is ready to receive web requests"),
+    ),
+    Check(
+        "runbooks",
+        "Prometheus: runbooks of the alerts",
+        "prometheus",
+        "Prometheus serves the page as a console template, which expands without an error.",
+        paths("/etc/prometheus/consoles/*"),
+        Reader("prometheus", _VERSION, f"seconds={_READY_SECONDS}\n{_SERVES}"),
     ),
     Check(
         "alertmanager",

@@ -10,20 +10,23 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts import (
     backups,
     drift,
+    expiry,
     fabric,
     gpu,
     kernel,
+    logs,
     meta,
     node,
     power,
     probes,
+    sensors,
     slurm,
     storage,
 )
 from clustergen.render.views.alerts import cluster as sums
 from clustergen.render.views.alerts.model import Topic
 
-_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, power, drift, backups, meta)
+_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, sensors, power, logs, expiry, drift, backups, meta)
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:

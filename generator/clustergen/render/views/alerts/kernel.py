@@ -9,6 +9,15 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import Alert, Severity, Topic, for_types, one_of, window
 
 TEXTFILE = "kernel.prom"
+METRICS = (
+    "clustergen_xid_errors_total",
+    "clustergen_xid_last_timestamp_seconds",
+    "clustergen_link_down_total",
+    "clustergen_cable_events_total",
+    "clustergen_kernel_errors_total",
+    "clustergen_apply_time_seconds",
+)
+"""What the script writes."""
 _RECENT = 900  # seconds; as long as an alert stays after one Xid
 
 

@@ -13,6 +13,7 @@ from clustergen.render.views.dashboards import (
     fabric,
     gpu,
     health,
+    logs,
     node,
     overview,
     power,
@@ -34,6 +35,7 @@ _PAGES = (
     fabric.dashboard,
     storage.dashboard,
     power.dashboard,
+    logs.dashboard,
     health.dashboard,
 )
 

@@ -23,7 +23,12 @@ _ANNOTATIONS = (  # name, expression, color, title
         "{{node}} drained: {{reason}}",
     ),
     ("Reboots", "time() - node_boot_time_seconds < 120", "blue", "{{instance}} booted"),
-    ("Applied trees", "time() - clustergen_apply_time_seconds < 120", "purple", "{{instance}}: tree applied"),
+    (
+        "Applied changes",
+        "count by (cluster) (time() - clustergen_apply_time_seconds < 120)",
+        "purple",
+        "{{cluster}}: the playbook changed nodes",
+    ),
 )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
-from clustergen.render.views import dcgm
-from clustergen.render.views.alerts import power, roce, topics
+from clustergen.render.views import dcgm, usage_report
+from clustergen.render.views.alerts import expiry, kernel, logs, power, roce, topics
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
+from clustergen.render.views.dashboards import sensors
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MATCHERS = re.compile(r"\{[^}]*\}")
@@ -45,10 +46,17 @@ def _exported(cluster: Cluster) -> Iterator[str]:
     if monitoring.node_exporter.enabled:
         missing = _missing_collectors(cluster)
         yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
+        yield from kernel.METRICS
         if roce.is_exported(cluster):
             yield from roce.METRICS
+        if expiry.certificates(cluster):
+            yield expiry.METRIC
+        if usage_report.is_made(cluster):
+            yield from usage_report.METRICS
+    if logs.is_exported(cluster):
+        yield from logs.METRICS
     if power.is_exported(cluster):
-        yield power.METRIC
+        yield from sensors.METRICS
     yield from _slurm(cluster)
     for kind in dcgm_types(cluster).values():
         if listed := dcgm.counters(cluster, kind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
+from clustergen.render.views.dashboards import logs, sensors
 from clustergen.render.views.dashboards.gpu import power, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
@@ -27,8 +28,16 @@ def dashboard(cluster: Cluster) -> Dashboard:
     return Dashboard(
         "node",
         "Node",
-        "One machine: load, memory, disks, networks, services, GPUs.",
-        (_summary(cluster), _load(), _disks(cluster), _networks(), _gpus()),
+        "One machine: load, memory, disks, networks, services, GPUs, sensors, errors.",
+        (
+            _summary(cluster),
+            _load(),
+            _disks(cluster),
+            _networks(),
+            _gpus(),
+            sensors.of_node(CHOSEN),
+            logs.kernel(CHOSEN, "Errors that the kernel logged"),
+        ),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
     )
 

@@ -8,6 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.model import BLANK_COUNT
 from clustergen.render.views.alerts.power import METRIC
+from clustergen.render.views.dashboards import sensors
 from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Step, Target, graph, stat
 
 _MOST = 20
@@ -19,8 +20,8 @@ def dashboard(cluster: Cluster) -> Dashboard:
     rows = [Row("Now", tuple(_summary()))]
     if cluster.racks:
         rows.append(Row("Racks", tuple(_racks())))
-    rows.append(Row("Nodes", tuple(_nodes(cluster))))
-    return Dashboard("power", "Power and heat", "What GPUs draw, and where it is hot.", tuple(rows))
+    rows += [Row("Nodes", tuple(_nodes(cluster))), sensors.of_cluster()]
+    return Dashboard("power", "Power and heat", "What GPUs and nodes draw, and where it is hot.", tuple(rows))
 
 
 def _summary() -> Iterator[Panel]:

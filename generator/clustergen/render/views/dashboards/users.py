@@ -8,14 +8,59 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Target, graph
 
 _MOST = 15
+_LISTED = 50
 
 
 def dashboard(_cluster: Cluster) -> Dashboard:
     rows = (
         Row("Accounts", tuple(_row("account", "account"))),
         Row("Users", tuple(_row("user", "username"))),
+        _report(),
     )
     return Dashboard("users", "Users and accounts", "Who uses how much now, and who waits.", rows)
+
+
+def _report() -> Row:
+    def total(metric: str, by: str) -> str:
+        return f"topk({_LISTED}, max by ({by}) (clustergen_usage_{metric}))"
+
+    by = "account, user"
+    hours = total("gpu_hours", by)
+    return Row(
+        "Last usage report",
+        (
+            Panel(
+                "Account and user",
+                "table",
+                (
+                    Target(hours, "GPU hours"),
+                    Target(f"max by ({by}) (clustergen_usage_failed_gpu_hours) and {hours}", "of failed jobs"),
+                    Target(f"max by ({by}) (clustergen_usage_cpu_hours) and {hours}", "CPU hours"),
+                    Target(f"max by ({by}) (clustergen_usage_jobs) and {hours}", "Jobs"),
+                ),
+                width=12,
+                height=9,
+                help="Of the last complete day, week or month, from sacct. An empty name: the sum of all others.",
+            ),
+            Panel(
+                "GPU hours by account",
+                "bargauge",
+                (Target(f"topk({_MOST}, sum by (account) (clustergen_usage_gpu_hours))", "{{account}}"),),
+                width=6,
+                height=9,
+                minimum=0,
+            ),
+            Panel(
+                "GPUs by state",
+                "bargauge",
+                (Target('max by (state) (clustergen_usage_state_hours{resource="gres/gpu"})', "{{state}}"),),
+                width=6,
+                height=9,
+                minimum=0,
+                help="Hours, as sreport counts them.",
+            ),
+        ),
+    )
 
 
 def _row(kind: str, label: str) -> Iterator[Panel]:

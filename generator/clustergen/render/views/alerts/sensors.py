@@ -1,0 +1,65 @@
+"""Alerts on what the IPMI exporter reads from BMCs: power supplies, fans, temperatures, voltages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic
+
+_SUPPLIES = 'type=~"Power (Supply|Unit)"'
+_OTHERS = 'type!~"Power (Supply|Unit)"'
+_MANY, _MOST = 2, 0.8  # nodes of a rack, and share of those whose power supplies are read
+_SENSORS = "ipmi_sensor_state|ipmi_temperature_state|ipmi_fan_speed_state|ipmi_voltage_state|ipmi_power_state"
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not cluster.manifest.monitoring.ipmi:
+        return None
+    return Topic("sensors", "Sensors of BMCs.", (), (*_sensors(), *_supplies(cluster)))
+
+
+def _sensors() -> Iterator[Alert]:
+    sensor = "{{ $labels.name }} of {{ $labels.instance }}"
+    yield Alert(
+        "BmcSensorCritical", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 2', "2m", "critical",
+        f"Sensor {sensor} is critical",
+        "The BMC reports a fan, temperature or voltage beyond its critical limit.",
+        "ipmi-sensors on the node, or the web page of the BMC, shows value and limits; drain the node.",
+    )  # fmt: skip
+    yield Alert(
+        "BmcSensorWarning", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 1', "10m", "warning",
+        f"Sensor {sensor} is beyond its limit",
+        "The BMC reports a value that is not critical yet; a failed fan of a redundant set is one.",
+        "ipmi-sensors on the node shows value and limits.",
+    )  # fmt: skip
+    yield Alert(
+        "BmcUnreadable", 'ipmi_up{collector="ipmi"} == 0', "15m", "warning",
+        "The sensors of {{ $labels.instance }} cannot be read",
+        "The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
+        "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: bmc-device --cold-reset.",
+    )  # fmt: skip
+
+
+def _supplies(cluster: Cluster) -> Iterator[Alert]:
+    """Power supplies by themselves: what is left must carry the node, and a whole rack points to its feed."""
+    yield Alert(
+        "PowerSupplyFailed", f"ipmi_sensor_state{{{_SUPPLIES}}} > 0", "2m", "warning",
+        "{{ $labels.name }} of {{ $labels.instance }} failed or has no input",
+        "The node may run without redundant power: the next failure, or the loss of a feed, switches it off.",
+        "Check the cord and its outlet. If other nodes of the rack report the same, check the feed; otherwise replace"
+        " the power supply.",
+    )  # fmt: skip
+    if not cluster.racks:
+        return
+    by_node = f'max by (cluster, rack, instance) (ipmi_sensor_state{{{_SUPPLIES},rack!=""}})'
+    failed = f"count by (cluster, rack) ({by_node} > 0)"
+    yield Alert(
+        "RackFeedLost",
+        f"{failed} >= {_MANY}\nand\n{failed} / count by (cluster, rack) ({by_node}) > {_MOST}", "2m", "critical",
+        "Power supplies of {{ $value }} nodes in rack {{ $labels.rack }} have failed or have no input",
+        "One feed or PDU of the rack is off. The other carries all of its load; alerts on single power supplies of the"
+        " rack are inhibited.",
+        "Check the breaker and the PDU of each feed. Then compare the rack's power with what the remaining feed may"
+        " carry, and cap or drain nodes if it is more.",
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Every alert leads to its runbook and its dashboard, and both of them to the next place to look."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, lay_out, manifest, node_files, text_of, tree_of
+
+PAGE = "/etc/prometheus/consoles/runbooks.html"
+INVENTORIES = Path(__file__).parents[2] / "inventories"
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring", "log-collector"]}
+WITH_BMC = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
+NETWORKS = {
+    "management": {"cidr": "10.0.0.0/24"},
+    "bmc": {"cidr": "10.0.9.0/24"},
+    "fabric": {"type": "roce", "rate": "400Gb/s"},
+}
+FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 4}], "redundant_feeds": True}
+EVERYTHING: dict[str, Any] = {
+    "nodes": [HEAD, MONITOR, WITH_BMC],
+    "networks": NETWORKS,
+    "racks": {"r1": {"nodes": "c[1-4]", **FEEDS}},
+    "drift": {"enabled": True},
+    "reports": {},
+    "monitoring": {
+        "grafana": {},
+        "ipmi": {},
+        "blackbox": {"web": ["https://portal.example.org/"]},
+        "expires": {"Weka": "2027-03-31"},
+    },
+}
+
+
+def alerts(files: dict[str, str]) -> list[dict[str, Any]]:
+    texts = [text for path, text in files.items() if "/rules/" in path]
+    return [
+        rule for text in texts for group in yaml.safe_load(text)["groups"] for rule in group["rules"] if "alert" in rule
+    ]
+
+
+def sections(page: str) -> dict[str, list[str]]:
+    """Alert → its first steps, in the order of the page."""
+    steps: dict[str, list[str]] = {}
+    name = ""
+    plain = re.sub(r"\{\{.*?\}\}", "", page)
+    for element in ElementTree.fromstring(plain).iter():
+        if element.tag == "h3":
+            name = element.attrib["id"]
+        elif element.tag == "ol":
+            steps[name] = ["".join(item.itertext()) for item in element]
+    return steps
+
+
+def check(files: dict[str, str]) -> None:
+    (page,) = (text for path, text in files.items() if path.endswith("/consoles/runbooks.html"))
+    slugs = {Path(path).stem for path in files if "/grafana/dashboards/" in path}
+    steps = sections(page)
+    rules = alerts(files)
+    assert set(steps) == {rule["alert"] for rule in rules}
+    for rule in rules:
+        notes = rule["annotations"]
+        url, anchor = urldefrag(notes["runbook_url"])
+        assert urlsplit(url).path == "/consoles/runbooks.html"
+        assert anchor == rule["alert"]
+        assert len(steps[anchor]) == 3
+        if slugs:
+            path = urlsplit(notes["dashboard"].replace("{{ $labels.instance }}", "c1")).path
+            assert path.removeprefix("/d/clustergen-") in slugs, rule["alert"]
+
+
+def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Path) -> None:
+    tree = tree_of(manifest(**EVERYTHING), tmp_path)
+    check({path: file.content.decode() for path, file in node_files(tree, "mon").items()})
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in INVENTORIES.iterdir() if path.is_dir()))
+def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
+    folder = INVENTORIES / example / "rendered" / "overlays"
+    files = {
+        f"/{path}": path.read_text(encoding="utf-8") for path in folder.glob("monitoring*/etc/**/*.*") if path.is_file()
+    }
+    check(files)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_prometheus_serves_the_page_and_lists_what_fires(tmp_path: Path) -> None:
+    """A real Prometheus with a rule that always fires, named as one of the page."""
+    root = root_with("promtool")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    tree = tree_of(manifest(**EVERYTHING), tmp_path)
+    script = r"""
+cat >/tmp/rules.yml <<'END'
+groups:
+  - name: x
+    rules:
+      - {alert: NodeDown, expr: vector(1), labels: {severity: critical, instance: "c1<b>"}}
+END
+printf 'global: {evaluation_interval: 100ms}\nrule_files: [/tmp/rules.yml]\n' >/tmp/p.yml
+prometheus --config.file=/tmp/p.yml --storage.tsdb.path=/tmp/data --web.listen-address=127.0.0.1:9090 2>/tmp/log &
+for _ in {1..300}; do
+  python3 -c 'import urllib.request as u
+print(u.urlopen("http://127.0.0.1:9090/consoles/runbooks.html", timeout=20).read().decode())' >/tmp/page 2>/dev/null
+  grep -q 'class="critical"><a' /tmp/page && break
+  sleep 0.2
+done
+kill %1
+cat /tmp/page
+"""
+    box = sandbox.Sandbox(root, files=((lay_out(tree, "mon", tmp_path / "node"), "/"),))
+    page = sandbox.run(box, ["/bin/bash", "-c", script], timeout=150).stdout
+    assert '<li class="critical"><a href="#NodeDown">NodeDown</a> c1&lt;b&gt;</li>' in page
+    assert set(sections(page)) == set(sections(text_of(tree, "mon", PAGE)))
