@@ -8,12 +8,12 @@ from typing import get_args
 from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
-from clustergen.filesystems import file_systems
+from clustergen.filesystems import file_system, file_systems
 from clustergen.manifest.nodes import Role
 from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
-ENTRY_SCOPES = ("mount", "export")  # scopes that stand for a group per storage entry
+ENTRY_SCOPES = ("mount", "export", "serve")  # scopes that stand for a group per storage entry
 ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -23,7 +23,9 @@ def group_name(name: str) -> str:
 
 
 def entry_group(scope: str, storage: str) -> str:
-    """The group of a storage entry: `mount_home` for its clients, `export_home` for the node that serves it."""
+    """The group of a storage entry: `mount_home` for its clients, `export_home` for its NFS server,
+    `serve_home` for the servers of its targets.
+    """
     return f"{scope}_{group_name(storage)}"
 
 
@@ -40,6 +42,11 @@ def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Storage]:
     }
 
 
+def serves_targets(group: NodeGroup, entry: Storage) -> bool:
+    """Whether targets of the entry are created on a node of the group."""
+    return not set(group.hosts).isdisjoint(file_system(entry.type).servers(entry))
+
+
 def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> dict[str, Callable[[NodeGroup], bool]]:
     def slurm_node(group: NodeGroup) -> bool:
         return any(group.has(role) for role in SLURM_ROLES)
@@ -52,6 +59,10 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
 
     def client(kind: str) -> Callable[[NodeGroup], bool]:
         return lambda group: any(entry.type == kind for entry in mounted[group.index].values())
+
+    def server(kind: str) -> Callable[[NodeGroup], bool]:
+        entries = [entry for entry in cluster.manifest.storage.values() if entry.type == kind]
+        return lambda group: any(serves_targets(group, entry) for entry in entries)
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
@@ -80,6 +91,7 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
         "gpu_node": gpu_node,
         "fabric_node": fabric_node,
         **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
+        **{fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group},
     }
 
 
@@ -92,6 +104,7 @@ def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
     tests |= _derived(cluster, mounted)
     for name, entry in cluster.manifest.storage.items():
         tests[mount_group(name)] = lambda group, name=name: name in mounted[group.index]  # type: ignore[misc]
+        tests[entry_group("serve", name)] = lambda group, entry=entry: serves_targets(group, entry)  # type: ignore[misc]
         tests[entry_group("export", name)] = lambda group, entry=entry: serves(cluster, group, entry)  # type: ignore[misc]
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
     groups_by_name |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
+from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
@@ -84,6 +85,22 @@ def server_nids(entry: Lustre) -> list[tuple[str, str]]:
 
 def server_nets(entry: Lustre) -> list[str]:
     return list(dict.fromkeys(net for _, net in server_nids(entry)))
+
+
+def nids_of(cluster: Cluster, host: str, entry: Lustre) -> str:
+    """The NIDs of a node on the networks of the MGS, as `10.1.0.21@o2ib,10.0.0.21@tcp`; empty without an address."""
+    group = next((group for group in cluster.groups if host in group.hosts), None)
+    if group is None:
+        return ""
+    nids = []
+    for net in server_nets(entry):
+        rdma = "storage" if group.storage else "fabric"
+        place = _ports(cluster, group.type, net)[0] or (rdma if net.startswith("o2ib") else "management")
+        network = next((network for network in ip_networks(cluster) if network.key == place), None)
+        addresses = addresses_in(group, network) if network is not None else ()
+        if addresses:
+            nids.append(f"{addresses[group.hosts.index(host)]}@{net}")
+    return ",".join(nids)
 
 
 def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 
-Scope = Literal["mount", "export"]
-"""Of an entry: the nodes that mount it, or the node that serves it."""
+Scope = Literal["mount", "export", "serve"]
+"""Of an entry: the nodes that mount it, the node that exports it by NFS, or the servers of its targets."""
 
 
 @record
@@ -40,6 +40,8 @@ class FileSystem:
     model: type[Mount]
     mount_type: str = ""  # for mount(8) and the table of mount options; empty: the kind
     client_group: str = ""  # of all nodes that mount one; empty: there is none
+    server_group: str = ""  # of all servers of one; empty: servers are not rendered
+    servers: Callable[[Any], Iterable[str]] = lambda _: ()  # hosts of an entry on which targets are created
     is_shared: bool = True  # all clients see the same files
     ready_unit: str = ""  # unit with {name} that is active while an entry is mounted, where its own daemon mounts it
     manual_steps: Callable[[str, Any, str], Iterable[str]] = lambda _, __, ___: ()  # of an entry, with its clients

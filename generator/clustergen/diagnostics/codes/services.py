@@ -31,6 +31,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("lustre-kernel", ERROR, "A Lustre client that does not support the kernel"),
     Code("lustre-fsname", ERROR, "A name that is not a valid Lustre fsname"),
     Code("lustre-index", ERROR, "A Lustre target without a unique index"),
+    Code("lustre-target", ERROR, "A Lustre target that cannot be created as stated"),
     Code("lustre-parameter-unknown", WARNING, "A Lustre parameter that is not in the catalogue"),
     Code("lustre-parameter-value", ERROR, "A value that the Lustre parameter does not accept"),
     Code("lustre-striping", ERROR, "An invalid Lustre file layout"),

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.diagnostics import ManifestPath
-from clustergen.filesystems.descriptor import FileSystem, Unread
+from clustergen.filesystems.descriptor import FileSystem, Scope, Unread
+from clustergen.hostlist import compress
 from clustergen.manifest.base import (
     AbsolutePath,
     Device,
@@ -31,15 +32,24 @@ NidGroup = Annotated[
 ]
 
 
+PoolName = Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,14}$", "use at most 15 letters, digits, _ and -")]
+TargetDevice = Annotated[
+    str,
+    text(
+        r"^(/dev/(disk/by-id|mapper)/[A-Za-z0-9_.:-]+|[a-z][a-z0-9_-]*/[A-Za-z0-9_.-]+)$",
+        "write a path below /dev/disk/by-id or /dev/mapper, or pool/dataset of ZFS",
+        255,
+    ),
+]
+
+
 class Component(Section):
     """A component of a progressive file layout: from the end of the previous one to `end`."""
 
     end: Bytes | Literal["rest"] = field(..., "Where it ends; the last one is `rest`.")
     stripes: Annotated[int, Field(ge=-1, le=2000)] = field(..., "OSTs it is spread over; -1 is all.")
     stripe_size: Bytes | None = field(None, "Bytes on one OST before the next; a multiple of 64 KiB.")
-    pool: (
-        Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,14}$", "use at most 15 letters, digits, _ and -")] | None
-    ) = field(None, "OST pool.")
+    pool: PoolName | None = field(None, "OST pool.")
 
 
 class Striping(Section):
@@ -61,13 +71,21 @@ class LnetNet(Section):
 
 
 class LustreTarget(Section):
-    """A target on the servers, to check its index and failover."""
+    """A target on the servers."""
 
     kind: Literal["MGT", "MDT", "OST"] = field(..., "Kind.")
     index: Annotated[int, Field(ge=0, le=65535)] | None = field(
         None, "Unique for its kind in the file system; none for MGT."
     )
-    server: HostName = field(..., "Where it runs.")
+    server: HostName = field(..., "Where it runs; a node of the cluster if it has a device.")
+    device: TargetDevice | None = field(
+        None, "Disk on which the target is created, or pool/dataset of ZFS; none: the target is only checked."
+    )
+    size: Bytes | None = field(None, "Expected size of the device; another one by more than 2 % is refused.")
+    standby: tuple[HostName, ...] = field(
+        (), "Servers with the same device that take over; Pacemaker mounts the target."
+    )
+    pool: PoolName | None = field(None, "OST pool of an OST.")
 
 
 class Lustre(Mount):
@@ -92,7 +110,9 @@ class Lustre(Mount):
     )
     parameters: Options = field({}, "Client parameters: {osc.*.max_rpcs_in_flight: 32}.")
     striping: tuple[Striping, ...] = field((), "Default layouts.")
-    targets: tuple[LustreTarget, ...] = field((), "Targets of the servers, to be checked.")
+    targets: tuple[LustreTarget, ...] = field(
+        (), "Targets of the servers; those with a device are created and mounted on nodes of the cluster."
+    )
 
 
 def _interfaces(entry: Lustre) -> Iterator[tuple[ManifestPath, str]]:
@@ -101,11 +121,41 @@ def _interfaces(entry: Lustre) -> Iterator[tuple[ManifestPath, str]]:
             yield ("lnet", i, "interfaces", j), name
 
 
+def servers(entry: Lustre) -> tuple[str, ...]:
+    """Hosts on which targets are created or taken over."""
+    hosts = (host for target in entry.targets if target.device for host in (target.server, *target.standby))
+    return tuple(dict.fromkeys(hosts))
+
+
+def _packages(entry: Lustre) -> Iterator[tuple[Scope, str]]:
+    devices = [target.device for target in entry.targets if target.device]
+    if any(device.startswith("/") for device in devices):
+        yield "serve", "lustre_ldiskfs"
+    if not all(device.startswith("/") for device in devices):
+        yield "serve", "lustre_zfs"
+
+
+def _manual_steps(name: str, entry: Lustre, _: str) -> Iterator[str]:
+    if hosts := servers(entry):
+        yield (
+            f"Create the targets of {name}: clustergen-lustre-{name} check, then format, on {compress(hosts)}."
+            f" Mount the MGT first, then MDTs, then OSTs: clustergen-lustre-{name} mount."
+        )
+    if any(target.pool for target in entry.targets if target.device):
+        yield f"Create the OST pools of {name} when all targets are mounted: clustergen-lustre-{name} pools on the MGS."
+    if any(target.standby for target in entry.targets if target.device):
+        yield f"Configure Pacemaker for the targets of {name} that have standby servers."
+
+
 FILE_SYSTEM = FileSystem(
     kind="lustre",
     model=Lustre,
     client_group="lustre_client",
+    server_group="lustre_server",
+    servers=servers,
     packages=("kernel_headers", "lustre"),
+    entry_packages=_packages,
+    manual_steps=_manual_steps,
     interfaces=_interfaces,
     unread=(
         Unread(
@@ -116,6 +166,6 @@ FILE_SYSTEM = FileSystem(
             ("/etc/lnet.conf",),
         ),
     ),
-    lab_units=("lnet.service",),
-    lab_packages=("lustre",),
+    lab_units=("lnet.service", "clustergen-lustre-targets-*", "srv-lustre-*"),
+    lab_packages=("lustre*",),
 )

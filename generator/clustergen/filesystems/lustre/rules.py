@@ -19,6 +19,7 @@ from clustergen.cluster.storage import (
     unreached_nets,
 )
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.filesystems.lustre import server_rules
 from clustergen.filesystems.lustre.model import Component, Lustre
 from clustergen.hostlist import compress
 from clustergen.rules.reach import is_cut_off
@@ -282,4 +283,4 @@ def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:
     return [host for host, net in server_nids(entry) if net in nets]
 
 
-RULES = (names, kernels, networks, interfaces, addresses, targets, parameters, striping)
+RULES = (names, kernels, networks, interfaces, addresses, targets, parameters, striping, *server_rules.RULES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, lustre_release
+from clustergen.filesystems.lustre import servers
 from clustergen.filesystems.lustre.model import Component, Lustre, Striping
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -155,6 +156,7 @@ def client_release(cluster: Cluster, entry: Lustre) -> str:
 
 
 FILES: tuple[File, ...] = (
+    *servers.FILES,
     File("lustre_client/etc/lnet.conf", lnet_conf, drain("lnet.service"), per="type", format=YAML),
     File("lustre_client/etc/sysctl.d/60-clustergen-lnet.conf", lnet_sysctl, SYSCTL, per="type"),
     File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),

@@ -1,0 +1,165 @@
+"""Lustre servers: the script that creates and mounts targets, their mount units, and LNet of the servers."""
+
+from __future__ import annotations
+
+from clustergen.cluster.groups import serves_targets
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, nids_of
+from clustergen.filesystems.lustre.model import Lustre, LustreTarget
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, drain
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL, YAML, Safe, shell_word
+from clustergen.render.unit_names import mount_unit
+
+_ORDER = ("MGT", "MDT", "OST")
+
+
+@record
+class Target:
+    """One target: where it is, and the words for mkfs.lustre before its device."""
+
+    name: str  # MGS, training-MDT0000: what its label is after the first mount
+    backend: str  # ldiskfs, zfs
+    device: str
+    size: int  # bytes; 0: not stated
+    server: str
+    standby: str  # with commas; empty: it has none
+    unit: Safe
+    words: Safe
+    pool: str
+
+
+@record
+class Servers:
+    """The script of all servers of one file system."""
+
+    entry: str
+    fsname: str
+    targets: tuple[Target, ...]
+    manager: str  # host of the MGT, where pools are made; empty: elsewhere
+    pools: tuple[str, ...]
+
+
+@record
+class TargetMount:
+    """The mount unit of one target, on the servers that can have it."""
+
+    name: str
+    device: str
+    where: str
+    options: str
+    hosts: tuple[str, ...]
+    after: str
+
+
+@record
+class TargetService:
+    """The oneshot that mounts at boot what has no standby server."""
+
+    entry: str
+    script: str
+
+
+@record
+class LnetConf:
+    """/etc/lnet.conf of servers."""
+
+    nets: tuple[LnetNet, ...]
+
+
+def target_name(fsname: str, target: LustreTarget) -> str:
+    return "MGS" if target.kind == "MGT" else f"{fsname}-{target.kind}{target.index or 0:04x}"
+
+
+def _place(name: str) -> str:
+    return f"/srv/lustre/{name}"
+
+
+def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -> Safe:
+    """Options of mkfs.lustre. With --servicenode the target may be mounted first on any of its servers."""
+    words = ["--mgs"] if target.kind == "MGT" else [f"--{target.kind.lower()}", f"--fsname={fsname}"]
+    if target.kind != "MGT":
+        words += [f"--index={target.index}", *(f"--mgsnode={nids}" for nids in entry.mgs)]
+    if target.standby:
+        words += [f"--servicenode={nids_of(cluster, host, entry)}" for host in (target.server, *target.standby)]
+    return Safe(" ".join(map(shell_word, words)))
+
+
+def _targets(cluster: Cluster, name: str, entry: Lustre) -> tuple[Target, ...]:
+    fsname = lustre_fsname(name, entry)
+    ordered = sorted(entry.targets, key=lambda target: (_ORDER.index(target.kind), target.index or 0))
+    return tuple(
+        Target(
+            name=target_name(fsname, target),
+            backend="ldiskfs" if target.device.startswith("/") else "zfs",
+            device=target.device,
+            size=target.size.value if target.size else 0,
+            server=target.server,
+            standby=",".join(target.standby),
+            unit=mount_unit(_place(target_name(fsname, target))),
+            words=_words(cluster, fsname, entry, target),
+            pool=target.pool or "",
+        )
+        for target in ordered
+        if target.device
+    )
+
+
+def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+    if not isinstance(entry, Lustre):
+        return None
+    targets = _targets(cluster, name, entry)
+    manager = next((target.server for target in targets if target.name == "MGS"), "")
+    pools = tuple(dict.fromkeys(target.pool for target in targets if target.pool))
+    return {name: Servers(name, lustre_fsname(name, entry), targets, manager, pools)}
+
+
+def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] | None:
+    """No unit is started by itself: the service starts those that only one server can have."""
+    if not isinstance(entry, Lustre):
+        return None
+    targets = _targets(cluster, name, entry)
+    units: dict[str, TargetMount] = {}
+    for target in targets:
+        hosts = (target.server, *filter(None, target.standby.split(",")))
+        earlier = [other.unit for other in targets if other.name == "MGS" and target.name != "MGS"]
+        units[target.unit.removesuffix(".mount")] = TargetMount(
+            target.name, target.device, _place(target.name), "_netdev,noauto", hosts, " ".join(earlier)
+        )
+    return units
+
+
+def service(_: Cluster, name: str, entry: Mount) -> dict[str, TargetService] | None:
+    if not isinstance(entry, Lustre):
+        return None
+    return {name: TargetService(name, f"/usr/local/sbin/clustergen-lustre-{name}")}
+
+
+def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
+    entries = [
+        entry
+        for entry in cluster.manifest.storage.values()
+        if isinstance(entry, Lustre) and any(serves_targets(group, entry) for group in cluster.of_type[kind.name])
+    ]
+    nets = tuple(net for net in lnet_nets(cluster, kind, entries) if net.interfaces)
+    return LnetConf(nets) if nets else None
+
+
+_LNET = "etc/lnet.conf"
+FILES: tuple[File, ...] = (
+    File("serve/usr/local/sbin/clustergen-lustre-{name}", script, mode=0o755, format=SHELL),
+    File(
+        "serve/etc/systemd/system/{unit}.mount", mounts, DAEMON_RELOAD, source="serve/etc/systemd/system/lustre.mount"
+    ),
+    File("serve/etc/systemd/system/clustergen-lustre-targets-{name}.service", service, DAEMON_RELOAD),
+    File(
+        f"lustre_server/{_LNET}",
+        lnet_conf,
+        drain("lnet.service"),
+        per="type",
+        format=YAML,
+        source=f"lustre_client/{_LNET}",
+    ),
+)
