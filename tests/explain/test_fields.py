@@ -102,6 +102,21 @@ def test_a_field_that_is_misspelt_is_guessed(word: str, hint: str) -> None:
     assert done.exception.exit_code == 2
 
 
+@pytest.mark.parametrize("word", ["ROLES", "roles"])
+def test_a_field_is_explained_by_its_last_name_in_any_case(word: str) -> None:
+    assert run(word).output.startswith("nodes.roles\n")
+
+
+def test_keys_of_several_kinds_are_listed_once() -> None:
+    keys = [line.strip() for line in run("storage").output.splitlines() if line.startswith("    ")]
+    assert keys.count("mount: Mount point on the nodes.") == 1
+    assert (
+        "mgs: NIDs of the MGS; an entry for each failover node, with commas between NIDs of the same node. (lustre)"
+        in keys
+    )
+    assert len(keys) == len(set(keys))
+
+
 @pytest.mark.slow
 def test_the_plan_of_a_fabric_is_tried_with_a_switch() -> None:
     shown = run("networks.fabric.plan").output

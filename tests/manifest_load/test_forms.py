@@ -102,6 +102,7 @@ nodes:
   - {{name: "n[1-2]", type: cpu, address: "10.0.0.[11-12]"}}
 slurm:
   version: "24.11"
+  accounts: {{}}
   {slurm}
 """
 

@@ -192,11 +192,23 @@ def test_every_leaf_of_any_tree_is_where_its_place_says(tree: dict[str, object],
             assert spanned(source, source.place(path)) == text
 
 
-def test_a_password_that_is_a_word_of_ours_is_masked_in_quotes_only() -> None:
-    """A message keeps its own words, as the path slurm.accounting, and shows nothing of the value."""
-    hidden = {"slurm", "hunter2"}
-    assert masked("set slurm.accounting.password: true", hidden) == "set slurm.accounting.password: true"
-    assert (
-        masked("cannot be 'slurm'; write hunter2, or write slurm", hidden)
-        == "cannot be '•••••'; write •••••••, or write •••••"
-    )
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("set slurm.accounting.password: true", "set slurm.accounting.password: true"),
+        ("cannot be 'slurm'; write hunter2, or write slurm", "cannot be '•••••'; write •••••••, or write •••••"),
+        ("write home: {type: nfs, key: slurm, of: [x, slurm]}", "write home: {type: nfs, key: •••••, of: [x, •••••]}"),
+        ("requires the key of slurm", "requires the key of slurm"),
+        ("'batch' requires another moon, not moon", "'batch' requires another ••••, not ••••"),
+        ("password: slurm", "password: •••••"),
+    ],
+)
+def test_a_message_keeps_words_of_its_own_and_shows_nothing_of_a_value(message: str, shown: str) -> None:
+    """Words of the codes' titles, such as slurm, stay where a message does not repeat the file; others never do."""
+    assert masked(message, {"slurm", "hunter2", "moon"}) == shown
+
+
+@pytest.mark.parametrize("after", ["", ", path: /y"])
+def test_the_bracket_behind_a_secret_is_shown(after: str) -> None:
+    source = Source("m", f"a: {{mount: /x, password: hunter22{after}}}\n".encode())
+    assert source.text == f"a: {{mount: /x, password: ••••••••{after}}}\n"

@@ -106,7 +106,7 @@ MISTAKES = {
         "yaml-syntax",
         "1:10",
         "a comma is missing before this key",
-        "write , c: …",
+        "write a: {b: 1, c: 2}",
     ),
     "at sign": ("a: @x\n", "yaml-syntax", "1:4", "a value cannot begin with '@'", 'put it in quotes: "@x"'),
     "percent": ("a: %x y\n", "yaml-syntax", "1:4", "a value cannot begin with '%'", 'put it in quotes: "%x y"'),

@@ -63,6 +63,8 @@ def _code_or_field(word: str, form: str) -> None:
     if ("/" in word or ":" in word) and Path(MANIFEST).exists():
         _in_manifest(Path(MANIFEST), word, form)
         return
+    if (word.isupper() and _is_known(word.lower())) or _fields_called(word):
+        word = word.lower()
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
         hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
         raise ClustergenError(f"'{word}' is not a diagnostic, a field or a key of Slurm", hint=hint, exit_code=2)
@@ -77,12 +79,11 @@ def _code_or_field(word: str, form: str) -> None:
         hint = f"a file requires its manifest: clustergen explain MANIFEST {word}"
         raise ClustergenError(f"no {MANIFEST} in this directory", hint=hint, exit_code=2)
     if isinstance(answer, str) and (paths := _fields_called(word)):
-        hint = f"run clustergen explain {paths[0]}" + (f", or one of {', '.join(paths[1:])}" if paths[1:] else "")
-        raise ClustergenError(
-            f"'{word}' is a key of several sections" if paths[1:] else f"'{word}' is not a top-level field",
-            hint=hint,
-            exit_code=2,
-        )
+        if paths[1:]:
+            hint = f"run clustergen explain {paths[0]}, or one of {', '.join(paths[1:])}"
+            raise ClustergenError(f"'{word}' is a key of several sections", hint=hint, exit_code=2)
+        word = paths[0]
+        answer = about(word)
     if isinstance(answer, str):
         hint = answer or did_you_mean(word, CODES) or _ALL
         what = "no field of the manifest" if "." in word or answer else "no diagnostic"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any, get_origin
 
@@ -89,6 +90,24 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         keys = [field.alias or name for name, field in model.model_fields.items()]
         return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
+
+
+def example_hint(key: str, declared: Any) -> str | None:
+    """The hint for a key without a value, where its field has an example."""
+    if not isinstance(declared, FieldInfo) or not declared.examples:
+        return None
+    instead = "" if declared.is_required() else ", or remove the line"
+    return f"write {key}: {_on_one_line(declared.examples[0])}{instead}"
+
+
+def _on_one_line(value: Any) -> str:
+    """A value as YAML, which JSON is: quotes only where a text needs them."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_on_one_line(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_on_one_line, value))}]"
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w/-]*", value)
+    return value if plain else json.dumps(value)
 
 
 def _as_list(value: Any, text: str, declared: Any) -> str | None:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
+from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.secret_shapes import assignments_in, holds_secret, is_random, is_reference, shapes_in
 from clustergen.diagnostics.words import quote
 
 _PEM = r"(?s:-----BEGIN [A-Z ]*PRIVATE KEY.*?(?:-----END|\Z))"
 _NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P<rest>[^\s#]))"
-_QUOTED = re.compile(r"(?<!\w)(['\"])(.*?)\1(?!\w)")
-_ORDINARY = re.compile(r"[a-z]{4,12}")  # a message has such words of its own, and quotes what it repeats of a file
+# Where a message repeats what a file has: in quotes, behind a colon or an equals sign, and behind the verb of a hint
+# unless a path such as slurm.accounting follows.
+_REPEATED = r"(?<!\w)(['\"]).*?\1(?!\w)|[:=][ \t]*\S+|\b(?:write|set|add) (?!\w+\.\w).*"
 _SIGNS = "!*&@%{}[]\"',:;|>"
 _SHORTEST = 4  # a shorter word would cover ordinary text
 _WINDOW = 2000  # characters around a place, more than an excerpt shows
@@ -126,25 +129,19 @@ def words_of(text: str, spans: Iterable[tuple[int, int]]) -> frozenset[str]:
 
 
 def masked(text: str, words: Iterable[str]) -> str:
-    """A message with these words covered: all but the message's own ordinary words."""
-    longest_first = sorted(words, key=len, reverse=True)
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    """A message with these words covered, except where it has one of `_vocabulary` outside quotes and values."""
+    repeated = [match.span() for match in re.finditer(_REPEATED, text)]
     spans = []
-    for word in longest_first:
+    for word in sorted(words, key=len, reverse=True):
         for match in re.finditer(re.escape(word), text):
             start, end = match.span()
-            inside = any(first <= start and end <= last for first, last in quoted)
-            if inside or not (_ORDINARY.fullmatch(word) and _is_own(text, start, end)):
+            is_repeated = any(first < end and start < last for first, last in repeated)
+            if is_repeated or word not in _vocabulary():
                 spans.append((start, end))
     return mask(text, spans)
 
 
-def _is_own(text: str, start: int, end: int) -> bool:
-    """Whether a message has a word of itself: within a longer word, a path of the manifest or a sentence."""
-    before, after = text[:start], text[end : end + 1]
-    if before.endswith(("write ", "set ")) and after != ".":
-        return False
-    if before.rstrip().endswith((":", "=")):  # the value of a key that is repeated
-        return False
-    starts = not before or before[-1] in " ._" or before[-1].isalnum()
-    return starts and (not after or after in " .,:;_`" or after.isalnum())
+@lru_cache(maxsize=1)
+def _vocabulary() -> frozenset[str]:
+    """Words that messages have of their own: those of the codes' titles. Any other word may be the secret."""
+    return frozenset(word for code in CODES.values() for word in re.findall(r"[a-z]{4,}", code.title.lower()))

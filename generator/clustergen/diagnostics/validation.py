@@ -14,7 +14,14 @@ from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of
-from clustergen.diagnostics.literals import addition_hint, choice_hint, is_list_of_scalars, literal_hint, name_hint
+from clustergen.diagnostics.literals import (
+    addition_hint,
+    choice_hint,
+    example_hint,
+    is_list_of_scalars,
+    literal_hint,
+    name_hint,
+)
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import (
     Located,
@@ -200,7 +207,9 @@ class _Translator:
         actual = "but is empty" if value is None else f"not {self._shown(value, text)}"
         message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
         switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
-        return Finding("type-wrong", path, message, switch or literal_hint(expected, value, text, declared))
+        example = example_hint(str(path[-1]), declared) if value is None and path else None
+        hint = example or switch or literal_hint(expected, value, text, declared)
+        return Finding("type-wrong", path, message, hint)
 
     def _shown(self, value: Any, text: str) -> str:
         if isinstance(value, Mapping):

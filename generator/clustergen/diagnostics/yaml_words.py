@@ -15,7 +15,7 @@ from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
 
-_LONGEST_HINT = 60
+_LONGEST_HINT, _LONGEST_LINE = 60, 100
 _LINE_END = re.compile(r"[\n\r]|$")
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
 
@@ -168,8 +168,15 @@ def _flow(complaint: Complaint) -> Problem | None:
         return _problem(context, 1, f"{quote(opened)} opened here is never closed", f"add {quote(closing)}")
     message = f"a comma or {quote(closing)} is missing here"
     if opened == "{" and complaint.char == ":" and (key := _KEY.search(text, context, at)):
-        return _problem(key.start(1), len(key[1]), "a comma is missing before this key", f"write , {key[1]}: …")
+        return _problem(key.start(1), len(key[1]), "a comma is missing before this key", _with_comma(text, key))
     return _problem(at, 1, message, "put text that contains , : [ ] { or } in quotes")
+
+
+def _with_comma(text: str, key: re.Match[str]) -> str:
+    """The hint with the whole line, where it is short."""
+    start, end = _line(text, key.start(1))
+    line = f"{text[start : key.start()].rstrip()}, {text[key.start(1) : end].split(' #')[0].rstrip()}".lstrip(" -")
+    return f"write {line}" if len(line) <= _LONGEST_LINE else f"write , {key[1]}: …"
 
 
 def _bracket(complaint: Complaint) -> Problem | None:

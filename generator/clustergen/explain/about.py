@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from clustergen import compile as compiler
 from clustergen.cluster import resolve
 from clustergen.diagnostics import suggest
+from clustergen.diagnostics.model_path import choices_of
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
 from clustergen.manifest.model import Manifest
@@ -78,8 +79,20 @@ def about(text: str) -> About | str:
         tuple(dict.fromkeys((*_units(info.annotation), *_bare(info.metadata)))),
         info.is_required(),
         None if info.is_required() or models else info.get_default(call_default_factory=True),
-        tuple(f"{name}: {field.description or ''}" for model in models for name, field in model.model_fields.items()),
+        tuple(_keys(models)),
     )
+
+
+def _keys(models: Sequence[type[BaseModel]]) -> Iterator[str]:
+    """Each key of a section with its help, once; of kinds of sections, also which of them have it."""
+    kinds: dict[str, list[str]] = {}
+    for model in models:
+        type_field = model.model_fields.get("type")
+        kind = " ".join(map(str, choices_of(type_field))) if type_field else ""
+        for name, field in model.model_fields.items():
+            kinds.setdefault(f"{name}: {field.description or ''}", []).append(kind)
+    for line, having in kinds.items():
+        yield line if len(having) == len(models) else f"{line} ({', '.join(filter(None, having))})"
 
 
 def field_names() -> Iterator[tuple[str, str]]:
@@ -128,9 +141,9 @@ def _forms(kind: Any) -> list[str]:
     if origin in (Union, UnionType):
         return [form for part in parts for form in _forms(part)]
     if origin is dict:
-        return [f"mapping of names to {' or '.join(_forms(parts[1]))}"]
+        return [f"mapping of names to {' or '.join(dict.fromkeys(_forms(parts[1])))}"]
     if origin is tuple:
-        return [f"list of {' or '.join(_forms(parts[0]))}"]
+        return [f"list of {' or '.join(dict.fromkeys(_forms(parts[0])))}"]
     if all(isinstance(part, str | int) for part in parts):  # Literal
         return [", ".join(map(str, parts))]
     return _forms(parts[0])  # Annotated

@@ -119,7 +119,8 @@ def _located(path: Path) -> tuple[Path, str]:
         if path.is_symlink():
             raise ClustergenError(f"{path}: its symbolic links form a loop")
     if not path.exists():
-        raise ClustergenError(f"{path}: no such file or directory")
+        hint = "pass the directory that slurmctld reads, usually /etc/slurm, or a file of it"
+        raise ClustergenError(f"{path}: no such file or directory", hint)
     if not path.is_file():
         raise ClustergenError(f"{path}: neither a file nor a directory")
     if path.name in files() or path.name in _OTHERS:

@@ -44,16 +44,25 @@ class Manifest(Section):
     arch: Architecture = field(
         "x86_64", "Processor architecture of service machines, and of node types that do not set one."
     )
-    networks: Networks = field(..., "Networks by traffic class.")
-    node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.")
-    nodes: tuple[Nodes, ...] = field(..., "The nodes.", min_length=1)
-    racks: dict[HostList, Rack] = field({}, "Racks.")
+    networks: Networks = field(..., "Networks by traffic class.", examples=[{"management": {"cidr": "10.0.0.0/24"}}])
+    node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.", examples=[{"gpu": {"system": "dgx-h100"}}])
+    nodes: tuple[Nodes, ...] = field(
+        ...,
+        "The nodes.",
+        min_length=1,
+        examples=[[{"name": "gpu[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"}]],
+    )
+    racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
     facility: Facility = section(Facility, "The machine room.")
-    slurm: Slurm = field(..., "Slurm.")
+    slurm: Slurm = field(..., "Slurm.", examples=[{"version": "24.11"}])
     nccl: Nccl = section(Nccl, "NCCL.")
     ucx: Ucx = section(Ucx, "UCX and Open MPI.")
     gpu: Gpu = section(Gpu, "GPU settings.")
-    storage: dict[Name, Storage] = field({}, "File systems.")
+    storage: dict[Name, Storage] = field(
+        {},
+        "File systems.",
+        examples=[{"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}],
+    )
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Logs = section(Logs, "Central logs.")
     reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")

@@ -222,12 +222,16 @@ class Slurm(Section):
     pid_files: dict[Daemon, AbsolutePath] = field({}, "Process id files; default: Slurm's own.")
     log_files: dict[Daemon, AbsolutePath] = field({}, "Log files; default /var/log/slurm/<daemon>.log.")
     log_levels: dict[Daemon, LogLevel] = field({}, "Log levels; default info.")
-    partitions: dict[AnyName, Partition] = field({}, "Partitions; default: one with all nodes.")
+    partitions: dict[AnyName, Partition] = field(
+        {}, "Partitions; default: one with all nodes.", examples=[{"batch": {"nodes": "all", "default": True}}]
+    )
     node_sets: dict[SlurmName, HostList] = field({}, "Named sets of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption.")
-    qos: dict[AnyName, Qos] = field({}, "QOS, by name.")
-    accounts: dict[AnyName, Account] = field({}, "Accounts, with their users.")
+    qos: dict[AnyName, Qos] = field({}, "QOS, by name.", examples=[{"high": {"priority": 10}}])
+    accounts: dict[AnyName, Account] = field(
+        {}, "Accounts, with their users.", examples=[{"research": {"users": ["alice"]}}]
+    )
     users: dict[UserName, User] = field({}, "Settings of a user across all accounts.")
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")

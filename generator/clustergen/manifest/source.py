@@ -120,10 +120,7 @@ class Source:
             return
         # Almost every manifest is printable ASCII, which is quickly seen.
         bad = re.search(_UNPRINTABLE, self.text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
-        if bad:
-            problems = [_unprintable(bad)]
-        else:
-            self._root, problems = parse(self.text)
+        self._root, problems = (None, [_unprintable(bad)]) if bad else parse(self.text)
         root = self._root
         if root is not None and isinstance(root.value, dict) and root.value:
             self.data = root.value
@@ -142,7 +139,8 @@ class Source:
         spans = secret_spans(self._text)
         findings = list(find_secrets(self.data, shaped=bool(spans) or "\\" in self._text))  # an escape may hide a form
         nodes = [self._node(finding.path) for finding in findings]
-        self._hide([*((node.start, node.end) for node in nodes if node), *spans])
+        exact = {node.start: node.end for node in nodes if node}  # without the bracket that closes a mapping
+        self._hide([*((start, end) for start, end in spans if start not in exact), *exact.items()])
         self.diagnostics += [self.diagnostic(finding) for finding in findings]
         self._refused = frozenset(finding.path for finding in findings)
 

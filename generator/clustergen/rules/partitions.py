@@ -164,10 +164,15 @@ def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "share-per-gpu-too-large",
                     (*path, "memory_per_gpu"),
-                    f"node type '{kind.name}' has {memory} MiB for jobs, enough for {fit} of its {count} GPUs at"
+                    f"node type '{kind.name}' has {_gib(memory)} for jobs, enough for {fit} of its {count} GPUs at"
                     f" {spec.memory_per_gpu} each",
-                    f"set at most {memory // count}MiB, so that no GPU stays idle",
+                    f"set at most {_gib(memory // count)}, so that no GPU stays idle",
                 )
+
+
+def _gib(mib: int) -> str:
+    """An amount as a manifest states it, rounded down."""
+    return f"{mib >> 10}GiB" if mib >= 1024 else f"{mib}MiB"
 
 
 def node_sets(cluster: Cluster) -> Iterator[Finding]:
