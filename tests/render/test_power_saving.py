@@ -137,11 +137,12 @@ def test_a_simulated_bmc_switches_its_node(tmp_path: Path) -> None:
     node = lay_out(saving(tmp_path, protocol="ipmi", suspend_timeout=60), "head", tmp_path / "node")
     steps = f"""
         {ON} n1; echo on $? $(cat power); {OFF} n1; echo off $? $(cat power); {OFF} n1; echo again $?
-        {ON} n1; touch hangs; {OFF} n1; echo cut $? $(cat power); {ON} n2; echo nobody $?
+        {ON} n1; {ON} n1; echo still $? $(grep -c "^set reset" log)
+        touch hangs; {OFF} n1; echo cut $? $(cat power); {ON} n2; echo nobody $?
     """
     box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=("10.0.9.11",))
     done = sandbox.run(box, ["/bin/bash", "-c", IPMI + steps], timeout=120)
-    assert done.stdout.splitlines() == ["on 0 1", "off 0 0", "again 0", "cut 1 0", "nobody 1"], (
+    assert done.stdout.splitlines() == ["on 0 1", "off 0 0", "again 0", "still 0 1", "cut 1 0", "nobody 1"], (
         done.stdout + done.stderr
     )
     assert "n1: did not shut down in 30 s: its power was cut" in done.stderr

@@ -67,8 +67,8 @@ case "$1 $3" in
   '-g ') printf 'Pre-set maximums:\\nRX: 8192\\nRX Mini: n/a\\nTX: 4096\\nCurrent:\\n'
          printf 'RX: %s\\nTX: %s\\n' $(cat /tmp/rings || echo 1024 1024) ;;
   '-l ') printf 'Maximums:\\nCombined: 63\\nCurrent:\\nCombined: %s\\n' $(cat /tmp/channels || echo 63) ;;
-  '-G rx') [ -e /tmp/stubborn ] || echo $4 1024 >/tmp/rings; echo "$*" >>/tmp/set ;;
-  '-G tx') [ -e /tmp/stubborn ] || echo 8192 $4 >/tmp/rings; echo "$*" >>/tmp/set ;;
+  '-G rx') [ -e /tmp/stubborn ] || echo $(cat /tmp/rounded || echo $4 1024) >/tmp/rings; echo "$*" >>/tmp/set ;;
+  '-G tx') [ -e /tmp/stubborn ] || echo $(cat /tmp/rounded || echo 8192 $4) >/tmp/rings; echo "$*" >>/tmp/set ;;
   '-L combined') echo $4 >/tmp/channels; echo "$*" >>/tmp/set ;;
 esac 2>/dev/null
 """
@@ -84,7 +84,9 @@ esac
 
 
 def tuned(folder: Path, os: str = "debian-13", **tuning: Any) -> Tree:
-    return tree_of(manifest(os=os, node_types={"gpu": {**GPU, "tuning": tuning}}), folder)
+    data = manifest(os=os, node_types={"gpu": {**GPU, "tuning": tuning}})
+    data["networks"]["fabric"] = {"type": "roce", "rate": "400Gb/s"}  # an Ethernet port has rings
+    return tree_of(data, folder)
 
 
 def run(tree: Tree, folder: Path, script: str) -> sandbox.Outcome:
@@ -113,6 +115,13 @@ def test_everything_is_set_once(tmp_path: Path) -> None:
         "ethtool -L eth0 combined 4 -G eth0 rx 8192 -G eth0 tx 4096",
         "register 5930",
     ], done.stdout + done.stderr
+
+
+@pytest.mark.real
+def test_a_size_that_the_driver_rounds_up_is_no_failure_and_is_set_once(tmp_path: Path) -> None:
+    script = f"echo 128 128 >/tmp/rounded; {SCRIPT}; {SCRIPT}; echo status $?; cat /tmp/set"
+    done = run(tuned(tmp_path, rings=65), tmp_path, script)
+    assert done.stdout.splitlines() == ["status 0", "-G eth0 rx 65"], done.stdout + done.stderr
 
 
 @pytest.mark.real

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.power_saving import staying_on
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 
@@ -15,7 +17,7 @@ def without_bmc(cluster: Cluster) -> Iterator[Finding]:
     saving = cluster.manifest.slurm.power_saving
     if saving is None or saving.command:
         return
-    staying = set(expand(saving.except_nodes)) if saving.except_nodes else set()
+    staying = staying_on(cluster)
     lacking = [
         group.folded
         for group in cluster.compute
@@ -42,11 +44,24 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
             guess = did_you_mean(host, hosts)
             yield Finding("node-unknown", (*_PATH, "except_nodes"), f"'{host}' is not a compute node", guess)
             break
-    names = cluster.manifest.slurm.partitions
+    names = [partition.name for partition in cluster.partitions]
     for index, name in enumerate(saving.except_partitions):
-        if names and name not in names:
+        if name not in names:
             path = (*_PATH, "except_partitions", index)
-            yield Finding("partition-unknown", path, f"partition '{name}' is not defined", did_you_mean(name, names))
+            message = f"partition '{name}' is not defined: slurmctld ignores it, and switches its nodes off"
+            yield Finding("power-saving-partition-unknown", path, message, did_you_mean(name, names))
 
 
-RULES = (without_bmc, exceptions)
+def states(cluster: Cluster) -> Iterator[Finding]:
+    row = key("slurm.conf", "SuspendExcStates")
+    if cluster.manifest.slurm.power_saving and row and row.state(cluster.release) != "known":
+        yield Finding(
+            "power-saving-without-states",
+            _PATH,
+            f"Slurm {cluster.release} has no SuspendExcStates: it may switch off a drained node that somebody works on",
+            "before you work on a node, run: scontrol update NodeName=NODE State=POWER_UP, and list it in except_nodes",
+            key=True,
+        )
+
+
+RULES = (without_bmc, exceptions, states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
@@ -9,6 +10,7 @@ from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.tuning import Tuning
 
 _OF_PORTS = ("interrupts", "rings", "channels", "max_read_request", "relaxed_ordering")
+_OF_ETHERNET = ("rings", "channels")
 _FIELD_OF = {"iommu": "iommu", "hugepages": "hugepages_1gib", "hugepagesz": "hugepages_1gib"}
 
 
@@ -19,17 +21,21 @@ def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
 
 
 def without_ports(cluster: Cluster) -> Iterator[Finding]:
+    fabric = cluster.manifest.networks.fabric
+    infiniband = fabric is not None and fabric.type == "infiniband"
     for kind, tuning, path in _tuned(cluster):
-        if kind.data_ports():
-            continue
+        ports = kind.data_ports()
+        has_ethernet = any(port.network != "fabric" or not infiniband for port in ports)
         for field in _OF_PORTS:
-            if getattr(tuning, field) is not None:
-                yield Finding(
-                    "tuning-without-ports",
-                    (*path, field),
-                    f"'{kind.name}' has no port in the fabric or the storage network to set this on",
-                    "add its ports under `nics`, or remove the setting",
-                )
+            if getattr(tuning, field) is None or (has_ethernet if field in _OF_ETHERNET else ports):
+                continue
+            article = "Ethernet port" if ports else "port"
+            yield Finding(
+                "tuning-without-ports",
+                (*path, field),
+                f"'{kind.name}' has no {article} in the fabric or the storage network to set this on",
+                "remove the setting" if ports else "add its ports under `nics`, or remove the setting",
+            )
 
 
 def kernel_options(cluster: Cluster) -> Iterator[Finding]:
@@ -48,13 +54,71 @@ def kernel_options(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
+def contradictions(cluster: Cluster) -> Iterator[Finding]:
+    """Options of the kernel command line that take away what the node type states."""
+    for kind, tuning, path in _tuned(cluster):
+        for index, option in enumerate(tuning.kernel_options):
+            if reason := _contradiction(option, kind, tuning):
+                where = (*path, "kernel_options", index)
+                hint = "remove it, or correct the node type"
+                yield Finding("kernel-option-contradicts", where, f"{option}: {reason}", hint)
+
+
+def _contradiction(option: str, kind: NodeType, tuning: Tuning) -> str:
+    name, _, value = option.partition("=")
+    if option in ("intel_iommu=off", "amd_iommu=off") and tuning.iommu:
+        return f"the IOMMU is off, but `iommu: {tuning.iommu}` requires it"
+    if name == "nosmt" and kind.threads_per_core > 1:
+        return f"'{kind.name}' has {kind.threads_per_core} threads per core, so slurmd would register fewer CPUs"
+    if name in ("maxcpus", "nr_cpus") and value.isdigit() and int(value) < kind.cpus:
+        return f"'{kind.name}' has {kind.cpus} CPUs, so slurmd would register fewer"
+    limit = re.fullmatch(r"(\d{1,15})([KMGT]?)", value, re.IGNORECASE) if name == "mem" else None
+    if limit:
+        mib = int(limit[1]) * 1024 ** "_KMGT".index(limit[2].upper() or "_") >> 20
+        if mib < kind.real_memory_mib:
+            return f"slurmd would register less than RealMemory, {kind.real_memory_mib} MiB"
+    return ""
+
+
+def governors(cluster: Cluster) -> Iterator[Finding]:
+    """intel_pstate, the driver of Xeon processors, has two governors unless it is passive."""
+    for kind, tuning, path in _tuned(cluster):
+        is_passive = any(option.startswith("intel_pstate=") for option in tuning.kernel_options)
+        if tuning.governor in ("schedutil", "ondemand") and "Xeon" in kind.cpu_model and not is_passive:
+            yield Finding(
+                "governor-not-available",
+                (*path, "governor"),
+                f"{tuning.governor} does not exist with intel_pstate, which is the driver of {kind.cpu_model}",
+                "write performance or powersave, or add kernel_options: [intel_pstate=passive]",
+            )
+
+
+def idle_states(cluster: Cluster) -> Iterator[Finding]:
+    for _, tuning, path in _tuned(cluster):
+        if tuning.idle_latency == 0:
+            yield Finding(
+                "idle-latency-zero",
+                (*path, "idle_latency"),
+                "idle CPUs spin instead of sleeping: they draw full power, and the others lose their boost",
+                "write 2, which keeps C1: waking up takes 1 or 2 µs",
+            )
+
+
 def huge_pages(cluster: Cluster) -> Iterator[Finding]:
     """Slurm counts huge pages as memory of jobs, and cgroups do not count them at all."""
     small = cluster.manifest.host.hugepages
     for kind, tuning, path in _tuned(cluster):
         pages = tuning.hugepages_1gib or 0
         taken = pages * 1024 + small * 2
-        if pages and taken > kind.reserved_mib:
+        if taken >= kind.real_memory_mib:
+            most = max(1, (kind.real_memory_mib - small * 2) >> 10)
+            yield Finding(
+                "huge-pages-exceed-memory",
+                (*path, "hugepages_1gib") if pages else ("host", "hugepages"),
+                f"huge pages take {taken} MiB, and '{kind.name}' has RealMemory {kind.real_memory_mib} MiB",
+                f"write less than {most}" if pages else "reduce their number",
+            )
+        elif pages and taken > kind.reserved_mib:
             yield Finding(
                 "huge-pages-not-reserved",
                 (*path, "hugepages_1gib"),
@@ -64,4 +128,4 @@ def huge_pages(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (without_ports, kernel_options, huge_pages)
+RULES = (without_ports, kernel_options, contradictions, governors, idle_states, huge_pages)

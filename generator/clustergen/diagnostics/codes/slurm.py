@@ -14,6 +14,8 @@ SLURM: tuple[str | Code, ...] = (
     Code("default-partition-missing", WARNING, "No default partition"),
     Code("partition-times", ERROR, "The default time exceeds the maximum time"),
     Code("cloud-without-power-saving", WARNING, "Cloud nodes that slurmctld never starts"),
+    Code("power-saving-partition-unknown", ERROR, "A partition whose nodes should stay on is not defined"),
+    Code("power-saving-without-states", WARNING, "Drained nodes may be switched off"),
     Code("power-saving-without-bmc", ERROR, "Nodes that cannot be switched on again"),
     Code("time-limit-zero", ERROR, "A time limit of 0 stops all jobs"),
     Code("time-minutes-seconds", WARNING, "Slurm reads two numbers with a colon as minutes and seconds"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import serves
+from clustergen.cluster.power_saving import with_other_roles
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import PYTHON
@@ -21,7 +19,7 @@ def settings(cluster: Cluster) -> Section:
     saving = cluster.manifest.slurm.power_saving
     rows: list[Setting | None] = []
     if saving:
-        staying = [*([saving.except_nodes] if saving.except_nodes else ()), *_with_other_roles(cluster)]
+        staying = [*([saving.except_nodes] if saving.except_nodes else ()), *with_other_roles(cluster)]
         rows = [
             Setting("SuspendProgram", f"{_PROGRAM}-off"),
             Setting("ResumeProgram", f"{_PROGRAM}-on"),
@@ -34,15 +32,6 @@ def settings(cluster: Cluster) -> Section:
             Setting("SuspendExcStates", _REPAIR, "somebody may be working on the node"),
         ]
     return section("Power saving", "slurm.conf", cluster.release, rows)
-
-
-def _with_other_roles(cluster: Cluster) -> Iterator[str]:
-    """Compute nodes that others need even when they have no job."""
-    for group in cluster.compute:
-        if set(group.roles) - {"slurm-compute"} or any(
-            serves(cluster, group, entry) for entry in cluster.manifest.storage.values()
-        ):
-            yield group.folded
 
 
 def _by_bmc(cluster: Cluster) -> str | None:
