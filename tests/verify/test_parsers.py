@@ -77,6 +77,13 @@ PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
 BROKEN = [
+    (
+        "beegfs-mgmtd",
+        "rocky",
+        "etc/beegfs/beegfs-mgmtd.toml",
+        append("quota-enabled = true"),
+        "quota-enabled is not a key",
+    ),
     ("pictures", "ml-training", "facility/racks.svg", put("</defs>", "</def>"), "racks.svg: not drawn"),
     ("ansible-inventory", "roce", "inventory/hosts.ini", append("[broken"), "hosts.ini"),
     ("ansible-inventory", "roce", "inventory/group_vars/all.yml", append("a: [1"), "flow sequence"),
@@ -313,6 +320,7 @@ WITHOUT_PROGRAMS = {
     "dcgm counters",
     "xml",
     "html",
+    "beegfs-mgmtd",
     "netbox",
     "bill",
     "grafana settings",

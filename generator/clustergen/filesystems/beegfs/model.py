@@ -7,14 +7,35 @@ from typing import Annotated, Any, Literal
 
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread, listed_interfaces
+from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
+    AbsolutePath,
     Device,
     Endpoint,
+    HostList,
+    HostName,
     Options,
+    Section,
     field,
     text,
 )
 from clustergen.manifest.mount import Mount
+
+
+class BeegfsServers(Section):
+    """Servers of a BeeGFS file system on nodes of the cluster."""
+
+    management: HostName = field(..., "Management server.")
+    metadata: HostList = field(..., "Metadata servers; the first has node ID 1, and so on.")
+    metadata_directory: AbsolutePath = field(
+        "/data/meta", "Mount point of the metadata target, the same on each of them."
+    )
+    storage: HostList = field(..., "Storage servers; the first has node ID 1 and the target IDs 101, 102, …")
+    storage_directories: tuple[AbsolutePath, ...] = field(
+        ..., "Mount points of the storage targets, the same on each of them.", min_length=1, max_length=99
+    )
+    certificate: AbsolutePath = field("/etc/beegfs/cert.pem", "Certificate of the management server (8).")
+    key: AbsolutePath = field("/etc/beegfs/key.pem", "Its private key (8).")
 
 
 class Beegfs(Mount):
@@ -30,6 +51,7 @@ class Beegfs(Mount):
     ] = field((), "Only servers in these networks.")
     authentication: bool = field(True, "Authenticate with a shared secret, installed on the nodes at apply time.")
     quota: bool = field(False, "Enforce quota.")
+    servers: BeegfsServers | None = field(None, "Servers on nodes of the cluster; none: they are not configured.")
     client_options: Options = field({}, "More keys of beegfs-client.conf.")
 
 
@@ -44,13 +66,37 @@ def _secret(storage: Mapping[str, Any], name: str) -> SecretFile | None:
 
 
 def _packages(entry: Beegfs) -> Iterator[tuple[Scope, str]]:
-    yield "mount", "beegfs_8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "beegfs_7"
+    release = "8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "7"
+    if entry.servers:
+        yield "serve", f"beegfs_server_{release}"
+    yield "mount", f"beegfs_{release}"
+
+
+def servers(entry: Beegfs) -> tuple[str, ...]:
+    """All hosts of its servers, the management server first."""
+    if entry.servers is None:
+        return ()
+    spec = entry.servers
+    return tuple(dict.fromkeys((spec.management, *expand(spec.metadata), *expand(spec.storage))))
+
+
+def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
+    if entry.servers:
+        yield (
+            f"Create the targets of {name}: mount their file systems, then clustergen-beegfs-{name} check, format and"
+            f" start, on the management server first, then on {compress(servers(entry))}."
+        )
+        if BeegfsVersion(entry.version) >= BeegfsVersion("8.0"):
+            yield f"Install the certificate and key of the management server of {name}, and the licence of BeeGFS."
 
 
 FILE_SYSTEM = FileSystem(
     kind="beegfs",
     model=Beegfs,
     client_group="beegfs_client",
+    server_group="beegfs_server",
+    servers=servers,
+    manual_steps=_manual_steps,
     packages=("kernel_headers",),
     entry_packages=_packages,
     secret=_secret,
@@ -59,11 +105,11 @@ FILE_SYSTEM = FileSystem(
     unread=(
         Unread(
             "beegfs",
-            "BeeGFS client",
+            "BeeGFS",
             "beegfs-client",
             "BeeGFS is in no distribution, and its client's files are read by the kernel module. Keys are checked "
             "against the catalogue.",
-            ("/etc/beegfs/*",),
+            ("/etc/beegfs/*.conf", "/etc/beegfs/*.interfaces", "/etc/beegfs/*.netfilter"),
         ),
     ),
     lab_units=("beegfs-*",),

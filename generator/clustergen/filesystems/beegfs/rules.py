@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.cluster.ip_networks import node_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.beegfs.model import Beegfs
+from clustergen.hostlist import expand
 from clustergen.hostlist.addresses import host_of
 from clustergen.rules.storage import no_rdma, rdma_possible
 
@@ -46,8 +48,38 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
             yield no_rdma(cluster, (*path, "rdma"))
 
 
+def servers_known(cluster: Cluster) -> Iterator[Finding]:
+    """Servers are nodes; the clients look for the management server at `mgmtd`; a host has the servers of one entry."""
+    hosts = {host: group for group in cluster.groups for host in group.hosts}
+    taken: dict[str, str] = {}
+    for name, entry in cluster.manifest.storage.items():
+        if not isinstance(entry, Beegfs) or entry.servers is None:
+            continue
+        path: ManifestPath = ("storage", name, "servers")
+        spec = entry.servers
+        for key, text in (("management", spec.management), ("metadata", spec.metadata), ("storage", spec.storage)):
+            for host in expand(text):
+                if host not in hosts:
+                    hint = did_you_mean(host, hosts) or "add it to nodes, with roles: []"
+                    yield Finding("beegfs-server", (*path, key), f"'{host}' is not a node", hint)
+                elif taken.setdefault(host, name) != name:
+                    message = (
+                        f"'{host}' already is a server of '{taken[host]}', and BeeGFS has one configuration per host"
+                    )
+                    yield Finding("beegfs-server", (*path, key), message, "use other nodes")
+        node = node_of(cluster, host_of(entry.mgmtd))
+        if spec.management in hosts and (node is None or node[0].hosts[node[1]] != spec.management):
+            message = f"mgmtd is {entry.mgmtd}, which is not an address of '{spec.management}'"
+            yield Finding("beegfs-server", ("storage", name, "mgmtd"), message, "name the same host in both")
+        mounts = [spec.metadata_directory, *spec.storage_directories]
+        for mount in sorted({mount for mount in mounts if mounts.count(mount) > 1}):
+            yield Finding(
+                "beegfs-server", path, f"{mount} is the place of two targets", "give each its own mount point"
+            )
+
+
 def reached(_: Cluster, __: NodeGroup, entry: Beegfs) -> list[str]:
     return [host_of(entry.mgmtd)]
 
 
-RULES = (keys,)
+RULES = (keys, servers_known)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems.beegfs import servers
 from clustergen.filesystems.beegfs.model import Beegfs, secret_path
+from clustergen.filesystems.beegfs.settings import NEW_KEYS, Pairs, split_port, uses_rdma, yes
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
@@ -18,7 +20,6 @@ from clustergen.render.formats import BEEGFS
 from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
-_RENAMED = BeegfsVersion("8.0")  # one port key each in place of TCP and UDP ones; no helper daemon
 _CLIENT_PORT = 8004
 
 
@@ -37,7 +38,7 @@ def _stem(cluster: Cluster, name: str) -> str:
 
 def mount_units(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dict[str, MountUnit]:
     services = ["beegfs-client.service"]
-    if BeegfsVersion(entry.version) < _RENAMED:
+    if BeegfsVersion(entry.version) < NEW_KEYS:
         services.insert(0, "beegfs-helperd.service")
     return remote_mount(
         name,
@@ -79,15 +80,6 @@ class ClientConf:
     parts: tuple[Part, ...]
 
 
-def _split_port(endpoint: str) -> tuple[str, str | None]:
-    """Host and port of `host:port`; an IPv6 address has no port here."""
-    host, colon, port = endpoint.rpartition(":")
-    return (host, port) if colon and ":" not in host else (endpoint, None)
-
-
-Pairs = list[tuple[str, str]]
-
-
 def client_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, ClientConf] | None:
     if not isinstance(entry, Beegfs):
         return None
@@ -103,14 +95,9 @@ def client_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, ClientCo
     return {_stem(cluster, name): ClientConf(entry.version, entry.mount, made)}
 
 
-def _uses_rdma(cluster: Cluster, entry: Beegfs) -> bool:
-    fabric = cluster.manifest.networks.fabric
-    return entry.rdma if entry.rdma is not None else fabric is not None and fabric.type != "ethernet"
-
-
 def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]]:
     """Our keys under their titles; an empty value leaves the key out."""
-    host, port = _split_port(entry.mgmtd)
+    host, port = split_port(entry.mgmtd)
     stem = _stem(cluster, name)
     return [
         ("Management server; mount.beegfs reads this line: nothing else may stand on it", [("sysMgmtdHost", host)]),
@@ -119,30 +106,26 @@ def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]
             "The shared secret, the same on all clients and servers",
             [
                 ("connAuthFile", secret_path(cluster.manifest.storage, name) if entry.authentication else ""),
-                ("connDisableAuthentication", _yes(not entry.authentication)),
+                ("connDisableAuthentication", yes(not entry.authentication)),
             ],
         ),
         (
             "Networks",
             [
-                ("connUseRDMA", _yes(_uses_rdma(cluster, entry))),
+                ("connUseRDMA", yes(uses_rdma(cluster, entry))),
                 ("connInterfacesFile", f"/etc/beegfs/{stem}.interfaces" if entry.interfaces else ""),
                 ("connNetFilterFile", f"/etc/beegfs/{stem}.netfilter" if entry.net_filter else ""),
             ],
         ),
-        ("Client", [("quotaEnabled", _yes(entry.quota))]),
+        ("Client", [("quotaEnabled", yes(entry.quota))]),
     ]
 
 
 def _ports(entry: Beegfs, mgmtd: str, client: int) -> Pairs:
     """Each file system of a node needs a client port of its own."""
-    if BeegfsVersion(entry.version) >= _RENAMED:
+    if BeegfsVersion(entry.version) >= NEW_KEYS:
         return [("connClientPort", str(client)), ("connMgmtdPort", mgmtd)]
     return [("connClientPortUDP", str(client)), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]
-
-
-def _yes(value: bool) -> str:
-    return "true" if value else "false"
 
 
 @record
@@ -189,7 +172,7 @@ class Autobuild:
 
 def autobuild(cluster: Cluster) -> Autobuild | None:
     """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs."""
-    rdma = any(_uses_rdma(cluster, entry) for entry in _entries(cluster).values())
+    rdma = any(uses_rdma(cluster, entry) for entry in _entries(cluster).values())
     return Autobuild("/usr/src/ofa_kernel/default/include") if rdma else None
 
 
@@ -202,12 +185,13 @@ class Helperd:
 
 def helperd_conf(cluster: Cluster) -> Helperd | None:
     for name, entry in _entries(cluster).items():
-        if BeegfsVersion(entry.version) < _RENAMED:
+        if BeegfsVersion(entry.version) < NEW_KEYS:
             return Helperd(secret_path(cluster.manifest.storage, name) if entry.authentication else "")
     return None
 
 
 FILES: tuple[File, ...] = (
+    *servers.FILES,
     File("mount/etc/beegfs/{stem}.conf", client_conf, _remount, format=BEEGFS),
     File("mount/etc/beegfs/{stem}.interfaces", interfaces, _remount, format=BEEGFS),
     File("mount/etc/beegfs/{stem}.netfilter", net_filter, _remount, format=BEEGFS),

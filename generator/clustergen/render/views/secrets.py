@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from clustergen.cluster.groups import mount_group, mounts
+from clustergen.cluster.groups import entry_group, mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.records import record
@@ -51,7 +51,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         if not any(name in mounts(cluster, group) for group in cluster.groups):
             continue
         if file := file_system(entry.type).secret(cluster.manifest.storage, name):
-            yield Secret(name, file.path, (mount_group(name),), "root", file.mode, "given")
+            servers = (entry_group("serve", name),) if file_system(entry.type).servers(entry) else ()
+            yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
     if monitored(cluster) and cluster.manifest.monitoring.alertmanager:
         for name, receiver in cluster.manifest.monitoring.receivers.items():
             for path in (receiver.webhook_url_file, receiver.slack_url_file):

@@ -1,0 +1,165 @@
+"""BeeGFS servers: keys that the release knows, and targets that are complete or absent."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.catalogue.storage import beegfs_key
+from clustergen.catalogue.versions import BeegfsVersion
+from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
+
+SCRIPT = "/usr/local/sbin/clustergen-beegfs-data"
+STORAGE = {"name": "stor[1-2]", "type": "cpu", "address": "10.0.0.[21-22]", "roles": []}
+CLIENT = {"name": "c1", "type": "cpu", "address": "10.0.0.11"}
+SERVERS = {
+    "management": "stor1",
+    "metadata": "stor1",
+    "storage": "stor[1-2]",
+    "storage_directories": ["/data/st1", "/data/st2"],
+}
+# As BeeGFS's own script: it refuses what is not empty, and writes the format and the IDs.
+SETUP = """while getopts "Cp:s:i:" option; do
+  case $option in p) place=$OPTARG;; s) node=$OPTARG;; i) id=$OPTARG;; esac
+done
+mkdir -p "$place"; [[ -z $(ls -A "$place") ]] || exit 1
+echo version=3 >"$place/format.conf"; mkdir "$place/chunks"
+[[ ! -e FOLDER/cut ]] || exit 137
+[[ -z $id ]] || echo "$id" >"$place/targetNumID"
+echo "$node" >"$place/nodeNumID" """
+
+
+def data(version: str = "8.2", servers: dict[str, Any] | None = None, **entry: Any) -> dict[str, Any]:
+    beegfs = {"type": "beegfs", "version": version, "mount": "/mnt/data", "mgmtd": "10.0.0.21", **entry}
+    return manifest(
+        networks={"management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"}},
+        node_types={"cpu": {"cpu": {"sockets": 1, "cores_per_socket": 8}, "memory": "64GiB"}},
+        nodes=[HEAD, CLIENT, STORAGE],
+        storage={"data": {**beegfs, "servers": {**SERVERS, **(servers or {})}}},
+    )
+
+
+def run(host: str, folder: Path, *arguments: str, version: str = "8.2") -> subprocess.CompletedProcess[str]:
+    """The script on directories below `folder`; st1 and st2 of `data` are mount points."""
+    text = text_of(tree_of(data(version), folder), host, SCRIPT)
+    text = text.replace(" /data/", f" {folder}/data/").replace("/var/lib/beegfs", str(folder / "beegfs"))
+    for mount in ("meta", "st1"):
+        (folder / "data" / mount).mkdir(parents=True, exist_ok=True)
+    (folder / "beegfs").mkdir(exist_ok=True)
+    setup = SETUP.replace("FOLDER", str(folder))
+    programs = {
+        "hostname": f"echo {host}",
+        "mountpoint": "[[ $2 != */st2 || -d $2 ]]",
+        "systemctl": "",
+        "beegfs-mgmtd": f"touch {folder}/beegfs/mgmtd.sqlite",
+        **{f"beegfs-setup-{kind}": setup for kind in ("meta", "storage", "mgmtd")},
+    }
+    return run_script(text, programs, folder, *arguments)
+
+
+def started(folder: Path) -> list[str]:
+    return [call.split()[-1] for call in calls(folder) if call.startswith("systemctl")]
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.2"])
+def test_targets_are_created_once_and_then_started(version: str, tmp_path: Path) -> None:
+    (tmp_path / "data/st2").mkdir(parents=True)
+    assert run("stor1", tmp_path, "check", version=version).returncode == 1
+    assert not [call for call in calls(tmp_path) if "setup" in call]
+    assert run("stor1", tmp_path, "format", version=version).returncode == 0
+    before = len([call for call in calls(tmp_path) if "setup" in call or "--init" in call])
+    assert before == 4
+    done = run("stor1", tmp_path, "format", version=version)
+    assert done.returncode == 0, done.stderr
+    assert len([call for call in calls(tmp_path) if "setup" in call or "--init" in call]) == before
+    assert (tmp_path / "data/st2/beegfs/targetNumID").read_text() == "102\n"
+    assert run("stor1", tmp_path, "start", version=version).returncode == 0
+    assert started(tmp_path) == ["beegfs-mgmtd.service", "beegfs-meta.service", "beegfs-storage.service"]
+
+
+def test_a_file_system_that_is_not_mounted_stops_its_service_alone(tmp_path: Path) -> None:
+    done = run("stor1", tmp_path, "format")
+    assert done.returncode == 1
+    assert f"refused: {tmp_path}/data/st2 is not a mount point" in done.stderr
+    assert (tmp_path / "data/st1/beegfs/nodeNumID").exists()
+    done = run("stor1", tmp_path, "start")
+    assert "beegfs-storage is not started: a target is missing" in done.stderr
+    assert started(tmp_path) == ["beegfs-mgmtd.service", "beegfs-meta.service"]
+
+
+def test_a_cut_run_is_repeated(tmp_path: Path) -> None:
+    (tmp_path / "data/st2").mkdir(parents=True)
+    (tmp_path / "cut").touch()
+    assert run("stor2", tmp_path, "format").returncode == 1
+    assert not (tmp_path / "data/st1/beegfs").exists()
+    assert (tmp_path / "data/st1/beegfs.new").exists()
+    (tmp_path / "cut").unlink()
+    (tmp_path / "data/st2/beegfs.new/chunks/u0").mkdir()
+    done = run("stor2", tmp_path, "format")
+    assert "beegfs.new has other files: chunks/u0" in done.stderr
+    assert (tmp_path / "data/st1/beegfs/targetNumID").read_text() == "201\n"
+    assert (tmp_path / "data/st2/beegfs.new/chunks/u0").exists()
+
+
+OTHERS = {
+    "another target": {"format.conf": "", "nodeNumID": "1", "targetNumID": "201"},
+    "another server": {"format.conf": "", "nodeNumID": "2", "targetNumID": "101"},
+    "other data": {"thesis.tex": ""},
+    "half a target": {"format.conf": ""},
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_other_data_is_left_as_it_is(case: str, tmp_path: Path) -> None:
+    place = tmp_path / "data/st1/beegfs"
+    place.mkdir(parents=True)
+    for name, text in OTHERS[case].items():
+        (place / name).write_text(text, encoding="utf-8")
+    done = run("stor1", tmp_path, "format")
+    assert done.returncode == 1
+    assert f"refused: {place} " in done.stderr
+    assert {file.name: file.read_text() for file in place.iterdir()} == OTHERS[case]
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.0", "8.4"])
+@pytest.mark.parametrize("authentication", [True, False])
+def test_servers_get_only_keys_that_their_release_knows(version: str, authentication: bool, tmp_path: Path) -> None:
+    """A server of BeeGFS stops on a key that it does not know."""
+    tree = tree_of(data(version, authentication=authentication, quota=True), tmp_path)
+    files = {path: file for path, file in node_files(tree, "stor2").items() if path.startswith("/etc/beegfs/")}
+    assert len(files) == 3
+    for path, file in files.items():
+        name, text = Path(path).name, file.content.decode()
+        keys = list(tomllib.loads(text)) if name.endswith(".toml") else []
+        if not keys:
+            keys = [line.split(" = ")[0] for line in text.splitlines() if not line.startswith("#")]
+        for key in keys:
+            row = beegfs_key(name, key)
+            assert row is not None, (name, key)
+            assert row.known_in(BeegfsVersion(version)), (name, key)
+
+
+def test_servers_have_the_secret_and_the_packages(tmp_path: Path) -> None:
+    tree = tree_of(data(), tmp_path)
+    variables = tree.files["inventory/group_vars/all.yml"].content.decode()
+    assert "serve_data" in variables
+    assert "storeStorageDirectory = /data/st1/beegfs,/data/st2/beegfs" in text_of(
+        tree, "stor1", "/etc/beegfs/beegfs-storage.conf"
+    )
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "an unknown server": {"storage": "stor[1-3]"},
+    "another management server": {"management": "stor2"},
+    "one directory twice": {"storage_directories": ["/data/st1", "/data/st1"]},
+    "metadata among storage": {"metadata_directory": "/data/st1"},
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_servers_that_cannot_be_set_up_are_errors(case: str, tmp_path: Path) -> None:
+    assert codes_of(data(servers=BAD[case]), tmp_path) == ["beegfs-server"]
