@@ -145,7 +145,11 @@ def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, 
 def test_every_template_of_the_catalogue_can_be_named_and_is_rendered(tmp_path: Path) -> None:
     """On a cluster that has everything."""
     names = list(template_kinds())
-    data = guided({"pyxis": {"enabled": True}}, user_guide={"templates": names})
+    data = guided(
+        {"pyxis": {"enabled": True}},
+        user_guide={"templates": names},
+        containers={"podman": {"storage": "/srv/podman"}, "apptainer": {}},
+    )
     files = files_of(data, tmp_path)
     assert {path.removeprefix("jobs/").removesuffix(".sh") for path in files if path.endswith(".sh")} == set(names)
     assert "Not on this cluster" not in files["guide.md"]

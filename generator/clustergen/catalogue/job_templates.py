@@ -25,7 +25,7 @@ class TemplateKind:
     gpus: bool  # whether it requires them
     layout: Layout
     service: bool  # waits for requests
-    requires: Literal["", "pyxis", "mpi"]
+    requires: Literal["", "pyxis", "apptainer", "podman", "mpi"]
     program: str  # started without an argument; empty: the user names one
     packages: tuple[str, ...]  # of Python, that the user installs
     source: str = ""

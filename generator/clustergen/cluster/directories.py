@@ -74,6 +74,8 @@ JOBS_LOG = Use(
     is_directory=False,
     role="slurm-controller",
 )
+DOCKER = Use("the images of Docker", "/raid/docker", outlives_boot=False, role="slurm-compute", is_private=True)
+PODMAN = Use("the images of Podman's users", "/raid/podman", outlives_boot=False, role="slurm-compute", is_private=True)
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
 SECRET = Use(
@@ -154,6 +156,11 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
         yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", slurm.scripts.tmpdir
     yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
     yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
+    docker, podman = manifest.containers.docker, manifest.containers.podman
+    if docker and docker.data:
+        yield ("containers", "docker", "data"), DOCKER, "", docker.data
+    if podman and podman.storage:
+        yield ("containers", "podman", "storage"), PODMAN, "", podman.storage
     yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", monitoring.dcgm.job_map
     if manifest.backups:
         for use in (BACKUP_DATABASE, BACKUP_STATE):

@@ -81,6 +81,14 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
     def user_node(group: NodeGroup) -> bool:
         return cluster.manifest.user_guide is not None and group.has(entrance)
 
+    runtimes = cluster.manifest.containers
+
+    def runs(*names: str) -> Callable[[NodeGroup], bool]:
+        roles = {role for name in names if (spec := getattr(runtimes, name)) for role in spec.roles}
+        return lambda group: any(group.has(role) for role in roles)
+
+    docker, podman = runs("docker"), runs("podman")
+
     return {
         "user_node": user_node,  # where users log in
         "cloud": lambda group: group.is_dynamic,  # site.yml leaves these out unless they are named
@@ -89,6 +97,11 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
         "sackd_node": sackd_node,
         "compute_only": compute_only,
         "gpu_node": gpu_node,
+        "docker_node": docker,
+        "podman_node": podman,
+        "apptainer_node": runs("apptainer"),
+        "registry_client": runs("podman", "apptainer"),  # they read registries.conf
+        "cdi_node": lambda group: gpu_node(group) and (docker(group) or podman(group)),
         "fabric_node": fabric_node,
         **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
         **{fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group},

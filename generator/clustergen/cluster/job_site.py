@@ -167,6 +167,10 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
         return f"requires GPUs, and partition {site.partition.name} has none"
     if kind.requires == "pyxis" and not cluster.manifest.slurm.pyxis.enabled:
         return "requires pyxis, which srun --container-image uses"
+    if (runtime := kind.requires) in ("apptainer", "podman"):
+        spec = getattr(cluster.manifest.containers, runtime)
+        if spec is None or "slurm-compute" not in spec.roles:
+            return f"requires {runtime} on the compute nodes"
     if kind.requires == "mpi" and cluster.manifest.slurm.mpi_default == "none":
         return "requires an MPI plugin of srun, and slurm.mpi_default is none"
     return ""

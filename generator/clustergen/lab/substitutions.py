@@ -157,7 +157,7 @@ LIST: tuple[Substitution, ...] = (
         "this machine has no GPUs; GRES allocation, device constraints and scripts are real, computation is not",
         _has_gpus,
         variables=lambda cluster: {
-            "cluster_without_units": ["nvidia-*", "dcgm*"],
+            "cluster_without_units": ["nvidia-*", "dcgm*", "clustergen-cdi.service"],
             "cluster_without_packages": ["nvidia_*", "dcgm*", "kernel_headers", "gpu_nvml", "mig_manager"],
             "cluster_without_files": ["/etc/modprobe.d/*", "/etc/modules-load.d/*"],
         },
@@ -191,6 +191,16 @@ LIST: tuple[Substitution, ...] = (
         "they come from their vendors' packages, and enroot requires nested containers",
         lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
         edit=_no_pyxis,
+    ),
+    Substitution(
+        "no Docker and Apptainer",
+        "Docker requires nested containers, and Apptainer comes from its vendor; Podman is real",
+        lambda cluster, machine: bool(cluster.manifest.containers.docker or cluster.manifest.containers.apptainer),
+        variables=lambda _: {
+            "cluster_without_units": ["docker.service"],
+            "cluster_without_packages": ["docker", "apptainer"],
+            "cluster_without_files": ["/etc/docker/*", "/etc/apptainer/*", "/etc/systemd/system/docker.socket.d/*"],
+        },
     ),
     Substitution(
         "no Grafana",

@@ -7,6 +7,7 @@ from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.backups import Backups
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
+from clustergen.manifest.containers import Containers
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.logs import Logs
@@ -63,6 +64,7 @@ class Manifest(Section):
         "File systems.",
         examples=[{"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}],
     )
+    containers: Containers = section(Containers, "Container runtimes.")
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Logs = section(Logs, "Central logs.")
     reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")

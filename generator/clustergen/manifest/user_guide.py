@@ -15,6 +15,8 @@ JobTemplate = Literal[
     "accelerate",
     "deepspeed",
     "pytorch-container",
+    "pytorch-apptainer",
+    "pytorch-podman",
     "ray",
     "dask",
     "mpi",

@@ -18,6 +18,7 @@ def rules() -> tuple[Rule, ...]:
         accounts,
         addresses,
         cabling,
+        containers,
         durations,
         fabric,
         hardware,
@@ -87,6 +88,7 @@ def rules() -> tuple[Rule, ...]:
         reach,
         monitoring,
         logs,
+        containers,
         user_guide,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)

@@ -22,6 +22,9 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
             yield name, ("networks", name, "cidr"), network.cidr
     for rail, cidr in enumerate(networks.fabric.rails if networks.fabric else ()):
         yield f"rail {rail}", ("networks", "fabric", "rails", rail), cidr
+    docker = cluster.manifest.containers.docker
+    if docker and docker.address_pool:
+        yield "Docker", ("containers", "docker", "address_pool"), docker.address_pool
 
 
 def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:

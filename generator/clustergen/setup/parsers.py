@@ -36,11 +36,11 @@ SUITES = {
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
-    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping",
+    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp",
-    "forky": "slurm-wlm-kafka-plugin,python3,podman,crun,docker.io,cloud-init",
+    "forky": "slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
 

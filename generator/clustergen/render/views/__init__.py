@@ -11,6 +11,7 @@ from types import ModuleType
 from clustergen.render.views import (
     acceptance,
     backups,
+    containers,
     dcgm,
     drift,
     exporters,
@@ -49,6 +50,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     dcgm,
     gpu,
     storage,
+    containers,
     inventory,
     facility,
     acceptance,

@@ -27,6 +27,7 @@ _OF_UNIT = {
     "mariadb.service": "mariadb",
     "slurmctld.service": "slurmctld",
     "slurmdbd.service": "slurmdbd",
+    "docker.service": "docker",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
     "chrony.service": "chrony",
@@ -84,6 +85,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield from _slurm(cluster, outline)
     yield from _gpus(cluster)
     yield "fabric_node", "rdma"
+    yield from _containers(cluster)
     if configured(cluster):
         yield "all", "network"
     if any(network.bond for network in configured(cluster).values()):
@@ -112,6 +114,14 @@ def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "slurm_node", "slurm_headers"
         yield "slurm_compute", "enroot"
         yield "gpu_node", "nvidia_container_toolkit"
+
+
+def _containers(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    yield "podman_node", "podman"
+    yield "apptainer_node", "apptainer"
+    yield "cdi_node", "nvidia_container_toolkit"
+    if runtime := cluster.manifest.containers.oci_jobs:
+        yield "slurm_compute", runtime
 
 
 def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from clustergen.diagnostics import did_you_mean
 from clustergen.verify.checks import (
     acceptance,
     access,
+    containers,
     data,
     fabric,
     fabric_plan,
@@ -27,12 +28,13 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, network, access, storage, fabric)
+_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, network, access, storage, containers, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {
     "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
+    "containers": containers.CHECKS,
     "fabric": fabric.CHECKS,
     "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
     "host": (*host.CHECKS, *network.CHECKS),

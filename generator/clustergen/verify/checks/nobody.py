@@ -60,6 +60,20 @@ CHECKS = (
         "/etc/enroot/*",
     ),
     _unreadable(
+        "apptainer",
+        "containers: Apptainer",
+        "apptainer",
+        "Debian has no package of Apptainer. The names of its settings are from memory.",
+        "/etc/apptainer/*",
+    ),
+    _unreadable(
+        "oci.conf",
+        "Slurm: OCI jobs",
+        "slurmstepd",
+        "Slurm reads it when a job starts a container; slurmctld and slurmd start with any text in it.",
+        "/etc/slurm/oci.conf",
+    ),
+    _unreadable(
         "cloud-init",
         "cloud images",
         "cloud-init",

@@ -47,7 +47,7 @@ _WHAT = {
 _JOBS = "/job-scripts"
 
 # Which daemon's words judge a file: slurmctld those that it reads at its start, slurmd the rest.
-_OF_SLURMD = ("gres.conf", "plugstack", "oci.conf", "job_container.conf", "helpers.conf")
+_OF_SLURMD = ("gres.conf", "plugstack", "job_container.conf", "helpers.conf")
 
 
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -223,7 +223,7 @@ def is_job(place: str, text: str) -> bool:
 
 
 def _reads(place: str, text: str) -> bool:
-    return _IS_CONF(place, text) or is_job(place, text)
+    return (_IS_CONF(place, text) and place != "/etc/slurm/oci.conf") or is_job(place, text)
 
 
 CHECKS = (

@@ -16,6 +16,8 @@ _NOT_EXECUTABLE = re.compile(r"Command (\S+) is not executable: No such file or 
 _PACKAGED = re.compile(r"/(?:usr/)?lib/systemd/system/")
 _STAND_IN = "[Unit]\nDescription=stands in for the unit of a package that is not here\n"
 _STAND_IN_SERVICE = _STAND_IN + "[Service]\nType=oneshot\nExecStart=/usr/bin/true\n"
+_STAND_IN_SOCKET = _STAND_IN + "[Socket]\nListenStream=/run/stand-in\n"
+_STAND_INS = {"service": _STAND_IN_SERVICE, "socket": _STAND_IN_SOCKET}
 _VERSION = "$program --version | head -1"
 
 
@@ -42,6 +44,7 @@ def _missing(question: Question) -> list[str]:
     }
     named = {_unit_of(target) for target in question.targets}
     named |= {unit for entry in question.entries for line in _NEEDS.findall(entry.text) for unit in line.split()}
+    named |= {unit.replace(".socket", ".service") for unit in named}  # a socket starts the service of its name
     plain = {unit for unit in named if unit.endswith((".service", ".target", ".socket", ".timer")) and "%" not in unit}
     return sorted(unit for unit in plain - tree_units if not _packaged(question, unit))
 
@@ -51,7 +54,7 @@ def _stand_ins(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
     place = folder / "usr/lib/systemd/system"
     place.mkdir(parents=True)
     for unit in missing:
-        (place / unit).write_text(_STAND_IN_SERVICE if unit.endswith(".service") else _STAND_IN, encoding="utf-8")
+        (place / unit).write_text(_STAND_INS.get(unit.rpartition(".")[2], _STAND_IN), encoding="utf-8")
     return [(folder, "/")] if missing else []
 
 

@@ -1,0 +1,80 @@
+"""Container runtimes: who becomes root by them, where users' images are, mirrors, networks and releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.versions import since
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen.filesystems import file_system
+
+_HUB = "docker.io"
+_OCI = "oci-run"
+
+
+def docker_group(cluster: Cluster) -> Iterator[Finding]:
+    docker = cluster.manifest.containers.docker
+    if docker and docker.group not in (None, "root"):
+        yield Finding(
+            "docker-group-is-root",
+            ("containers", "docker", "group"),
+            f"members of group '{docker.group}' can become root on these nodes, and use GPUs outside of jobs",
+            "use podman for users, and remove `group`: then only root may use Docker",
+        )
+
+
+def podman_storage(cluster: Cluster) -> Iterator[Finding]:
+    podman = cluster.manifest.containers.podman
+    if not podman or podman.storage:
+        return
+    for group in cluster.groups:
+        if not any(group.has(role) for role in podman.roles):
+            continue
+        for entry in mounts(cluster, group).values():
+            if entry.mount.rstrip("/") == "/home" and file_system(entry.type).is_shared:
+                yield Finding(
+                    "podman-storage-shared",
+                    ("containers", "podman"),
+                    f"{group.folded} has /home on {entry.type}, where Podman cannot store images",
+                    "set storage to a directory on a local disk, as /raid/podman",
+                    key=True,
+                )
+                return
+
+
+def mirrors(cluster: Cluster) -> Iterator[Finding]:
+    runtimes = cluster.manifest.containers
+    reads_file = runtimes.podman or runtimes.apptainer
+    for registry, url in runtimes.mirrors.items():
+        path = ("containers", "mirrors", registry)
+        if not reads_file and not (runtimes.docker and registry == _HUB):
+            yield Finding(
+                "container-mirror-unused",
+                path,
+                f"no runtime of this cluster asks a mirror of {registry}"
+                + (": Docker has mirrors of docker.io only" if runtimes.docker else ""),
+                "remove it, or add podman or apptainer",
+                key=True,
+            )
+        elif runtimes.docker and registry == _HUB and "/" in url.partition("://")[2].rstrip("/"):
+            yield Finding(
+                "container-mirror-path",
+                path,
+                "Docker does not start with a mirror that has a path",
+                "give the mirror a host or port of its own",
+            )
+
+
+def oci_release(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.containers.oci_jobs and not cluster.release.has(_OCI):
+        yield Finding(
+            "slurm-feature-too-new",
+            ("containers", "oci_jobs"),
+            f"these settings of oci.conf require Slurm {since(_OCI)} or newer; this is {cluster.release}",
+            "remove it",
+        )
+
+
+RULES = (docker_group, podman_storage, mirrors, oci_release)
