@@ -77,6 +77,7 @@ PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
 BROKEN = [
+    ("ceph specification", "rocky", "etc/ceph/*.spec.yaml", put("data_devices", "data_disks"), "data_disks"),
     (
         "beegfs-mgmtd",
         "rocky",
@@ -345,6 +346,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "fabric plan": "ml-training",
         "queries": "ml-training",
         "NetworkManager": "midrange-weka",
+        "ceph specification": "rocky",
         "firewalld": "rocky",
         "NetworkManager profiles": "rocky",
         "acceptance": "home-3090",

@@ -40,6 +40,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("storage-unreachable", WARNING, "A storage server that its clients cannot reach"),
     Code("beegfs-key-unknown", ERROR, "An unknown BeeGFS client key"),
     Code("beegfs-server", ERROR, "A BeeGFS server that cannot be set up as stated"),
+    Code("ceph-server", ERROR, "A Ceph server that cannot be set up as stated"),
     Code("rdma-without-fabric", ERROR, "RDMA without a network that carries it"),
     Code("nfs-server-role", ERROR, "An NFS server without the role"),
     Code("nfs-server-idle", WARNING, "An NFS server that serves nothing"),

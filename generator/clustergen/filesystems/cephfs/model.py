@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from clustergen.filesystems.descriptor import FileSystem, SecretFile
+from clustergen.hostlist import expand
 from clustergen.manifest.base import (
     AbsolutePath,
     Endpoint,
+    HostList,
+    HostName,
+    Section,
     field,
     text,
 )
 from clustergen.manifest.mount import Mount
+
+OsdDevice = Annotated[
+    str,
+    text(
+        r"^/dev/(disk/by-id|mapper)/[A-Za-z0-9_.:-]+$",
+        "write a path below /dev/disk/by-id or /dev/mapper: cephadm erases nothing, but takes every empty disk",
+    ),
+]
+
+
+class Osds(Section):
+    """Disks of one host, each an OSD."""
+
+    host: HostName = field(..., "Host.")
+    devices: tuple[OsdDevice, ...] = field(..., "Its disks.", min_length=1)
+
+
+class CephServers(Section):
+    """Daemons of the Ceph cluster on nodes of this cluster, for cephadm."""
+
+    monitors: HostList = field(..., "Hosts of the monitors; an odd number. The first has the specification.")
+    managers: HostList | None = field(None, "Hosts of the managers; default: the first two monitors.")
+    metadata: HostList = field(..., "Hosts of the metadata servers, one of them active and the others standby.")
+    osds: tuple[Osds, ...] = field(..., "Disks.", min_length=1)
 
 
 class Cephfs(Mount):
@@ -30,6 +59,7 @@ class Cephfs(Mount):
         ..., "CephX user; its key is installed on the nodes at apply time."
     )
     path: AbsolutePath | None = field(None, "Directory of the file system to mount.")
+    servers: CephServers | None = field(None, "Servers on nodes of the cluster; none: there is no specification.")
 
 
 def secret_path(name: str) -> str:
@@ -37,11 +67,39 @@ def secret_path(name: str) -> str:
     return f"/etc/ceph/clustergen-{name}.secret"
 
 
+def managers(spec: CephServers) -> list[str]:
+    return expand(spec.managers) if spec.managers else expand(spec.monitors)[:2]
+
+
+def servers(entry: Cephfs) -> tuple[str, ...]:
+    """All hosts with daemons of Ceph, the one that has the specification first."""
+    if entry.servers is None:
+        return ()
+    spec = entry.servers
+    osds = (osd.host for osd in spec.osds)
+    return tuple(dict.fromkeys((*expand(spec.monitors), *managers(spec), *expand(spec.metadata), *osds)))
+
+
+def specification_path(name: str) -> str:
+    return f"/etc/ceph/clustergen-{name}.spec.yaml"
+
+
+def _manual_steps(name: str, entry: Cephfs, _: str) -> Iterator[str]:
+    if entry.servers:
+        path = specification_path(name)
+        yield (
+            f"Bootstrap Ceph for {name} on {servers(entry)[0]} with cephadm, then ceph orch apply -i {path} --dry-run,"
+            " and without --dry-run when it shows these disks alone."
+        )
+
+
 FILE_SYSTEM = FileSystem(
     kind="cephfs",
     model=Cephfs,
     mount_type="ceph",
     client_group="cephfs_client",
+    servers=servers,
+    manual_steps=_manual_steps,
     packages=("cephfs",),
     secret=lambda _, name: SecretFile(secret_path(name), "0600"),
     lab_packages=("cephfs",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems.cephfs import servers
 from clustergen.filesystems.cephfs.model import Cephfs, secret_path
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -59,4 +60,4 @@ def ceph_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, CephConf] 
     return {_stem(cluster, name): CephConf(entry.fsid, monitors, entry.user, secret_path(name))}
 
 
-FILES: tuple[File, ...] = (File("mount/etc/ceph/{stem}.conf", ceph_conf),)
+FILES: tuple[File, ...] = (File("mount/etc/ceph/{stem}.conf", ceph_conf), *servers.FILES)
