@@ -135,6 +135,12 @@ slurm:
             "slurm has no key 'AccountingStorageHost'",
             "remove it: clustergen derives AccountingStorageHost from the role slurm-accounting",
         ),
+        (
+            "srun_ports: 63000-60001",
+            "64GiB",
+            "slurm.srun_ports: '63000-60001' is not a range of ports from a lower to a higher one",
+            "write 60001-63000",
+        ),
         ("build: auto", "128", "node_types.cpu.memory: 128 has no unit", "write 128GiB"),
         (
             "qos: {a: {grace_time: soon}}",

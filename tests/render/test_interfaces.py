@@ -15,9 +15,10 @@ STORAGE = {"cidr": "10.2.0.0/24", "interface": "bond0.20", "vlan": 20, "bond": {
 
 
 def data(os: str = "ubuntu-24.04", nics: list[dict[str, str]] | None = None, **storage: Any) -> dict[str, Any]:
+    storage = {**STORAGE, "configure": True, **storage}
     networks = {
         "management": {"cidr": "10.0.0.0/24", "interface": "eno1", "gateway": "10.0.0.254", "configure": True},
-        "storage": {**STORAGE, "configure": True, **storage},
+        "storage": {key: value for key, value in storage.items() if value is not None},
     }
     kind = {**GPU, "nics": nics or []}
     slurm = {"version": "24.11", "build": "schedmd"}
@@ -56,9 +57,9 @@ def test_each_system_has_its_own_form(tmp_path: Path, os: str, files: set[str]) 
     assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == files
 
 
-def test_ports_of_the_node_type_go_first(tmp_path: Path) -> None:
+def test_a_bond_without_stated_ports_has_those_of_the_node_type(tmp_path: Path) -> None:
     nics = [{"device": name, "network": "storage"} for name in ("x1", "x2")]
-    tree = tree_of(data(nics=nics), tmp_path)
+    tree = tree_of(data(nics=nics, bond={}), tmp_path)
     assert rows(text_of(tree, "c1", TABLE))[1] == ["storage", "-st", "x1,x2", "x1,x2,bond0,bond0.20"]
     single = data(nics=nics[:1])
     del single["networks"]["storage"]["bond"]
@@ -75,6 +76,9 @@ def test_ports_of_the_node_type_go_first(tmp_path: Path) -> None:
         ({"interface": "enp129s0f1np1np1.20"}, False),
         ({"bond": {"ports": ["fab0", "e2"]}}, True),
         ({"bond": {"ports": ["eno1", "e2"]}}, False),
+        ({"bond": {"ports": ["e1", "e1"]}}, False),
+        ({"bond": {"ports": ["lo", "e2"]}}, False),
+        ({"bond": None, "interface": "eno1.20", "mtu": 9000}, False),
     ],
 )
 def test_what_would_cut_a_node_off_is_refused(tmp_path: Path, storage: dict[str, Any], fabric: bool) -> None:
@@ -85,6 +89,29 @@ def test_what_would_cut_a_node_off_is_refused(tmp_path: Path, storage: dict[str,
     if "cidr" in storage:
         wrong["nodes"][1] = {**COMPUTE, "addresses": {"storage": "fd00:2::[11-14]"}}
     assert "interface-not-configurable" in codes_of(wrong, tmp_path)
+
+
+@pytest.mark.parametrize(("mtu", "refused"), [(9000, True), (1500, False), (None, False)])
+def test_a_vlan_fits_into_the_port_that_it_shares(tmp_path: Path, mtu: int | None, refused: bool) -> None:
+    shared = data(bond=None, interface="eno1.20", mtu=mtu)
+    assert ("interface-not-configurable" in codes_of(shared, tmp_path)) is refused
+    shared["networks"]["management"]["mtu"] = 9000
+    assert "interface-not-configurable" not in codes_of(shared, tmp_path)
+
+
+def test_stated_ports_of_a_bond_are_some_of_those_that_the_node_type_lists(tmp_path: Path) -> None:
+    nics = [{"device": name, "network": "storage"} for name in ("e1", "e2", "e3")]
+    assert rows(text_of(tree_of(data(nics=nics), tmp_path), "c1", TABLE))[1][2] == "e1,e2"
+    assert "interface-not-configurable" in codes_of(data(nics=nics, bond={"ports": ["e1", "e4"]}), tmp_path)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_ifupdown_sets_the_mtu_below_a_vlan_that_has_the_port_alone(tmp_path: Path, alone: bool) -> None:
+    manifest = data("debian-13", bond=None, interface="eno2.20" if alone else "eno1.20", mtu=9000)
+    manifest["networks"]["management"]["mtu"] = 9000
+    text = text_of(tree_of(manifest, tmp_path), "c1", "/etc/clustergen-network/storage/clustergen-storage")
+    assert ("pre-up ip link set dev eno2 mtu 9000" in text) is alone
+    assert ("pre-up" in text) is alone
 
 
 def test_routes_behind_the_gateway_are_no_finding(tmp_path: Path) -> None:

@@ -108,6 +108,9 @@ def test_without_shared_home_directories_the_guide_says_why_templates_are_missin
     files = files_of(guided(storage={}), tmp_path)
     assert sorted(files) == ["guide.html", "guide.md"]
     assert "| `pytorch-srun.sh` | PyTorch, one process per GPU, started by srun | requires home" in files["guide.md"]
+    assert "No job template is installed" in files["guide.md"]
+    assert "Options on the command line" not in files["guide.md"]
+    assert not re.search(r"^\| --- .*\n\n", files["guide.md"], re.MULTILINE), "a table without rows"
 
 
 def test_without_login_nodes_the_controller_has_the_guide(tmp_path: Path) -> None:
@@ -136,6 +139,8 @@ def test_the_guide_prints_what_people_wrote_as_text(tmp_path: Path) -> None:
         {"partition": "$(id)"},
         {"service_partition": "nowhere"},
         {"templates": ["../x"]},
+        {"directory": "/etc"},
+        {"directory": "/tmp/guide"},
     ],
 )
 def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
@@ -167,6 +172,8 @@ def test_without_gpus_jobs_request_cpus(tmp_path: Path) -> None:
     files = files_of(guided(node_types={"gpu": {key: value for key, value in kind.items() if value}}), tmp_path)
     training = options(files["jobs/pytorch-srun.sh"])
     assert "gpus-per-node" not in training
+    assert int(training["cpus-per-task"]) > 4
+    assert options(files["jobs/jupyter.sh"])["cpus-per-task"] == "4"
     assert training["ntasks-per-node"] == "1"
     assert {"jobs/vllm.sh", "jobs/deepspeed.sh"}.isdisjoint(files)
 

@@ -99,6 +99,10 @@ WRONG = {
         changed(TINY, ("/24}", "/24, gateway: 10.0.1.254}")),
         [("address-outside-network", "10.0.1.254")],
     ),
+    "a router with the address of its network": (
+        changed(TINY, ("/24}", "/24, gateway: 10.0.0.0}")),
+        [("address-reserved", "10.0.0.0")],
+    ),
     "a router that is no address": (
         changed(TINY, ("/24}", "/24, gateway: 10.0.0.999}")),
         [("address-malformed", "10.0.0.999")],

@@ -161,6 +161,6 @@ def test_a_qos_is_unused_where_nobody_inherits_it() -> None:
     ],
 )
 def test_enforced_accounting_requires_accounts(slurm: dict[str, Any], warns: bool) -> None:
-    data = manifest(slurm={"version": "24.11", **slurm})
+    data = {**manifest(), "slurm": {"version": "24.11", **slurm}}
     codes = [finding.code for finding in check(resolve(Manifest.model_validate(frozen(data)), [].append))]
     assert ("accounts-missing" in codes) is warns

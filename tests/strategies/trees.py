@@ -37,7 +37,9 @@ MANIFEST: dict[str, Any] = {
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
-    """The small manifest with other sections; a copy, which a test may change."""
+    """The small manifest with other sections; a copy, which a test may change. Its accounts are sacctmgr's."""
+    if isinstance(slurm := changes.get("slurm"), dict):
+        changes["slurm"] = {"accounts": {}, **slurm}
     return {**deepcopy(MANIFEST), **changes}
 
 

@@ -114,7 +114,7 @@ def _names(network: HostNetwork, listed: tuple[str, ...]) -> tuple[str, str, tup
     end = f".{network.vlan}" if network.vlan else ""
     name = network.interface or ""
     if network.bond:
-        ports = listed if len(listed) > 1 else network.bond.ports
+        ports = network.bond.ports or listed
         if len(ports) < 2 or not name:
             return None
     else:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from clustergen.manifest.accounts import Account, AnyName, Qos, Tres, User, UserName
 from clustergen.manifest.base import (
@@ -22,6 +22,22 @@ from clustergen.manifest.partitions import Partition
 from clustergen.manifest.power_saving import PowerSaving
 from clustergen.units import Age, Bare, Minutes
 
+
+def _ascending(value: str) -> str:
+    first, last = map(int, value.split("-"))
+    if not 0 < first < last <= _LAST_PORT:
+        from pydantic_core import PydanticCustomError
+
+        hint = f"write {last}-{first}" if 0 < last < first <= _LAST_PORT else "write first-last: 60001-63000"
+        message = "'{value}' is not a range of ports from a lower to a higher one"
+        raise PydanticCustomError("value-out-of-range", message, {"value": value, "hint": hint})
+    return value
+
+
+_LAST_PORT = 65535
+PortRange = Annotated[
+    str, text(r"^[0-9]{1,5}-[0-9]{1,5}$", "write first-last: 60001-63000", 11), AfterValidator(_ascending)
+]
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
 Word = Annotated[
     str, text(r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$", "write one word or word=value, without blanks: bf_window=10080")
@@ -216,7 +232,7 @@ class Slurm(Section):
         "/var/lib/slurm/slurmd", "SlurmdSpoolDir: job scripts and credentials on each compute node."
     )
     ports: dict[Daemon, PortNumber] = field({}, "Ports, instead of 6817, 6818 and 6819.")
-    srun_ports: Annotated[str, text(r"^[0-9]{1,5}-[0-9]{1,5}$", "write first-last: 60001-63000", 11)] | None = field(
+    srun_ports: PortRange | None = field(
         None, "SrunPortRange: ports on which srun listens, as 60001-63000; default: any free port."
     )
     pid_files: dict[Daemon, AbsolutePath] = field({}, "Process id files; default: Slurm's own.")

@@ -132,8 +132,7 @@ def _against(
             f"address {text} of {host} is not in the {name} network {network}",
             f"use an address from {host_range(network)}",
         )
-    elif network and version == 4 and network.prefixlen < 31 and value in ends(network):
-        what = "the network's own address" if value == ends(network)[0] else "the network's broadcast address"
+    elif network and (what := _not_of_a_host(number, network)):
         yield "address-reserved", f"address {text} of {host} is {what}", f"use an address from {host_range(network)}"
     elif number in gateways:
         yield "address-reserved", f"address {text} of {host} is the gateway of the {gateways[number]} network", None
@@ -146,6 +145,13 @@ def _against(
     elif other and other != host:  # a host that is listed twice has a finding of its own
         yield "address-duplicate", f"address {text} of {host} is already the address of {other}", None
     owner.setdefault(number, (host, name))
+
+
+def _not_of_a_host(number: Address, network: IpNetwork) -> str:
+    """What an IPv4 address at an end of its network is; empty for all others."""
+    if number[0] != 4 or network.prefixlen >= 31 or number[1] not in ends(network):
+        return ""
+    return "the network's own address" if number[1] == ends(network)[0] else "the network's broadcast address"
 
 
 def _better(text: str) -> str | None:
@@ -184,6 +190,9 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
                 f"{text} is not in the {name} network {network}, so its nodes cannot reach this router",
                 f"use an address from {host_range(network)}",
             )
+        elif network and (what := _not_of_a_host(number, network)):
+            message = f"the gateway {text} of the {name} network is {what}"
+            yield Finding("address-reserved", path, message, f"use an address from {host_range(network)}")
     for index, text in enumerate(cluster.manifest.networks.management.dns):
         if address_of(text) is None:
             path = ("networks", "management", "dns", index)

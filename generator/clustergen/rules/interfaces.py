@@ -14,6 +14,7 @@ from clustergen.manifest.networks import HostNetwork
 from clustergen.rules.address_space import cidr_problem, network_of
 
 _CODE = "interface-not-configurable"
+_ETHERNET = 1500  # MTU of a port that nobody sets
 _LONGEST = 15  # IFNAMSIZ without the zero byte
 
 
@@ -39,6 +40,44 @@ def incomplete(cluster: Cluster) -> Iterator[Finding]:
         yield from _names(cluster, key, network)
 
 
+def bond_ports(cluster: Cluster) -> Iterator[Finding]:
+    """A port counts once in a bond."""
+    for key, network in configured(cluster).items():
+        ports = network.bond.ports if network.bond else ()
+        for index, port in enumerate(ports):
+            if port in ports[:index]:
+                path: ManifestPath = ("networks", key, "bond", "ports", index)
+                yield Finding(_CODE, path, f"'{port}' is listed twice", "list each port of the bond once")
+
+
+def loopback(cluster: Cluster) -> Iterator[Finding]:
+    for kind in cluster.node_types:
+        for row in host_interfaces(cluster, kind):
+            if "lo" in row.defined:
+                message = "'lo' is the loopback interface, which reaches no other node"
+                path: ManifestPath = ("networks", row.network, "configure")
+                yield Finding(_CODE, path, message, "name the port that is cabled")
+                return
+
+
+def vlan_mtu(cluster: Cluster) -> Iterator[Finding]:
+    """A VLAN cannot have a larger MTU than the interface below it, which another network configures."""
+    for kind in cluster.node_types:
+        rows = host_interfaces(cluster, kind)
+        sizes = {name: row.mtu or _ETHERNET for row in rows for name in row.defined if not row.parent or row.bond}
+        for row in rows:
+            below = sizes.get(row.parent) if row.parent and not row.bond else None
+            if below is not None and row.mtu is not None and row.mtu > below:
+                yield Finding(
+                    _CODE,
+                    ("networks", row.network, "mtu"),
+                    f"VLAN interface '{row.name}' of nodes of type '{kind.name}' cannot have an MTU of {row.mtu}:"
+                    f" '{row.parent}' has {below}",
+                    f"set mtu: {row.mtu} for the network that configures {row.parent}, or mtu: {below} here",
+                )
+                return
+
+
 def _names(cluster: Cluster, key: str, network: HostNetwork) -> Iterator[Finding]:
     """The first node type whose interface has no name."""
     path: ManifestPath = ("networks", key)
@@ -60,7 +99,17 @@ def _names(cluster: Cluster, key: str, network: HostNetwork) -> Iterator[Finding
                 _CODE, (*path, "bond"), f"the bond of the {key} network has no name", f"add networks.{key}.interface"
             )
             return
-        if network.bond and max(len(ports), len(network.bond.ports)) < 2:
+        stated = network.bond.ports if network.bond else ()
+        if ports and (unknown := [port for port in stated if port not in ports]):
+            yield Finding(
+                _CODE,
+                (*path, "bond", "ports", stated.index(unknown[0])),
+                f"'{unknown[0]}' is not among the ports of nodes of type '{kind.name}' in the {key} network:"
+                f" {', '.join(ports)}",
+                f"remove ports, or add '{unknown[0]}' to node_types.{kind.name}.nics",
+            )
+            return
+        if network.bond and len(stated or ports) < 2:
             yield Finding(
                 _CODE,
                 (*path, "bond"),
@@ -148,4 +197,4 @@ def _misleading(cluster: Cluster, text: str, gateway: str | None) -> tuple[str, 
     return None
 
 
-RULES = (incomplete, shared, fabric_ports, long_names, routes)
+RULES = (incomplete, bond_ports, loopback, vlan_mtu, shared, fabric_ports, long_names, routes)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.system_paths import is_listed, nearest
 from clustergen.cluster.job_site import job_site, requested_templates, service_site, unfit
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean, quote
+from clustergen.manifest.user_guide import UserGuide
+
+_NOT_FOR_DOCUMENTS = ("kernel", "runtime", "memory", "temporary")
 
 
 def partition_unusable(cluster: Cluster) -> Iterator[Finding]:
@@ -47,4 +51,13 @@ def templates_unfit(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (partition_unusable, templates_unfit)
+def directory_shared(cluster: Cluster) -> Iterator[Finding]:
+    """The guide has a directory of its own, which outlives a boot."""
+    guide = cluster.manifest.user_guide
+    if guide and (is_listed(guide.directory) or nearest(guide.directory).kind in _NOT_FOR_DOCUMENTS):
+        message = f"{guide.directory} is used by the operating system or other programs"
+        hint = f"write a directory of its own, such as {UserGuide.model_fields['directory'].default}"
+        yield Finding("path-of-system", ("user_guide", "directory"), message, hint)
+
+
+RULES = (directory_shared, partition_unusable, templates_unfit)

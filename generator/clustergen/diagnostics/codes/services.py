@@ -47,6 +47,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("nfs-export-elsewhere", ERROR, "An export on a server outside the cluster"),
     Code("nfs-rdma-address", ERROR, "NFS over RDMA without an RDMA address"),
     Code("nfs-export-excludes", ERROR, "An export that excludes its clients"),
+    Code("nfs-version-firewall", ERROR, "NFSv3 behind the cluster's firewall"),
     Code("nfs-nconnect", ERROR, "The option nconnect with RDMA"),
     Code("nfs-soft", WARNING, "A soft NFS mount"),
     Code("weka-cores", ERROR, "Too few cores for the WEKA client"),

@@ -54,6 +54,18 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def version_three(cluster: Cluster) -> Iterator[Finding]:
+    """NFSv3 needs ports of rpcbind, mountd, statd and lockd, most of which change at each start."""
+    for name, entry in _nfs(cluster):
+        if entry.version == "3" and cluster.manifest.host.firewall == "nftables" and server_of(cluster, entry):
+            yield Finding(
+                "nfs-version-firewall",
+                ("storage", name, "version"),
+                "NFSv3 needs the ports of rpcbind, mountd, statd and lockd, which host.firewall: nftables closes",
+                "write version: 4.2",
+            )
+
+
 def reach(cluster: Cluster) -> Iterator[Finding]:
     """Clients need a network that carries the transport, and, of a node's export, one that it is open to."""
     for name, entry in _nfs(cluster):
@@ -225,4 +237,4 @@ def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
     return [] if ours else [entry.server]
 
 
-RULES = (servers, reach, transport, zfs, exports)
+RULES = (servers, reach, version_three, transport, zfs, exports)

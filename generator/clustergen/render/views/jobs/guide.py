@@ -198,7 +198,10 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 
 
 def _templates(cluster: Cluster) -> Part:
-    unfit = unfit_table(cluster)
+    installed, unfit = template_table(cluster), unfit_table(cluster)
+    if not installed.rows:
+        none = "No job template is installed: the last column says what this cluster lacks."
+        return Part("Job templates", (none,), tables=(unfit,) if unfit.rows else ())
     missing = (
         ("Those of the second table are not installed, because this cluster cannot run them.",) if unfit.rows else ()
     )
@@ -211,7 +214,7 @@ def _templates(cluster: Cluster) -> Part:
             "`VENV=~/other sbatch ray.sh my_program.py`.",
             *missing,
         ),
-        tables=(template_table(cluster), *((unfit,) if unfit.rows else ())),
+        tables=(installed, *((unfit,) if unfit.rows else ())),
     )
 
 

@@ -12,6 +12,8 @@ from clustergen.render.views.nccl.devices import management_interface
 from clustergen.render.views.slurm.resources import mpi_default
 from clustergen.units import Duration
 
+_CPUS_OF_A_SERVICE = 4
+
 
 @record
 class SbatchOption:
@@ -112,6 +114,9 @@ def _shares(site: JobSite, kind: TemplateKind, gpus: int, tasks: int) -> list[Sb
         return [SbatchOption("cpus-per-task", str(site.threads), "One core with all its threads.")]
     cpus = site.cpus_per_gpu * max(gpus, 1) // tasks
     if not gpus:
+        if kind.layout == "one":  # GPUs divide a node, but here nothing does
+            few = min(cpus, _CPUS_OF_A_SERVICE)
+            return [SbatchOption("cpus-per-task", str(few), f"A node has {site.cpus_per_gpu} for jobs.")]
         return [SbatchOption("cpus-per-task", str(cpus))]
     return [
         SbatchOption("gpus-per-node", f"{site.gres}:{gpus}" if site.gres else str(gpus)),
