@@ -71,6 +71,7 @@ def shortened(document: Document) -> None:
     document["health"] = {"interval": 30}
     document["backups"] = {"directory": "/srv/backups"}
     document["monitoring"] |= {"scrape_interval": 5, "thresholds": {"node_down": 10}}
+    document["monitoring"]["receivers"]["hook"] = {"webhook": "http://localhost:9999/alerts", "severities": ["warning"]}
 
 
 class Applied(NamedTuple):

@@ -102,3 +102,55 @@ def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> N
         lambda found: not any(one["labels"]["alertname"] == "NodeDown" for one in found["data"]["alerts"]),
     )  # fmt: skip
     lab.idle()
+
+
+HOOK = r"""
+import http.server, json
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        open("/run/hook.json", "ab").write(body + b"\n")
+        self.send_response(200)
+        self.end_headers()
+
+http.server.HTTPServer(("localhost", 9999), Hook).serve_forever()
+"""
+
+
+def test_a_slurmd_that_dies_reaches_a_receiver_with_runbook_and_dashboard(lab: Lab) -> None:
+    """From the daemon to an HTTP request; only the five minutes of the rule are shortened."""
+    rules = "/etc/prometheus/rules/node.yml"
+    lab.out("monitor1", f"cat >/run/hook.py <<'END'{HOOK}END")
+    lab.out("monitor1", "systemd-run --quiet --unit=test-hook --collect python3 /run/hook.py")
+    lab.out("monitor1", f"cp -p {rules} /run/node.yml && sed -i 's/for: 5m/for: 10s/' {rules}")
+    lab.out("monitor1", "systemctl reload prometheus")
+    try:
+        lab.out("compute02", "systemctl kill --signal=KILL slurmd")
+        text = lab.waits("monitor1", "cat /run/hook.json", '"alertname":"NodeUnitFailed".*slurmd[.]service')
+        (alert,) = (
+            alert
+            for line in text.splitlines()
+            for alert in json.loads(line)["alerts"]
+            if alert["labels"].get("name") == "slurmd.service"
+        )
+        assert alert["labels"]["instance"] == "compute02"
+        assert alert["annotations"]["summary"] == "slurmd.service failed on compute02"
+        page, _, anchor = alert["annotations"]["runbook_url"].partition("#")
+        fetch = f"import urllib.request as u; print(u.urlopen('{page}', timeout=20).read().decode())"
+        assert f'<h3 id="{anchor}">' in lab.out("monitor1", f'python3 -c "{fetch}"')
+    finally:
+        lab.out("compute02", "systemctl start slurmd")
+        lab.out("monitor1", f"mv /run/node.yml {rules} && systemctl reload prometheus; systemctl stop test-hook")
+    lab.idle()
+
+
+def test_an_apply_is_marked_with_its_time(lab: Lab) -> None:
+    """The node exporter has the time at which the playbook last changed the node."""
+    changed = float(lab.out("compute01", "stat -c %Y /var/lib/clustergen/state.json"))
+    query = "/api/v1/query?query=" + quote('clustergen_apply_time_seconds{instance="compute01"}')
+
+    def is_marked(found: Any) -> bool:
+        return [float(one["value"][1]) for one in found["data"]["result"]] == [changed]
+
+    until(lab, query, is_marked)

@@ -13,7 +13,7 @@ from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
 from clustergen.render.views import grafana, runbooks, scrape
-from clustergen.render.views.alerts import topics
+from clustergen.render.views.alerts import runbook, topics
 from clustergen.render.views.alerts.model import Alert, Recording
 from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
 from clustergen.units import Duration
@@ -128,7 +128,7 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
             topic.title,
             topic.recordings,
             tuple(
-                Linked(alert, runbooks.address(cluster, alert.name), grafana.page_of(cluster, name, alert))
+                Linked(alert, runbook.address(cluster, alert.name), grafana.page_of(cluster, name, alert))
                 for alert in topic.alerts
             ),
         )
@@ -264,10 +264,10 @@ FILES = (
     _file("{os.prometheus_conf_dir}/prometheus.yml", prometheus, _reload, f"{_PROMETHEUS}/prometheus.yml"),
     _file("{os.prometheus_conf_dir}/rules/{topic}.yml", rules, _reload, f"{_PROMETHEUS}/rules/topic.yml"),
     _file(
-        f"{{os.prometheus_conf_dir}}/consoles/{runbooks.PAGE}",
+        f"{{os.prometheus_conf_dir}}/consoles/{runbook.PAGE}",
         runbook_page,
         NONE,
-        f"{_PROMETHEUS}/consoles/{runbooks.PAGE}",
+        f"{_PROMETHEUS}/consoles/{runbook.PAGE}",
     ),
     _file("{os.prometheus_conf_dir}/sd/{job}.yml", targets, NONE, f"{_PROMETHEUS}/sd/job.yml"),
     _file("{os.prometheus_env_file}", prometheus_environment, _restart, "etc/default/prometheus"),

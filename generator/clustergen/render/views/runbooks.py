@@ -10,7 +10,6 @@ from clustergen.render.views import grafana
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.model import Alert
 
-PAGE = "runbooks.html"
 _EXPANDED = re.compile(r"\{\{\s*\$(?:labels\.)?(\w+)[^}]*\}\}")
 _LOOK = {
     "cluster": "See the cluster overview.",
@@ -61,12 +60,6 @@ class Page:
     cluster: str
     sections: tuple[Section, ...]
     overview: str | None
-
-
-def address(cluster: Cluster, alert: str) -> str:
-    """The URL of an alert's runbook. Only where Prometheus runs."""
-    port = cluster.manifest.monitoring.port
-    return f"http://{cluster.hosts('monitoring')[0]}:{port}/consoles/{PAGE}#{alert}"
 
 
 def page(cluster: Cluster) -> Page:

@@ -173,6 +173,8 @@ def _steps(steps: tuple[Step, ...]) -> dict[str, Any]:
 
 def _defaults(panel: Panel) -> dict[str, Any]:
     defaults: dict[str, Any] = {"unit": panel.unit}
+    if panel.words:
+        defaults["mappings"] = _mappings(panel)
     if panel.steps:
         defaults["thresholds"] = _steps(panel.steps)
     if panel.minimum is not None:
@@ -197,6 +199,11 @@ def _defaults(panel: Panel) -> dict[str, Any]:
     return defaults
 
 
+def _mappings(panel: Panel) -> list[dict[str, Any]]:
+    options = {str(value): {"index": index, "text": word} for index, (value, word) in enumerate(panel.words)}
+    return [{"type": "value", "options": options}]
+
+
 def _link(label: str, slug: str) -> dict[str, Any]:
     value = f"${{__field.labels.{label}}}"
     return {"title": f"Open {value}", "url": f"/d/{PREFIX}{slug}?var-{label}={value}&${{__url_time_range}}"}
@@ -206,6 +213,8 @@ def _columns(panel: Panel) -> list[dict[str, Any]]:
     """The unit and the colors of each column of a table, and the links of its labels."""
     overrides: list[dict[str, Any]] = []
     for target in panel.targets:
+        if not target.legend:
+            continue
         properties: list[dict[str, Any]] = [{"id": "unit", "value": target.unit or panel.unit}]
         if target.steps:
             properties += [
@@ -215,7 +224,8 @@ def _columns(panel: Panel) -> list[dict[str, Any]]:
             ]
         overrides.append({"matcher": {"id": "byName", "options": target.legend}, "properties": properties})
     for label, slug in panel.links:
-        url = f"/d/{PREFIX}{slug}?var-{label}=${{__value.text}}&${{__url_time_range}}"
+        page = f"/d/{PREFIX}{slug}?var-{label}=${{__value.text}}&${{__url_time_range}}"
+        url = slug + "${__value.text}" if "://" in slug else page
         link = {"id": "links", "value": [{"title": "Open ${__value.text}", "url": url}]}
         overrides.append({"matcher": {"id": "byName", "options": label}, "properties": [link]})
     return overrides
@@ -224,8 +234,10 @@ def _columns(panel: Panel) -> list[dict[str, Any]]:
 def _joined(panel: Panel) -> list[dict[str, Any]]:
     """One line per set of labels: a column per query, under its title."""
     values = [f"Value #{ref(index)}" if len(panel.targets) > 1 else "Value" for index in range(len(panel.targets))]
-    names = {value: target.legend for value, target in zip(values, panel.targets, strict=True)}
-    organize = {"excludeByName": {"Time": True}, "indexByName": {}, "renameByName": names}
+    columns = dict(zip(values, panel.targets, strict=True))
+    hidden = {"Time": True} | {value: True for value, target in columns.items() if not target.legend}
+    names = {value: target.legend for value, target in columns.items() if target.legend}
+    organize = {"excludeByName": hidden, "indexByName": {}, "renameByName": names}
     return [{"id": "merge", "options": {}}, {"id": "organize", "options": organize}]
 
 

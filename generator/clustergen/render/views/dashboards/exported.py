@@ -57,6 +57,10 @@ def _exported(cluster: Cluster) -> Iterator[str]:
         yield from logs.METRICS
     if power.is_exported(cluster):
         yield from sensors.METRICS
+    if monitoring.blackbox:
+        yield from ("probe_success", "probe_duration_seconds")
+        if monitoring.blackbox.web:
+            yield "probe_ssl_earliest_cert_expiry"
     yield from _slurm(cluster)
     for kind in dcgm_types(cluster).values():
         if listed := dcgm.counters(cluster, kind):

@@ -59,7 +59,7 @@ def _load() -> Iterator[Panel]:
         "table",
         (Target(f"max by (instance, device, port) (node_infiniband_state_id{{{_CHOSEN}}}) != 4", "State"),),
         width=12,
-        help="1 is down, 2 initializing, 3 armed.",
+        words=((1, "down"), (2, "initializing"), (3, "armed")),
         links=(("instance", "node"),),
     )
 

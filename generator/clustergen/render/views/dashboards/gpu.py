@@ -30,6 +30,7 @@ _BY = "max by (instance, gpu)"
 def gpus(cluster: Cluster) -> Dashboard:
     node = Variable("instance", "Node", "DCGM_FI_DEV_GPU_TEMP", "instance")
     rows = (
+        *([jobs_of(_CHOSEN)] if maps_jobs(cluster) else []),
         _load(_CHOSEN, "Load", _NAME),
         _heat(cluster, _CHOSEN, _NAME),
         Row("Errors", tuple(_errors())),
@@ -64,12 +65,13 @@ def job(cluster: Cluster) -> Dashboard | None:
                     stat("Power", f"sum(DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", "watt"),
                     stat(
                         "Energy",
-                        f"sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{chosen}}}[$__range])) / 1000",
-                        "joule",
+                        f"sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{chosen}}}[$__range])) / 3.6e6",
+                        "watth",
                         help="In the time range of the page.",
                     ),
                 ),
             ),
+            jobs_of(chosen),
             _load(chosen, "GPUs of the job", name),
             _heat(cluster, chosen, name),
             Row(
@@ -98,6 +100,20 @@ def job(cluster: Cluster) -> Dashboard | None:
         ),
         (Variable("job", "Job", 'DCGM_FI_DEV_GPU_TEMP{hpc_job!=""}', "hpc_job"),),
     )
+
+
+def jobs_of(chosen: str) -> Row:
+    """The jobs that have the GPUs, each with a link to its page."""
+    held = f'max by (instance, gpu, hpc_job) (DCGM_FI_DEV_GPU_UTIL{{{chosen},hpc_job!=""}} < 101)'
+    expr = f'sum by (instance, gpu, job) (label_replace({held}, "job", "$1", "hpc_job", "(.*)"))'
+    table = Panel(
+        "Jobs and their GPUs",
+        "table",
+        (Target(expr, "Utilisation", "percent"),),
+        links=(("job", "job"), ("instance", "node")),
+        help="The prolog records the job of each GPU; a click on a job shows all of its GPUs.",
+    )
+    return Row("Jobs", (table,))
 
 
 def utilisation(chosen: str, name: str) -> Panel:

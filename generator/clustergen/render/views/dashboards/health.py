@@ -14,6 +14,7 @@ from clustergen.render.views.dashboards.model import (
     stat,
 )
 
+_LOADED = ((0, "rejected"), (1, "loaded"))
 _IS_ONE = (Step(None, "red"), Step(1, "green"))
 
 
@@ -22,7 +23,7 @@ def dashboard(_cluster: Cluster) -> Dashboard:
         "monitoring",
         "Monitoring",
         "Targets, rules, samples, and whether alerts reach anybody.",
-        (_summary(), _targets(), _storage(), _alerting()),
+        (_summary(), _targets(), _probes(), _storage(), _alerting()),
     )
 
 
@@ -37,13 +38,15 @@ def _summary() -> Row:
                 "Configuration of Prometheus",
                 "min(prometheus_config_last_reload_successful)",
                 steps=_IS_ONE,
-                help="1: the last reload succeeded.",
+                words=_LOADED,
+                help="Whether the last reload succeeded.",
             ),
             stat(
                 "Configuration of Alertmanager",
                 "min(alertmanager_config_last_reload_successful)",
                 steps=_IS_ONE,
-                help="1: the last reload succeeded.",
+                words=_LOADED,
+                help="Whether the last reload succeeded.",
             ),
         ),
     )
@@ -76,6 +79,48 @@ def _targets() -> Row:
     )
 
 
+def _probes() -> Row:
+    return Row(
+        "Probes and dates",
+        (
+            Panel(
+                "Failed probes",
+                "table",
+                (Target("max by (job, instance) (probe_success == 0)"),),
+                help="probe-ssh: sshd, probe-bmc: the page of a BMC, probe-web: a page.",
+            ),
+            graph(
+                "Slowest probes",
+                Target("topk(20, probe_duration_seconds)", "{{job}} {{instance}}"),
+                unit="s",
+                minimum=0,
+            ),
+            Panel(
+                "Certificates",
+                "table",
+                (
+                    Target(
+                        "sort(min by (instance) (probe_ssl_earliest_cert_expiry)) * 1000", "Expires", "dateTimeAsIso"
+                    ),
+                ),
+                help="Of probed pages; an alert fires 14 days before.",
+            ),
+            Panel(
+                "Certificates in files",
+                "table",
+                (
+                    Target(
+                        "sort(min by (file) (clustergen_certificate_expiry_timestamp_seconds)) * 1000",
+                        "Expires",
+                        "dateTimeAsIso",
+                    ),
+                ),
+                help="The earliest of all nodes.",
+            ),
+        ),
+    )
+
+
 def _storage() -> Row:
     return Row(
         "Prometheus",
@@ -83,7 +128,7 @@ def _storage() -> Row:
             graph(
                 "Samples",
                 Target("rate(prometheus_tsdb_head_samples_appended_total[$__rate_interval])", "{{instance}}"),
-                unit="wps",
+                unit="cps",
                 minimum=0,
             ),
             graph(

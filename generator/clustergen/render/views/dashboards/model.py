@@ -22,7 +22,9 @@ class Step:
 
 @record
 class Target:
-    """One query. `legend` names its series, or its column of a table; `unit` and `steps` are those of the column."""
+    """One query. `legend` names its series, or its column of a table; `unit` and `steps` are those of the column. A
+    column without a name is hidden: it counts the series, of which there is one for each set of labels.
+    """
 
     expr: str
     legend: str = ""
@@ -34,7 +36,8 @@ class Target:
 class Panel:
     """One panel. `width` in columns of the grid is what it requires: its line is stretched over the whole grid.
 
-    `links`: label of a table's column, or of the series → slug of the dashboard that a click opens.
+    `links`: label of a table's column, or of the series → slug of the dashboard that a click opens, or a URL to which
+    the value is appended. `words`: value → what is shown instead.
     """
 
     title: str
@@ -50,6 +53,7 @@ class Panel:
     stacked: bool = False
     links: tuple[tuple[str, str], ...] = ()
     topics: tuple[str, ...] = ()  # of an alert list
+    words: tuple[tuple[int, str], ...] = ()
 
 
 @record

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import window
+from clustergen.render.views.alerts.model import maps_jobs, window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
 from clustergen.render.views.dashboards import logs, sensors
-from clustergen.render.views.dashboards.gpu import power, utilisation
+from clustergen.render.views.dashboards.gpu import jobs_of, power, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     Dashboard,
@@ -34,7 +34,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
             _load(),
             _disks(cluster),
             _networks(),
-            _gpus(),
+            _gpus(cluster),
             sensors.of_node(CHOSEN),
             logs.kernel(CHOSEN, "Errors that the kernel logged"),
         ),
@@ -47,8 +47,8 @@ def _summary(cluster: Cluster) -> Row:
     return Row(
         "Now",
         (
-            stat("Reachable", f'min(up{{job="node",{CHOSEN}}})', steps=_UP),
-            stat("Up since", f"time() - max(node_boot_time_seconds{{{CHOSEN}}})", "s"),
+            stat("Reachable", f'min(up{{job="node",{CHOSEN}}})', steps=_UP, words=((0, "no"), (1, "yes"))),
+            stat("Uptime", f"time() - max(node_boot_time_seconds{{{CHOSEN}}})", "s"),
             stat("CPU", f"max(node:cpu_busy:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.98)),
             stat("Memory", f"max(node:memory_used:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.97)),
             stat(
@@ -194,7 +194,7 @@ def _networks() -> Row:
     )
 
 
-def _gpus() -> Row:
+def _gpus(cluster: Cluster) -> Row:
     name = "{{instance}} GPU {{gpu}}"
     return Row(
         "GPUs",
@@ -206,5 +206,6 @@ def _gpus() -> Row:
                 unit="celsius",
             ),
             power(CHOSEN, name),
+            *(jobs_of(CHOSEN).panels if maps_jobs(cluster) else ()),
         ),
     )

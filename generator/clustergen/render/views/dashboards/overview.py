@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
+from clustergen.render.views.alerts.runbook import address as runbook
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
@@ -23,7 +24,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
         "overview",
         "Cluster overview",
         "What is allocated, busy and idle, what waits, and what is wrong.",
-        (_summary(cluster), _alerts(), _gpus(), _queue(), _nodes(cluster)),
+        (_summary(cluster), _alerts(cluster), _gpus(), _queue(), _nodes(cluster)),
     )
 
 
@@ -61,12 +62,20 @@ def _summary(cluster: Cluster) -> Row:
     )
 
 
-def _alerts() -> Row:
-    firing = Target('count by (severity, alertname, instance) (ALERTS{alertstate="firing"})', "Series")
+def _alerts(cluster: Cluster) -> Row:
+    firing = Target('count by (severity, alertname, instance) (ALERTS{alertstate="firing"})', "Alerts")
     return Row(
         "Alerts",
         (
-            Panel("Alerts by node", "table", (firing,), width=14, height=8, links=(("instance", "node"),)),
+            Panel(
+                "Alerts by node",
+                "table",
+                (firing,),
+                width=14,
+                height=8,
+                links=(("instance", "node"), ("alertname", runbook(cluster, ""))),
+                help="A click on a name opens its runbook.",
+            ),
             graph(
                 "Alerts over time",
                 Target('count by (severity) (ALERTS{alertstate="firing"}) or vector(0)', "{{severity}}"),

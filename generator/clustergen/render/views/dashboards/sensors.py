@@ -31,7 +31,8 @@ def _bad(chosen: str) -> Panel:
         "Sensors beyond their limits",
         "table",
         (Target(f"max by (instance, name, type) ({beyond})", "State", steps=_STATE_STEPS),),
-        help="1: warning, 2: critical, as the BMC judges them. Empty: none.",
+        words=((1, "warning"), (2, "critical")),
+        help="As the BMC judges them. Empty: none.",
         links=_LINK,
     )
 

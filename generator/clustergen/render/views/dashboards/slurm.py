@@ -97,7 +97,6 @@ def _reasons() -> Row:
                     Target(
                         "max by (instance, state, user, reason) (label_replace("
                         'clustergen_slurm_node_drained, "instance", "$1", "node", "(.*)"))',
-                        "Series",
                     ),
                 ),
                 width=16,

@@ -78,7 +78,7 @@ def _protocols() -> Iterator[Panel]:
     yield Panel(
         "ZFS pools",
         "table",
-        (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)", "State"),),
+        (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"),),
         links=(("instance", "node"),),
     )
     yield graph(

@@ -34,7 +34,7 @@ def _report() -> Row:
                 "table",
                 (
                     Target(hours, "GPU hours"),
-                    Target(f"max by ({by}) (clustergen_usage_failed_gpu_hours) and {hours}", "of failed jobs"),
+                    Target(f"max by ({by}) (clustergen_usage_failed_gpu_hours) and {hours}", "Failed GPU hours"),
                     Target(f"max by ({by}) (clustergen_usage_cpu_hours) and {hours}", "CPU hours"),
                     Target(f"max by ({by}) (clustergen_usage_jobs) and {hours}", "Jobs"),
                 ),
@@ -51,13 +51,13 @@ def _report() -> Row:
                 minimum=0,
             ),
             Panel(
-                "GPUs by state",
+                "GPU hours by state",
                 "bargauge",
                 (Target('max by (state) (clustergen_usage_state_hours{resource="gres/gpu"})', "{{state}}"),),
                 width=6,
                 height=9,
                 minimum=0,
-                help="Hours, as sreport counts them.",
+                help="As sreport counts them.",
             ),
         ),
     )
