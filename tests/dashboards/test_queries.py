@@ -44,6 +44,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "networks": {**SWITCHED, "bmc": {"cidr": "10.0.9.0/24"}},
         "monitoring": {
             "ipmi": {},
+            "smart": True,
             "blackbox": {"web": ["https://portal.example.org/"]},
             "expires": {"L": "2027-03-31"},
         },
@@ -143,8 +144,8 @@ def plan(tree: Any) -> dict[str, Any]:
         series["node-ipmi"] = list(pages.ipmi())
     series["dcgm"] = list(pages.dcgm("\n".join(lists)))
     if "clustergen_logs" in read:
-        series["node"] += [*pages.logs(), *pages.usage()]
-    series |= {job: list(pages.probes()) for job in jobs if job.startswith("probe-")}
+        series["node"] += [*pages.logs(), *pages.usage(), *pages.disks()]
+    series |= {job: list(pages.probes(int(job != "probe-bmc"))) for job in jobs if job.startswith("probe-")}
     recordings = [(rule["record"], rule["expr"]) for rule in made if "record" in rule]
     names = {name for name, _ in recordings}
     second = [pair for pair in recordings if any(name in pair[1] for name in names)]

@@ -123,7 +123,7 @@ def test_a_slurmd_that_dies_reaches_a_receiver_with_runbook_and_dashboard(lab: L
     rules = "/etc/prometheus/rules/node.yml"
     lab.out("monitor1", f"cat >/run/hook.py <<'END'{HOOK}END")
     lab.out("monitor1", "systemd-run --quiet --unit=test-hook --collect python3 /run/hook.py")
-    lab.out("monitor1", f"cp -p {rules} /run/node.yml && sed -i 's/for: 5m/for: 10s/' {rules}")
+    lab.out("monitor1", f"cp -p {rules} /run/node.yml && sed -i 's/for: \"5m\"/for: 10s/' {rules}")
     lab.out("monitor1", "systemctl reload prometheus")
     try:
         lab.out("compute02", "systemctl kill --signal=KILL slurmd")

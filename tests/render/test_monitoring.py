@@ -179,6 +179,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
         ("probes", PROBED),
+        ("disks", {"monitoring": {"smart": True}}),
         ("supplies", {**PROBED, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
         ("logs", {"logs": {"retention_size": "100GiB"}, "nodes": COLLECTED}),
         ("expiry", {"logs": {"tls": TLS}, "nodes": COLLECTED, "monitoring": {"expires": {"Weka 5.0": "2027-03-31"}}}),

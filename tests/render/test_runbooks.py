@@ -33,6 +33,7 @@ EVERYTHING: dict[str, Any] = {
     "reports": {},
     "monitoring": {
         "grafana": {},
+        "smart": True,
         "ipmi": {},
         "blackbox": {"web": ["https://portal.example.org/"]},
         "expires": {"Weka": "2027-03-31"},

@@ -48,7 +48,7 @@ def systemd() -> Iterator[str]:
 
 def textfiles() -> Iterator[str]:
     """The node exporter's series about its text files."""
-    for name in ("slurm", "roce", "kernel", "logs"):
+    for name in ("slurm", "roce", "kernel", "logs", "disks"):
         yield f'node_textfile_mtime_seconds{{file="/var/lib/prometheus/node-exporter/{name}.prom"}} 1699999990'
 
 
@@ -101,9 +101,17 @@ def usage() -> Iterator[str]:
     yield "clustergen_usage_begin_timestamp_seconds 1696118400\nclustergen_usage_end_timestamp_seconds 1698796800"
 
 
-def probes() -> Iterator[str]:
+def disks() -> Iterator[str]:
+    """The page of clustergen-disk-metrics, as tests/render/test_disk_metrics.py reads it from the script."""
+    where = 'device="/dev/nvme0",type="nvme",model="SAMSUNG MZQL21T9HCJR-00A07",serial="S64GNE0R602233"'
+    for name, value in (("healthy", 1), ("temperature_celsius", 34), ("wear_ratio", 0.02), ("spare_ratio", 1)):
+        yield f"clustergen_disk_{name}{{{where}}} {value}"
+    yield f"# TYPE clustergen_disk_errors_total counter\nclustergen_disk_errors_total{{{where}}} 0"
+
+
+def probes(success: int) -> Iterator[str]:
     """What the blackbox exporter answers for a page."""
-    yield "probe_success 1\nprobe_duration_seconds 0.1\nprobe_ssl_earliest_cert_expiry 1800000000"
+    yield f"probe_success {success}\nprobe_duration_seconds 0.1\nprobe_ssl_earliest_cert_expiry 1800000000"
 
 
 def roce() -> Iterator[str]:

@@ -151,6 +151,7 @@ class Monitoring(Section):
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
     grafana: Annotated[Grafana | None, NOT_EMPTY] = field(None, "Grafana with dashboards; default: not installed.")
     ipmi: Annotated[Ipmi | None, NOT_EMPTY] = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
+    smart: bool = field(False, "Health of local disks on all nodes, read by smartctl every 15 minutes.")
     blackbox: Annotated[Blackbox | None, NOT_EMPTY] = field(None, "Probes of sshd, BMCs and web pages from outside.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[

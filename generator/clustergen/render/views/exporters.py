@@ -10,8 +10,8 @@ from clustergen.filesystems import file_systems
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
-from clustergen.render.views.alerts import kernel, roce
+from clustergen.render.formats import PYTHON, SHELL
+from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
 from clustergen.render.views.scrape import monitored
@@ -27,6 +27,7 @@ _UNITS = "|".join(
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
 _KERNEL_SCRIPT = "/usr/local/sbin/clustergen-kernel-metrics"
+_DISK_SCRIPT = "/usr/local/sbin/clustergen-disk-metrics"
 _ROCE_SCRIPT = "/usr/local/sbin/clustergen-roce-metrics"
 
 
@@ -69,8 +70,8 @@ class KernelMetrics:
 
 
 @record
-class PortMetrics:
-    """The script that reads the counters of RoCE ports, and the file it writes."""
+class HardwareMetrics:
+    """A script that reads hardware, and the file it writes."""
 
     script: str
     file: str
@@ -122,13 +123,23 @@ def kernel_metrics_unit(cluster: Cluster) -> KernelMetrics | None:
     return kernel_metrics(cluster, cluster.os)
 
 
-def roce_metrics(cluster: Cluster, os: OperatingSystem) -> PortMetrics | None:
+def disk_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareMetrics | None:
+    if node_exporter(cluster, os) is None or not disks.is_exported(cluster):
+        return None
+    return HardwareMetrics(_DISK_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{disks.TEXTFILE}")
+
+
+def disk_metrics_unit(cluster: Cluster) -> HardwareMetrics | None:
+    return disk_metrics(cluster, cluster.os)
+
+
+def roce_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareMetrics | None:
     if node_exporter(cluster, os) is None or not roce.is_exported(cluster):
         return None
-    return PortMetrics(_ROCE_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{roce.TEXTFILE}")
+    return HardwareMetrics(_ROCE_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{roce.TEXTFILE}")
 
 
-def roce_metrics_unit(cluster: Cluster) -> PortMetrics | None:
+def roce_metrics_unit(cluster: Cluster) -> HardwareMetrics | None:
     return roce_metrics(cluster, cluster.os)
 
 
@@ -143,6 +154,7 @@ def _restart(view: Any) -> Effect:
 _SYSTEM = "etc/systemd/system"
 _METRICS = f"slurm_controller/{_SYSTEM}/clustergen-slurm-metrics"
 _KERNEL = f"all/{_SYSTEM}/clustergen-kernel-metrics"
+_DISK = f"all/{_SYSTEM}/clustergen-disk-metrics"
 _ROCE = f"fabric_node/{_SYSTEM}/clustergen-roce-metrics"
 FILES = (
     File(
@@ -161,6 +173,9 @@ FILES = (
     File(f"all{_KERNEL_SCRIPT}", kernel_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_KERNEL}.service", kernel_metrics_unit, DAEMON_RELOAD),
     File(f"{_KERNEL}.timer", kernel_metrics_unit, restart("clustergen-kernel-metrics.timer")),
+    File(f"all{_DISK_SCRIPT}", disk_metrics, mode=0o755, per="os", format=PYTHON),
+    File(f"{_DISK}.service", disk_metrics_unit, DAEMON_RELOAD),
+    File(f"{_DISK}.timer", disk_metrics_unit, restart("clustergen-disk-metrics.timer")),
     File(f"fabric_node{_ROCE_SCRIPT}", roce_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_ROCE}.service", roce_metrics_unit, DAEMON_RELOAD),
     File(f"{_ROCE}.timer", roce_metrics_unit, restart("clustergen-roce-metrics.timer")),

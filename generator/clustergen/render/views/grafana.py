@@ -109,6 +109,7 @@ _PAGE_OF = {
     "fabric": "fabric",
     "storage": "storage",
     "kernel": "node",
+    "disks": "node",
     "probes": "monitoring",
     "sensors": "node",
     "power": "power",
@@ -118,7 +119,7 @@ _PAGE_OF = {
     "drift": "overview",
     "meta": "monitoring",
 }
-_BY_NODE = ("gpu", "node", "fabric", "kernel", "sensors")
+_BY_NODE = ("gpu", "node", "fabric", "kernel", "disks", "sensors")
 
 
 def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:

@@ -41,6 +41,7 @@ _OF_UNIT = {
     "nfs-server.service": "nfs_server",
     "rsyslog.service": "rsyslog",
     "clustergen-nftables.service": "nftables",
+    "clustergen-disk-metrics.timer": "smartmontools",
     "prometheus-ipmi-exporter.service": "ipmi_exporter",
     "prometheus-blackbox-exporter.service": "blackbox_exporter",
     "opensm.service": "opensm",

@@ -19,6 +19,7 @@ _LOOK = {
     "fabric": "On the node: ibstat or rdma link, and ethtool of the port. Compare the counters of the switch port.",
     "storage": "On the node: mount, df and journalctl -k show whether the file system responds.",
     "kernel": "On the node: journalctl -k --since -1h. The log collector has the same lines in kernel.log.",
+    "disks": "On the node: smartctl --xall DEVICE, and journalctl -k for errors of the device.",
     "probes": "From the monitoring node, connect by hand: ssh HOST, or curl -v of the page.",
     "sensors": "On the node: ipmi-sensors, and ipmi-sel for the event log of the BMC.",
     "power": "Compare the rack with others, and with the time before.",
@@ -28,7 +29,7 @@ _LOOK = {
     "drift": "On the controller: journalctl -u clustergen-drift shows the last report.",
     "meta": "The pages /targets, /rules and /config of Prometheus show its state.",
 }
-_ON_A_NODE = ("gpu", "node", "fabric", "storage", "kernel", "sensors")
+_ON_A_NODE = ("gpu", "node", "fabric", "storage", "kernel", "disks", "sensors")
 
 
 @record

@@ -9,6 +9,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts import (
     backups,
+    disks,
     drift,
     expiry,
     fabric,
@@ -26,7 +27,24 @@ from clustergen.render.views.alerts import (
 from clustergen.render.views.alerts import cluster as sums
 from clustergen.render.views.alerts.model import Topic
 
-_TOPICS = (sums, gpu, node, slurm, fabric, storage, kernel, probes, sensors, power, logs, expiry, drift, backups, meta)
+_TOPICS = (
+    sums,
+    gpu,
+    node,
+    slurm,
+    fabric,
+    storage,
+    kernel,
+    disks,
+    probes,
+    sensors,
+    power,
+    logs,
+    expiry,
+    drift,
+    backups,
+    meta,
+)
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:

@@ -9,7 +9,7 @@ from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metri
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
-from clustergen.render.views.alerts import expiry, kernel, logs, power, roce, topics
+from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, topics
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
@@ -47,6 +47,8 @@ def _exported(cluster: Cluster) -> Iterator[str]:
         missing = _missing_collectors(cluster)
         yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
         yield from kernel.METRICS
+        if disks.is_exported(cluster):
+            yield from disks.METRICS
         if roce.is_exported(cluster):
             yield from roce.METRICS
         if expiry.certificates(cluster):

@@ -134,6 +134,22 @@ def _disks(cluster: Cluster) -> Row:
                 unit="Bps",
                 help="Writes are below zero.",
             ),
+            Panel(
+                "Health",
+                "table",
+                tuple(
+                    Target(
+                        f"max by (instance, device, model) (clustergen_disk_{metric}{{{CHOSEN}}})", title, unit, steps
+                    )
+                    for metric, title, unit, steps in (
+                        ("healthy", "Healthy", "bool_yes_no", _UP),
+                        ("wear_ratio", "Worn", "percentunit", at_least(0.8, 0.9)),
+                        ("errors_total", "Errors", "short", ANY_IS_BAD),
+                        ("temperature_celsius", "Temperature", "celsius", ()),
+                    )
+                ),
+                help="As smartctl reads it. Worn: share of the rated writes.",
+            ),
             graph(
                 "Time that disks are busy",
                 Target(

@@ -1,0 +1,53 @@
+"""Alerts on local disks, whose health smartctl reads."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.model import Alert, Topic
+
+TEXTFILE = "disks.prom"
+METRICS = tuple(
+    f"clustergen_disk_{name}"
+    for name in ("healthy", "temperature_celsius", "wear_ratio", "spare_ratio", "errors_total")
+)
+"""What the script writes."""
+_WORN = 0.9
+_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
+
+
+def is_exported(cluster: Cluster) -> bool:
+    monitoring = cluster.manifest.monitoring
+    return monitoring.smart and monitoring.node_exporter.enabled
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not is_exported(cluster):
+        return None
+    replace = "Copy what is on it, and replace it: model {{ $labels.model }}, serial number {{ $labels.serial }}."
+    alerts = (
+        Alert(
+            "DiskFailing", "clustergen_disk_healthy == 0", "0s", "critical",
+            f"{_WHERE} predicts its own failure",
+            "The disk's own judgement (SMART health) is that it fails soon.",
+            f"Drain the node. {replace}",
+        ),
+        Alert(
+            "DiskErrors", "increase(clustergen_disk_errors_total[1d]) > 0", "0s", "warning",
+            f"{_WHERE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
+            "Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
+            f"smartctl --xall {{{{ $labels.device }}}} on the node shows the errors. {replace}",
+        ),
+        Alert(
+            "DiskWorn", f"clustergen_disk_wear_ratio > {_WORN}", "1h", "warning",
+            f"{_WHERE} has used {{{{ $value | humanizePercentage }}}} of its rated writes",
+            "The manufacturer rates flash for a number of writes; beyond it, disks may become read-only.",
+            replace,
+        ),
+        Alert(
+            "DiskMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 7200', "0s", "warning",
+            "The disks of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
+            "The script fails or a disk does not answer; alerts on disks cannot fire for this node.",
+            "On the node: systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics.",
+        ),
+    )  # fmt: skip
+    return Topic("disks", "Local disks.", (), alerts)
