@@ -61,7 +61,7 @@ def data(targets: list[dict[str, Any]] = TARGETS, **entry: Any) -> dict[str, Any
             {"name": "c1", "type": "gpu", "address": "10.0.0.11", "addresses": {"fabric": "10.1.0.11"}},
             *SERVERS,
         ],
-        slurm={"version": "24.11", "build": "schedmd"},
+        slurm={"version": "24.11", "build": "schedmd", "accounts": {}},
         host={"ssh_adopt": False},
         storage={"train": lustre},
     )
