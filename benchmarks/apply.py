@@ -3,6 +3,7 @@ With `hosts` also discover and drift, whose commands all run on this machine; th
 
     benchmarks/apply.py nodes 4 8 16 [--role FOLDER]   containers, as `clustergen lab` makes them; takes root and podman
     benchmarks/apply.py hosts 200 1000                 hosts that are all this machine, without ssh, in check mode
+    benchmarks/apply.py load 1000 10000                inventory and playbook are read, no host is contacted
 
 A role of others is any that installs and configures Slurm; it is given the same nodes.
 """
@@ -165,15 +166,32 @@ def hosts(counts: list[int], runs: int) -> None:
                 say(f"  {name} {recorded}: {times:.2f} times the empty play")
 
 
+def load(counts: list[int], runs: int) -> None:
+    for count in counts:
+        with tempfile.TemporaryDirectory() as place:
+            manifest = Path(place) / "manifest.yaml"
+            manifest.write_text(HOSTS.format(count=count, blocks=count // 100 - 1, rest=99), encoding="utf-8")
+            rendering, _ = run([str(BIN / "clustergen"), "render", str(manifest)], Path(place))
+            tree = Path(place) / "rendered"
+            (tree / "empty.yml").write_text(EMPTY, encoding="utf-8")
+            playbook, environment = [str(BIN / "ansible-playbook"), "--list-tasks"], dict(os.environ)
+            empty = played([*playbook, "empty.yml"], tree, environment, runs)
+            ours = played([*playbook, "site.yml"], tree, environment, runs)
+            read = [f"{statistics.median(timing.seconds):.1f} s" for timing in (empty, ours)]
+            say(f"{count} hosts: render {rendering:.1f} s; empty play read in {read[0]}, site.yml in {read[1]}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("nodes", "hosts"))
+    parser.add_argument("what", choices=("nodes", "hosts", "load"))
     parser.add_argument("counts", type=int, nargs="+")
     parser.add_argument("--role", type=Path, help="folder of a role to be measured on the same nodes")
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     if given.what == "nodes":
         nodes(given.counts, given.role, given.runs)
+    elif given.what == "load":
+        load(given.counts, given.runs)
     else:
         hosts(given.counts, given.runs)
 
