@@ -5,7 +5,7 @@
 # make test   what CI runs: lint, types, all tests, real Slurm and its neighbours
 
 PYTHON  ?= python3
-PYTHONS ?= python3.12 python3.13 python3.14
+PYTHONS ?= python3.12 python3.13 debian:forky
 WORKERS ?= 2
 DEMO    ?= inventories/ml-training
 
@@ -87,8 +87,10 @@ long: venv parsers containers ## the rounds that take minutes to hours: thousand
 benchmark: venv ## docs/benchmarks.md anew: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md
 
-pythons: ## the quick tests with every other Python here (PYTHONS), and with the oldest libraries that are allowed
-	for python in $(PYTHONS); do ! command -v $$python >/dev/null || tools/try-python $$python || exit; done
+pythons: ## the quick tests with other Pythons (PYTHONS; debian:forky has 3.14), and with the oldest libraries that are allowed
+	for python in $(PYTHONS); do \
+		case $$python in debian:*) ;; *) command -v $$python >/dev/null || continue ;; esac; tools/try-python $$python || exit; \
+	done
 	tools/try-python $(PYTHON) --lowest
 
 clean: ## removes what make made here; the parsers stay

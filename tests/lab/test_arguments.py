@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from clustergen.cli import group
 from clustergen.cli.lab_nodes import current
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab.run import Wish, prepare
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 from clustergen.lab.work import Work, directories
 
 MANIFEST = Path(__file__).parents[2] / "inventories/ml-training/manifest.yaml"

@@ -13,12 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from clustergen import compile as compiler
 from clustergen.lab import engine as engines
-from clustergen.lab import run
+from clustergen.lab import images, namespace, node_images, run
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-docker"
+WISH = Wish(installed=True)
 MANIFEST = f"""\
 name: {NAME}
 os: debian-13
@@ -60,20 +64,24 @@ class Docker:
             assert not ended, self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
             time.sleep(0.3)
 
-    def take_images(self) -> None:
-        """Imports the images that other labs of this machine have, as `lab up` imports one that it has made."""
+    def take_image(self, manifest: Path) -> None:
+        """Imports the image of the lab as podman's labs of this machine have it, which `lab up` would build again."""
         engine = engines.find(None, run.store())
-        listed = engine.run("images", "--filter", "dangling=false", "--format", "{{.Repository}}:{{.Tag}}").stdout
-        archive = self.log.with_name("image.tar")
-        for image in (name for name in listed.split() if name.startswith("localhost/clustergen-lab-debian-13:")):
+        lab = prepare(compiler.validate(manifest), manifest, NAME, WISH)
+        (image,) = node_images.images_of(lab, WISH).values()
+        shutil.rmtree(lab.work.folder)
+        with namespace.in_use(engine.store):
+            if not images.exists(engine, image):
+                return
+            archive = self.log.with_name("image.tar")
             container = engine.run("create", image, "true").stdout.strip()
             try:
                 engine.run("export", "--output", str(archive), container, timeout=300)
             finally:
                 engine.run("rm", container)
-            done = self.run("docker", "import", str(archive), image)
-            assert done.returncode == 0, done.stderr
-            archive.unlink()
+        done = self.run("docker", "import", str(archive), image)
+        assert done.returncode == 0, done.stderr
+        archive.unlink()
 
     def end(self) -> None:
         self.daemon.terminate()
@@ -95,21 +103,26 @@ class Docker:
 
 
 @pytest.fixture
-def docker() -> Iterator[Docker]:
+def manifest(tmp_path: Path) -> Path:
+    place = tmp_path / "manifest.yaml"
+    place.write_text(MANIFEST, encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def docker(manifest: Path) -> Iterator[Docker]:
     made = Docker(Path(tempfile.mkdtemp(prefix="lab-")))  # a socket's path has 107 characters at most
     try:
         made.ready()
-        made.take_images()
+        made.take_image(manifest)
         yield made
     finally:
         made.end()
 
 
-def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.yaml"
-    manifest.write_text(MANIFEST, encoding="utf-8")
+def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, manifest: Path) -> None:
     before = docker.run("docker", "network", "ls", "-q").stdout
-    docker.lab("up", manifest, "--engine", "docker")
+    docker.lab("up", manifest, "--engine", "docker", "--installed")
     try:
         names = docker.run("docker", "ps", "--filter", f"label=clustergen.lab={NAME}", "--format", "{{.Names}}").stdout
         assert len(names.split()) == 3

@@ -12,7 +12,8 @@ import pytest
 from clustergen.compile import validate
 from clustergen.hostlist import expand
 from clustergen.lab.mig import instances
-from clustergen.lab.run import Lab, Wish, prepare
+from clustergen.lab.model import Lab, Wish
+from clustergen.lab.prepare import prepare
 
 MANIFEST = Path(__file__).parents[2] / "inventories/dgx-a100-mig/manifest.yaml"
 

@@ -12,8 +12,9 @@ import pytest
 from clustergen import compile as compiler
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import engine as engines
-from clustergen.lab import images, nodes, run
-from clustergen.lab.run import Wish
+from clustergen.lab import images, node_images, nodes, run
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 from strategies.inventories import ML_TRAINING
 
 
@@ -29,8 +30,22 @@ def test_a_network_in_use_is_reported_before_an_image_is_built(tmp_path: Path, m
     monkeypatch.setattr(nodes, "_routes", lambda: [ipaddress.ip_network("10.0.0.0/16")])
     monkeypatch.setattr(images, "_make", lambda *_: pytest.fail("an image was built"))
     monkeypatch.setattr(images, "exists", lambda *_: False)
-    lab = run.prepare(compiler.validate(ML_TRAINING), ML_TRAINING, "in-use", Wish())
+    lab = prepare(compiler.validate(ML_TRAINING), ML_TRAINING, "in-use", Wish())
     engine = engines.Engine("docker", "/bin/false", tmp_path, hybrid=False)
     with pytest.raises(ClustergenError, match=r"10\.0\.0\.0/24 is in use on this machine"):
         run.up(engine, lab, Wish(), lambda _: None)
     assert not [words for words in commands if words[:2] == ("network", "create")]
+
+
+def test_installed_packages_are_another_image_and_a_substitution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path))
+    compiled = compiler.validate(ML_TRAINING)
+    listed, names = [], set()
+    for wish in (Wish(), Wish(installed=True).over(Wish()), Wish().over(Wish(installed=True))):
+        lab = prepare(compiled, ML_TRAINING, "installed", wish)
+        listed.append("--installed" in lab.work.substitutions.read_text(encoding="utf-8"))
+        names.add(node_images.images_of(lab, wish)["debian-13"])
+    assert listed == [False, True, True]
+    assert len(names) == 2

@@ -24,7 +24,8 @@ from testinfra.host import Host
 from clustergen import compile as compiler
 from clustergen.lab import engine as engines
 from clustergen.lab import nodes, run
-from clustergen.lab.run import Wish
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 from clustergen.lab.work import Work
 from clustergen.manifest import source
 
@@ -147,7 +148,7 @@ class Lab:
     def render(self) -> None:
         compiled = compiler.validate(self.file)
         assert compiled.ok, [d.message for d in compiled.diagnostics]
-        run.prepare(compiled, self.file, self.name, Wish.read(self.work.wish))
+        prepare(compiled, self.file, self.name, Wish.read(self.work.wish))
 
     @property
     def tree(self) -> Path:
@@ -250,7 +251,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     shortened(document)
     made = Lab(tmp_path_factory.mktemp("nodes"), NAME, document)
     try:
-        made.up("--scale", "3", "--subnet", SUBNET)
+        made.up("--scale", "1", "--subnet", SUBNET)  # one node of each kind is bare, and gets all of its packages
+        made.up("--scale", "3", "--installed")
         made.users()
         made.first = made.apply()
         assert made.first.rc == 0, made.first.said[-6000:] + made.first.stderr[-2000:]
@@ -267,7 +269,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     document = yaml.safe_load(TWO_HEADS)
     made = Lab(tmp_path_factory.mktemp("two-heads"), document["name"], document)
     try:
-        made.up()
+        made.up("--installed")
         made.first = made.apply()
         assert made.first.rc == 0, made.first.said + made.first.stderr
         yield made

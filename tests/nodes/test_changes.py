@@ -19,7 +19,7 @@ import pytest
 from clustergen.hostlist import expand
 from clustergen.lab import engine as engines
 from clustergen.lab import nodes, run
-from clustergen.lab.run import Wish
+from clustergen.lab.model import Wish
 
 if TYPE_CHECKING:
     from tests.nodes.conftest import Applied, Document, Lab

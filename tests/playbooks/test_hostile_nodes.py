@@ -189,7 +189,7 @@ LATER_SAYS = {
     "settle-list": "the answer.done is not a list",
     "command-flood": "it answered with more than 64 MiB, which were not read",
     "command-text": "it answered with 3 MiB, more than 2",
-    "command-facts": "'withheld'",
+    "command-facts": "'start'",
 }
 
 

@@ -75,7 +75,7 @@ class Lab:
 def lab(tmp_path: Path) -> Iterator[Lab]:
     made = Lab(tmp_path)
     try:
-        up = made.verb("up")
+        up = made.verb("up", "--installed")
         assert up.returncode == 0, up.stderr
         yield made
     finally:

@@ -23,11 +23,12 @@ _BARE = (
 )
 # Purposes that every image has packages for, so that most labs share one, and a changed manifest seldom needs another.
 COMMON = (
-    "alertmanager", "chrony", "mariadb", "munge", "node_exporter", "pam_slurm_adopt", "prometheus", "slurm_client",
-    "slurmctld", "slurmd", "slurmdbd",
+    "alertmanager", "boot_loader", "chrony", "irqbalance", "mariadb", "munge", "node_exporter", "pam_slurm_adopt",
+    "pci", "prometheus", "rsyslog", "slurm_client", "slurmctld", "slurmd", "slurmdbd",
 )  # fmt: skip
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
 _DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
+_FILES = Path(__file__).parent / "files"
 _MIB = 1500  # the unpacked system, its archive, and the same in the engine's store
 _BUILDERS: list[subprocess.Popen[str]] = []
 _ABANDONED = threading.Event()
@@ -65,10 +66,17 @@ def abandon() -> None:
         builder.terminate()
 
 
-def name_of(system: OperatingSystem, packages: Sequence[str]) -> str:
-    """The image's name; another list of packages is another image."""
-    recipe = hashlib.sha256("\n".join((system.id, _BARE, *_DPKG, *sorted(packages))).encode()).hexdigest()[:12]
-    return f"localhost/clustergen-lab-{system.id}:{recipe}"
+def name_of(system: OperatingSystem, packages: Sequence[str], *, installed: bool = False) -> str:
+    """The image's name; another list of packages, or another way to install them, is another image."""
+    recipe = ["\n".join((system.id, _BARE, *_DPKG, *sorted(packages)))]
+    if installed:
+        recipe.append(_install_script())
+    tag = hashlib.sha256("\n".join(recipe).encode()).hexdigest()[:12]
+    return f"localhost/clustergen-lab-{system.id}{'-installed' if installed else ''}:{tag}"
+
+
+def _install_script() -> str:
+    return (_FILES / "install.sh").read_text(encoding="utf-8")
 
 
 def _room(places: Sequence[Path]) -> None:
@@ -116,16 +124,42 @@ def exists(engine: Engine, name: str) -> bool:
     return engine.run("image", "inspect", name, check=False).returncode == 0
 
 
-def ensure(engine: Engine, system: OperatingSystem, packages: Sequence[str], report: Callable[[str], None]) -> str:
-    """Makes the image where it is not there: bare, with `packages` downloaded and not installed, so that applying needs
-    no network. Returns its name; `report` gets each step. Raises ClustergenError with what is missing.
+def ensure(
+    engine: Engine,
+    system: OperatingSystem,
+    packages: Sequence[str],
+    report: Callable[[str], None],
+    *,
+    installed: bool = False,
+) -> str:
+    """Makes the image where it is not there: bare, with `packages` downloaded, so that applying needs no network;
+    `installed`: and installed, without their services. Returns its name; `report` gets each step. Raises
+    ClustergenError with what is missing.
     """
-    name = name_of(system, packages)
+    name, bare = name_of(system, packages, installed=installed), name_of(system, packages)
+
+    def step(words: str) -> None:
+        report(f"image of {system.id}: {words}")
+
     if not exists(engine, name):
         with _alone(engine.store / f"image-{system.id}.lock"):
-            if not exists(engine, name):
-                _make(engine, system, packages, name, lambda step: report(f"image of {system.id}: {step}"))
+            if not exists(engine, bare):
+                _make(engine, system, packages, bare, step)
+            if installed and not exists(engine, name):
+                step("installing packages of the cluster")
+                _install(engine, bare, packages, name)
     return name
+
+
+def _install(engine: Engine, bare: str, packages: Sequence[str], name: str) -> None:
+    _room([engine.store])
+    container = f"clustergen-lab-install-{os.getpid()}"
+    try:
+        words = ("run", "--name", container, "--network", "none", bare, "sh", "-c", _install_script(), "sh", *packages)
+        engine.run(*words, timeout=900)
+        engine.run("commit", container, name, timeout=300)
+    finally:
+        engine.run("rm", "--force", container, check=False)
 
 
 def _make(

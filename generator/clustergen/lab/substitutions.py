@@ -238,7 +238,7 @@ LIST: tuple[Substitution, ...] = (
 )
 
 
-def asked(cluster: Cluster, system: str | None, slurm: str | None) -> list[Substitution]:
+def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed: bool) -> list[Substitution]:
     """What the user wants to be otherwise than in the manifest."""
 
     def another_system(document: Document, _: Cluster) -> None:
@@ -259,6 +259,9 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None) -> list[Subst
         systems = f"{cluster.release}, build: {cluster.manifest.slurm.build}"
         what = f"Slurm {slurm} as the distribution packages it"
         requests.append(Substitution(what, f"--slurm; the manifest has {systems}", _always, another_slurm))
+    if installed:
+        what = "the packages of all roles, installed on every node; services run where the roles have them"
+        requests.append(Substitution(what, "--installed; apply would install those of each node's roles", _always))
     return requests
 
 
