@@ -70,7 +70,8 @@ CHECKS = (
         "oci.conf",
         "Slurm: OCI jobs",
         "slurmstepd",
-        "Slurm reads it when a job starts a container; slurmctld and slurmd start with any text in it.",
+        "Slurm reads it when a job starts a container; slurmctld and slurmd start with any text in it. Jobs "
+        "ran with it by hand in a lab, with Slurm 24.11 and crun.",
         "/etc/slurm/oci.conf",
     ),
     _unreadable(
