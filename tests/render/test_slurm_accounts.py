@@ -390,3 +390,82 @@ def test_control_characters_are_refused(value: str) -> None:
 
     with pytest.raises(RenderError):
         shell_word(f"Description={value}")
+
+
+# --- federations ------------------------------------------------------------------------------------------------------
+
+# Two controllers on one machine: the second has its own configuration, state and ports, and slurmdbd of the first.
+SECOND = """
+mkdir -p /opt/two /run/two; cp -r /etc/slurm/. /opt/two
+cp /run/clustergen/two.conf /opt/two/slurm.conf; cp /run/clustergen/two-accounts /run/two/accounts
+mkdir -p /var/lib/slurm/two; chown -R slurm /var/lib/slurm /opt/two /run/two
+for file in /etc/slurm/slurm.conf /opt/two/slurm.conf; do
+  sed -i -E 's/^(TaskProlog|Prolog|Epilog|Health).*//' $file
+done
+sed -i 's#^StateSaveLocation=.*#StateSaveLocation=/var/lib/slurm/two#; s#^Slurmctld(Log|Pid)File=.*##' -E \\
+  /opt/two/slurm.conf
+echo SlurmctldPidFile=/run/two/slurmctld.pid >>/opt/two/slurm.conf # slurmctld ends the one whose number the file has
+clustergen-accounts names >/dev/null; controller
+SLURM_CONF=/opt/two/slurm.conf bash /run/two/accounts names >/dev/null
+SLURM_CONF=/opt/two/slurm.conf slurmctld -D >/run/clustergen/second.log 2>&1 &
+until_log 'Running as primary controller|fatal' /run/clustergen/second.log
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_two_clusters_with_one_slurmdbd_are_a_federation(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+    release = ".".join(current_slurm.version.split(".")[:2])
+    common = {"mpi_default": "pmi2", "federation": "campus", "accounting": {"enforce": []}}
+    first = cluster(tmp_path, release, slurm=common)
+    shared = {"enforce": [], "slurmdbd": "head"}
+    ports = {"slurmctld": 6827, "slurmd": 6828}
+    head = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]}
+    second = cluster(
+        tmp_path,
+        release,
+        nodes=[head, {"name": "c[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"}],
+        slurm={
+            "mpi_default": "pmi2",
+            "federation": "campus",
+            "cluster_name": "two",
+            "ports": ports,
+            "accounting": shared,
+        },
+    )
+    steps = """
+step first clustergen-accounts
+step second env SLURM_CONF=/opt/two/slurm.conf bash /run/two/accounts
+step again clustergen-accounts
+step members sacctmgr -nP show federation format=Federation,Cluster
+for _ in {1..20}; do timeout 4 scontrol show federation | grep -q Sibling && break; sleep 0.1; done
+step siblings timeout 8 scontrol show federation
+step remote timeout 8 sbatch --parsable -M two -J remote --wrap true
+step there timeout 8 squeue -h -M two -n remote -o %j
+step federated timeout 8 sbatch --parsable -J federated --wrap true
+step everywhere timeout 8 squeue -h --federation -n federated -o %i
+"""
+    box = sandbox.Sandbox(
+        current_slurm.path,
+        files=((lay_out(first, "head", tmp_path / "root"), "/"),),
+        empty=("/etc/slurm", "/opt"),
+        hosts="10.0.0.1 head\n10.0.0.11 c1\n10.0.0.12 c2\n",
+        hostname="head",
+        addresses=("10.0.0.1",),
+    )
+    notes = {
+        "script": DAEMONS + SECOND + steps,
+        "two.conf": text_of(second, "head", "/etc/slurm/slurm.conf"),
+        "two-accounts": text_of(second, "head", "/usr/local/sbin/clustergen-accounts"),
+    }
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes=notes)
+    said = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in done.stdout.split("== ")[1:]}
+    assert said["first"].endswith("changed\nstatus 0"), said
+    assert said["second"].endswith("changed\nstatus 0"), said
+    assert said["again"] == "unchanged\nstatus 0"
+    assert set(said["members"].splitlines()) == {"campus|small", "campus|two|", "status 0"}
+    assert "Sibling:" in said["siblings"], said
+    assert said["there"].startswith("remote\n"), said
+    number = int(said["federated"].split("\n")[0].partition(";")[0])
+    assert number > 1 << 26, "the number of a federated job has the cluster's in it"
+    assert str(number) in said["everywhere"], said

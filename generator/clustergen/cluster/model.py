@@ -246,10 +246,15 @@ class Cluster:
         return tuple(self.hosts("slurm-accounting"))
 
     @cached_property
+    def slurmdbd_hosts(self) -> tuple[str, ...]:
+        """Hosts of slurmdbd: nodes of this cluster, or another cluster's."""
+        return self.accounting_hosts or tuple(filter(None, [self.manifest.slurm.accounting.slurmdbd]))
+
+    @cached_property
     def keeps_books(self) -> bool:
         """Whether there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
         elsewhere = str(self.manifest.slurm.options.get("AccountingStorageType", ""))
-        return bool(self.accounting_hosts) or elsewhere.lower().endswith("slurmdbd")
+        return bool(self.slurmdbd_hosts) or elsewhere.lower().endswith("slurmdbd")
 
     @cached_property
     def address(self) -> Mapping[str, str]:

@@ -91,6 +91,7 @@ class Preemption(Section):
 class Accounting(Section):
     """slurmdbd and its database."""
 
+    slurmdbd: Endpoint | None = field(None, "Host of another cluster's slurmdbd, without the role slurm-accounting.")
     database_host: Endpoint = field(
         "localhost", "Database host; localhost: MariaDB on the slurmdbd node, through its socket without a password."
     )
@@ -220,6 +221,7 @@ class Slurm(Section):
         "recommended", "Defaults of this section: clustergen's recommendations, or Slurm's own defaults."
     )
     cluster_name: AnyName | None = field(None, "ClusterName; default: the manifest's name.")
+    federation: SlurmName | None = field(None, "Federation of clusters with one slurmdbd that this one joins.")
     auth: Literal["munge", "slurm"] = field("munge", "auth/munge, or auth/slurm with its own key (23.11 and newer).")
     configless: bool = field(False, "Compute and login nodes fetch their configuration from the controller.")
     state_location: AbsolutePath | None = field(None, "StateSaveLocation; two controllers must share it.")

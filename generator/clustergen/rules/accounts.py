@@ -37,7 +37,7 @@ def unknown(
 
 def partition_limits(cluster: Cluster) -> Iterator[Finding]:
     """QOS and accounts that partitions name."""
-    if not cluster.accounting_hosts:
+    if not cluster.slurmdbd_hosts:
         return  # told once: accounting-missing
     accounts_known = [*cluster.manifest.slurm.accounts, ROOT]
     qos_known = known_qos(cluster)

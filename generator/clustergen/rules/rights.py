@@ -93,7 +93,7 @@ def no_accounts(cluster: Cluster) -> Iterator[Finding]:
     """Slurm that requires associations, and no account: `accounts: {}` says that they are made elsewhere."""
     slurm = cluster.manifest.slurm
     needs_accounts = set(slurm.accounting.enforce) - _WITHOUT_ASSOCIATIONS
-    if cluster.accounting_hosts and needs_accounts and "accounts" not in slurm.model_fields_set and not cluster.bare:
+    if cluster.slurmdbd_hosts and needs_accounts and "accounts" not in slurm.model_fields_set and not cluster.bare:
         yield Finding(
             "accounts-missing",
             ("slurm",),
@@ -198,7 +198,7 @@ def _wrong(option: SacctmgrOption, text: str) -> str | None:
 
 def enforced(cluster: Cluster) -> Iterator[Finding]:
     """Limits of QOS and accounts count only where slurmctld enforces them."""
-    if not cluster.accounting_hosts or {"limits", "safe", "all"} & set(cluster.manifest.slurm.accounting.enforce):
+    if not cluster.slurmdbd_hosts or {"limits", "safe", "all"} & set(cluster.manifest.slurm.accounting.enforce):
         return
     for path, entity, section in holders(cluster):
         for option in sacctmgr.options(entity):

@@ -22,7 +22,7 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
             "no QOS has a preempt list, so no job is ever preempted",
             "add preempt: […] to a QOS, or set by: partition",
         )
-    if by == "qos" and lists and cluster.accounting_hosts and not {"qos", "all"} & set(spec.accounting.enforce):
+    if by == "qos" and lists and cluster.slurmdbd_hosts and not {"qos", "all"} & set(spec.accounting.enforce):
         yield Finding(
             "limits-not-enforced",
             (*_PREEMPTION, "by"),

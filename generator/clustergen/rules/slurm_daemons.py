@@ -183,6 +183,13 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             "two slurmdbd with a local database each would keep separate accounting records",
             "set slurm: {accounting: {database_host: …}} to a host that both can reach",
         )
+    if hosts and spec.accounting.slurmdbd:
+        yield Finding(
+            "accounting-too-many",
+            ("slurm", "accounting", "slurmdbd"),
+            f"{hosts[0]} has the role slurm-accounting, and slurmdbd of another cluster is stated too",
+            "remove one of the two",
+        )
     if not cluster.keeps_books:
         yield from _needs_accounting(cluster)
 
@@ -194,7 +201,7 @@ def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, which no node runs", hint, key=key)
 
-    for name, what in (("qos", "QOS"), ("accounts", "accounts")):
+    for name, what in (("qos", "QOS"), ("accounts", "accounts"), ("federation", "federations")):
         if getattr(section, name):
             yield missing(("slurm", name), f"{what} require", key=True)
     if section.preemption.by == "qos":

@@ -29,7 +29,7 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
             what = f"secret {secret.name}: {secret.path}"
             yield _row(what, hosts(*secret.groups), f"secrets_given: {{{secret.name}: …}}")
     slurm = cluster.manifest.slurm
-    if cluster.accounting_hosts and not slurm.accounts and slurm.accounting.enforce:
+    if cluster.slurmdbd_hosts and not slurm.accounts and slurm.accounting.enforce:
         supply = "slurm.accounts, or sacctmgr add account and add user: nobody else can submit jobs"
         yield _row("accounts and users of Slurm", hosts("slurm_accounting"), supply)
     for name in _repositories(cluster, outline):

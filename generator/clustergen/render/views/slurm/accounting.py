@@ -13,7 +13,7 @@ FILE = "slurm.conf"
 def accounting(cluster: Cluster) -> Section:
     """Without a node for slurmdbd nothing is counted: slurmctld stops on GPUs in the list then."""
     spec = cluster.manifest.slurm.accounting
-    hosts = cluster.accounting_hosts
+    hosts = cluster.slurmdbd_hosts
     tres = ",".join(dict.fromkeys([*([] if cluster.bare else tres_of(cluster)), *spec.tres]))
     rows: list[Setting | None] = []
     if hosts:

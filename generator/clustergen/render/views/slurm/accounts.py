@@ -89,12 +89,14 @@ class Accounts:
     """Whether slurmctld has to be told of rights that accounts inherit from a changed one."""
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
+    federation: str
+    """Empty: left as it is."""
 
 
 def accounts(cluster: Cluster) -> Accounts | None:
-    if not cluster.accounting_hosts:
-        return None
     slurm = cluster.manifest.slurm
+    if not cluster.slurmdbd_hosts:
+        return None
     stated = slurm.accounts and {ROOT: Account(), **slurm.accounts}
     ordered = parents_first(stated)
     coordinators = _coordinators(ordered)
@@ -128,6 +130,7 @@ def accounts(cluster: Cluster) -> Accounts | None:
         ),
         announces=cluster.release.has("associations-unannounced"),
         resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
+        federation=(slurm.federation or "").lower(),
     )
 
 

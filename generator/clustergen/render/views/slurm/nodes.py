@@ -114,7 +114,7 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
-        "TRESBillingWeights": billing(partition) if cluster.accounting_hosts or cluster.bare else None,
+        "TRESBillingWeights": billing(partition) if cluster.slurmdbd_hosts or cluster.bare else None,
     }
     pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
     for key, row in FIELDS[FILE, "PartitionName"].items():

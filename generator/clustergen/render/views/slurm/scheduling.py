@@ -72,7 +72,7 @@ def priority(cluster: Cluster) -> Section:
         Setting("PriorityWeightPartition", weights.partition),
         Setting("PriorityWeightJobSize", weights.job_size),
     ]
-    if cluster.accounting_hosts or cluster.bare:
+    if cluster.slurmdbd_hosts or cluster.bare:
         rows += [
             Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past usage counts half after this time"),
             Setting("PriorityCalcPeriod", spec.calc_period.slurm()),
