@@ -102,9 +102,9 @@ def test_a_field_that_is_misspelt_is_guessed(word: str, hint: str) -> None:
     assert done.exception.exit_code == 2
 
 
-@pytest.mark.parametrize("word", ["ROLES", "roles"])
+@pytest.mark.parametrize("word", ["USAGE_FACTOR", "usage_factor"])
 def test_a_field_is_explained_by_its_last_name_in_any_case(word: str) -> None:
-    assert run(word).output.startswith("nodes.roles\n")
+    assert run(word).output.startswith("slurm.qos.usage_factor\n")
 
 
 def test_keys_of_several_kinds_are_listed_once() -> None:

@@ -251,6 +251,12 @@ CASES = {
         "warning",
         None,
     ),
+    "oci-run": Case(
+        "23.02",
+        validated("slurm-feature-too-new", ("slurm: {", "containers: {oci_jobs: crun}\nslurm: {")),
+        True,
+        False,
+    ),
     "qos-relative": Case(
         "23.11",
         validated("qos-flag-unknown", ACCOUNTING, ("slurm: {", "slurm: {qos: {big: {flags: [Relative]}}, ")),

@@ -21,8 +21,8 @@ from clustergen.verify.rows import FORMATS
     multiple=True,
     metavar="NAME",
     shell_complete=complete_checks,
-    help="Run only this check, or those of a component: ansible, facility, fabric, host, login, monitoring, scripts, "
-    "slurm, storage or systemd; can be repeated.",
+    help="Run only this check, or those of a component: ansible, containers, facility, fabric, host, login, "
+    "monitoring, scripts, slurm, storage or systemd; can be repeated.",
 )
 @click.option("--slurm-image", metavar="IMAGE", help="Run the Slurm of this podman or docker image as well.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and exit.")

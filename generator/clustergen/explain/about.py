@@ -54,11 +54,11 @@ def about(text: str) -> About | str:
     info: FieldInfo | None = None
     models: list[type[BaseModel]] = [Manifest]
     for part in text.replace("[", ".").replace("]", "").split("."):
-        match = next(((model, model.model_fields[part]) for model in models if part in model.model_fields), None)
-        if match is not None:
-            info = match[1]
+        matches = [model.model_fields[part] for model in models if part in model.model_fields]
+        if matches:
+            info = matches[0]
             steps.append(part)
-            models = list(_models(info.annotation))
+            models = [model for match in matches for model in _models(match.annotation)]
             continue
         names = [name for model in models for name in model.model_fields]
         suggestion = suggest(part, names)
