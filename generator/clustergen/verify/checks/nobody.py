@@ -63,7 +63,7 @@ CHECKS = (
         "apptainer",
         "containers: Apptainer",
         "apptainer",
-        "Debian has no package of Apptainer. The names of its settings are from memory.",
+        "Debian has no package of Apptainer. The names of its settings are unconfirmed.",
         "/etc/apptainer/*",
     ),
     _unreadable(
