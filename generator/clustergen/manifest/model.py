@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.backups import Backups
@@ -55,7 +56,7 @@ class Manifest(Section):
     )
     racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
     facility: Facility = section(Facility, "The machine room.")
-    slurm: Slurm = field(..., "Slurm.", examples=[{"version": "24.11"}])
+    slurm: Slurm = field(..., "Slurm.", examples=[{"version": str(max(read_releases()))}])
     nccl: Nccl = section(Nccl, "NCCL.")
     ucx: Ucx = section(Ucx, "UCX and Open MPI.")
     gpu: Gpu = section(Gpu, "GPU settings.")
