@@ -21,7 +21,7 @@ from strategies.inventories import ML_TRAINING, compiled, paths
 
 pytestmark = pytest.mark.slow
 
-_MOST = 8  # lines of a file
+_MOST = 4  # lines of a file
 _FEWER = {"README.md": 2}  # each trial of its lines renders most of the tree
 
 
@@ -86,6 +86,10 @@ def fields_of(path: str) -> dict[int, set[str]]:
         if (after := tree.files.get(path)) and after.content != file.content:
             for index, _ in changed(lines_of(file.content), lines_of(after.content)):
                 lines.setdefault(index, set()).add(name)
+    texts = lines_of(file.content)
+    lines = {
+        index: names for index, names in lines.items() if texts[index].strip()
+    }  # a comparison places blank lines at will
     few = sorted(lines)[:: len(lines) // _FEWER.get(path, _MOST) + 1]
     return {index: lines[index] for index in few}
 
