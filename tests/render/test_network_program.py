@@ -28,12 +28,12 @@ addresses() { ip -4 -o addr show dev eno1 | awk '{ printf "%s ", $4 }'; }
 """
 
 
-def on_node(folder: Path, script: str, **management: Any) -> list[str]:
-    """Lines that a script prints on a node."""
+def on_node(folder: Path, script: str, program: str = "ifup", **management: Any) -> list[str]:
+    """Lines that a script prints on a node whose system has this program."""
     networks = {"management": {**MANAGEMENT, **management}, "fabric": {"type": "infiniband", "rate": "NDR"}}
     node = lay_out(tree_of(manifest(networks=networks, nodes=[HEAD, COMPUTE]), folder), "c1", folder / "node")
-    root = root_with("ifup")
-    assert root is not None, "clustergen setup parsers makes the root with ifup"
+    root = root_with(program)
+    assert root is not None, f"clustergen setup parsers makes the root with {program}"
     box = sandbox.Sandbox(
         root,
         files=tuple((node / part, f"/{part}") for part in ("etc", "usr")),
@@ -92,6 +92,31 @@ clustergen-network apply 60 >/dev/null 2>&1; addresses
 clustergen-network rollback >/dev/null 2>&1; addresses; ip route show default
 """
     assert on_node(tmp_path, script) == ["10.0.0.11/24 10.9.9.9/24 default via 10.9.9.1 dev eno1 "]
+
+
+def test_cloud_init_writes_no_files_once_a_change_is_confirmed(tmp_path: Path) -> None:
+    """The real cloud-init boots two machines: with the files of its package, and after the change."""
+    script = """
+off=/etc/cloud/cloud.cfg.d/99-clustergen-network.cfg
+mkdir -p /etc/netplan /var/lib/clustergen/network /var/lib/cloud/seed/nocloud && cd /var/lib/cloud/seed/nocloud
+echo '#cloud-config' >user-data
+printf 'version: 2\nethernets: {eno1: {dhcp4: true}}\n' >network-config
+boot() {
+  echo "instance-id: $1" >meta-data
+  cloud-init init --local >/dev/null 2>&1
+  echo "$1 $? $(find /etc/systemd/network /etc/netplan /etc/network -name '*cloud-init*' -delete -print | wc -l)"
+}
+confirm() {
+  touch /var/lib/clustergen/network/pending /var/lib/clustergen/network/active
+  clustergen-network confirm >/dev/null; ls $off 2>/dev/null | wc -l
+}
+boot one
+confirm
+boot two
+rm $off; sed -i '/management/d' /etc/clustergen-network/interfaces
+confirm
+"""
+    assert on_node(tmp_path, script, "cloud-init") == ["one 0 1", "1", "two 0 0", "0"]
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def put(pattern: str, new: str) -> Callable[[str], str]:
 
 UNITS = "etc/systemd/system"
 RULES = "etc/clustergen-firewall"
+CLOUD = "etc/cloud/cloud.cfg.d/99-clustergen.cfg"
 PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
@@ -234,7 +235,10 @@ BROKEN = [
     ("ucx", "roce", "etc/ucx/ucx.conf", append("UCX_NOTHING=1"), "UCX_NOTHING"),
     ("open mpi", "ml-training", "etc/openmpi/openmpi-mca-params.conf", append("btl_nothing = 1"), "btl_nothing"),
     ("nccl", "roce", "etc/nccl.conf", append("NCCL_IB_HAC=mlx5_0"), "NCCL_IB_HAC"),
-    ("yaml", "roce", "etc/cloud/cloud.cfg.d/99-clustergen.cfg", append("a: [1"), "while parsing"),
+    ("yaml", "dgx-a100-mig", "etc/nvidia-mig-manager/*.yaml", append("a: [1"), "while parsing"),
+    ("cloud-init", "roce", CLOUD, append("a: [1"), "while parsing"),
+    ("cloud-init", "roce", CLOUD, put("manage_etc_hosts", "manage_etc_host"), "manage_etc_host"),
+    ("cloud-init", "roce", CLOUD, put("false", "true"), "rewrites /etc/hosts"),
     (
         "netbox",
         "ml-training",

@@ -40,7 +40,7 @@ SUITES = {
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp",
-    "forky": "slurm-wlm-kafka-plugin,python3,docker.io",
+    "forky": "slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
 

@@ -8,6 +8,7 @@ from clustergen.diagnostics import did_you_mean
 from clustergen.verify.checks import (
     acceptance,
     access,
+    cloud_init,
     containers,
     data,
     fabric,
@@ -28,7 +29,8 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, host, network, access, storage, containers, fabric)
+_HOST = (host, network, cloud_init)
+_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
@@ -37,7 +39,7 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
     "containers": containers.CHECKS,
     "fabric": fabric.CHECKS,
     "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
-    "host": (*host.CHECKS, *network.CHECKS),
+    "host": tuple(check for module in _HOST for check in module.CHECKS),
     "login": access.CHECKS,
     "monitoring": (*prometheus.CHECKS, *grafana.CHECKS),
     "scripts": shell.CHECKS,

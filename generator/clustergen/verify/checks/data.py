@@ -59,8 +59,8 @@ CHECKS = (
         "yaml",
         "YAML of programs that are not available",
         "PyYAML",
-        "Well-formed YAML. MIG Manager and cloud-init, which read these files, are not run.",
-        paths("/etc/cloud/cloud.cfg.d/*", "/etc/nvidia-mig-manager/*.yaml"),
+        "Well-formed YAML. MIG Manager, which reads these files, is not run.",
+        paths("/etc/nvidia-mig-manager/*.yaml"),
         _read_by(yaml.__version__, _yaml),
     ),
     Check(

@@ -75,13 +75,6 @@ CHECKS = (
         "/etc/slurm/oci.conf",
     ),
     _unreadable(
-        "cloud-init",
-        "cloud images",
-        "cloud-init",
-        "cloud-init reads it at the first boot of an image.",
-        "/etc/cloud/*",
-    ),
-    _unreadable(
         "arguments",
         "arguments of Slurm daemons",
         "systemd",
