@@ -311,10 +311,47 @@ def test_links_of_lspci(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("text", ["", "00:00.0 Host bridge: Intel\n", "\0" * 1000])
+def test_a_machine_without_a_pci_bus_has_no_devices():
+    assert list(lspci("")) == []
+
+
+@pytest.mark.parametrize("text", ["00:00.0 Host bridge: Intel\n", "\0" * 1000])
 def test_lspci_without_numbers_is_refused(text):
     with pytest.raises(ValueError, match="lspci -Dnn"):
         list(lspci(text))
+
+
+def test_lspci_without_numbers_is_a_remark(tmp_path):
+    dgx(tmp_path, "gpu1", 11, lspci="18:00.0 Infiniband controller: Mellanox Technologies MT2910 [ConnectX-7]\n")
+    assert "# not read on gpu1: lspci: no device with the numbers of its class" in discovered(tmp_path)[1]
+
+
+@pytest.mark.parametrize("options", ["", "p"])
+def test_disks_by_name_and_by_path(tmp_path, options):
+    """A mounted partition, a mounted disk as older releases of lsblk print it, and an empty disk."""
+    path = "/dev/" if options == "p" else ""
+    rows = [
+        {"name": f"{path}nvme0n1", "size": 960 * 10**9, "type": "disk", "mountpoints": [None]},
+        {"name": f"{path}sda", "size": "480000000000", "type": "disk", "mountpoint": "/scratch"},
+        {"name": f"{path}sdb", "size": 480 * 10**9, "type": "disk", "mountpoints": [None]},
+    ]
+    rows[0]["children"] = [{"name": f"{path}nvme0n1p1", "size": 1, "type": "part", "mountpoints": [None, "/"]}]
+    dgx(tmp_path, "gpu1", 11, **{"lsblk.json": json.dumps({"blockdevices": rows})})
+    (kind,) = discovered(tmp_path)[0]["node_types"].values()
+    assert [(disk["device"], disk["size"], disk["use"]) for disk in kind["disks"]] == [
+        ("nvme0n1", "960GB", "system"),
+        ("sda", "480GB", "system"),
+        ("sdb", "480GB", "spare"),
+    ]
+
+
+def test_sizes_of_disks_that_are_no_bytes_are_a_remark(tmp_path):
+    rows = [{"name": "sda", "size": "1.8T", "type": "disk", "mountpoints": ["/"]}]
+    dgx(tmp_path, "gpu1", 11, **{"lsblk.json": json.dumps({"blockdevices": rows})})
+    assert (
+        "# not read on gpu1: lsblk.json: sizes such as 1.8T are not in bytes: run lsblk -J -b"
+        in discovered(tmp_path)[1]
+    )
 
 
 def test_a_system_with_fewer_ports_than_the_catalogues_lists_them(tmp_path):

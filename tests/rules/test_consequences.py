@@ -43,3 +43,33 @@ def test_an_unknown_system_is_not_reported_as_a_client_without_interface(system:
     codes = [code for code, _ in found(text)]
     assert "system-unknown" in codes
     assert "lnet-interface-missing" not in codes
+
+
+FABRIC = PLAN[0] + "  fabric: {type: infiniband, rate: NDR, plan: {leaf: qm9700}}\n"
+LIMITS = 'slurm: {version: "24.11", qos: {normal: {max_tres_per_user: {gres/gpu: 16}}}, accounts: {}}\n'
+
+
+@pytest.mark.parametrize("nodes", ["", ', nodes: "gpu[1-4]"'])
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [(("type: h100", "type: h10"), "node-type-unknown"), (("dgx-h100", "dgx-h800"), "system-unknown")],
+)
+def test_nodes_without_a_type_are_not_reported_as_nodes_without_ports_and_gpus(
+    edit: tuple[str, str], code: str, nodes: str
+) -> None:
+    text = changed(
+        TINY,
+        (PLAN[0], FABRIC.replace("qm9700", f"qm9700{nodes}")),
+        ('slurm: {version: "24.11"}\n', LIMITS),
+        ("[slurm-controller]", "[slurm-controller, slurm-accounting]"),
+    )
+    errors = {"plan-node", "tres-unknown", code}
+    assert not errors & {name for name, _ in found(text)}
+    assert errors & {name for name, _ in found(changed(text, edit))} == {code}
+
+
+def test_a_plan_without_any_port_is_reported_where_all_types_are_known() -> None:
+    text = changed(
+        TINY, (PLAN[0], FABRIC), ("{system: dgx-h100}", "{cpu: {sockets: 2, cores_per_socket: 8}, memory: 64GiB}")
+    )
+    assert "plan-node" in [code for code, _ in found(text)]

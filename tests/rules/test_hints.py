@@ -68,6 +68,30 @@ HINTS = {
         "type-wrong",
         "write {count: 8}",
     ),
+    "memory with a unit for a number of MiB": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, real_memory: 300GB}"),
+        "type-wrong",
+        "write 286102: the field is a number of MiB",
+    ),
+    "memory with a wrong unit for a number of MiB": (
+        TINY,
+        ("{system: dgx-h100}", '{system: dgx-h100, real_memory: "300 gigs"}'),
+        "type-wrong",
+        "write a number of MiB",
+    ),
+    "a network inside another": (
+        TINY,
+        ("10.0.0.0/24}", "10.0.0.0/24}\n  storage: {cidr: 10.0.0.128/25}"),
+        "networks-overlap",
+        "use a network outside 10.0.0.0/24 in place of 10.0.0.128/25, or make 10.0.0.0/24 smaller",
+    ),
+    "a network around another": (
+        TINY,
+        ("10.0.0.0/24}", "10.0.0.0/24}\n  storage: {cidr: 10.0.0.0/8}"),
+        "networks-overlap",
+        "use a network outside 10.0.0.0/8 in place of 10.0.0.0/24, or make 10.0.0.0/8 smaller",
+    ),
     "an Ethernet leaf": (
         FABRIC,
         ("leaf: qm9700", "leaf: sn5600"),

@@ -86,7 +86,7 @@ def _code_or_field(word: str, form: str) -> None:
         answer = about(word)
     if isinstance(answer, str):
         hint = answer or did_you_mean(word, CODES) or _ALL
-        what = "no field of the manifest" if "." in word or answer else "no diagnostic"
+        what = "no field of the manifest" if "." in word or answer else "no diagnostic, field or key of Slurm"
         raise ClustergenError(f"there is {what} '{word}'", hint=hint, exit_code=2)
     _field(STARTER, word, form, "the starter manifest (clustergen init)")
 

@@ -31,7 +31,7 @@ def command() -> None:
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
-    """Show what several manifests buy, draw, carry and cost, side by side.
+    """Show what several manifests buy, draw, carry and cost.
 
     Each MANIFEST is a manifest or a directory with a manifest.yaml. Counts are those of bom.csv without spares; costs
     include spares, and come from facility.prices of each manifest. The time of the all-reduce is a lower bound, by a

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import one_of, quote, suggest
+from clustergen.units import Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 _MOST_KEYS = 8
@@ -72,6 +73,9 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         return instead if refused else f'put it in quotes: "{text}"'
     if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
+    is_mib = isinstance(declared, FieldInfo) and " in MiB" in (declared.description or "")
+    if first == "a whole number" and is_mib and isinstance(value, str) and not value.isdigit():
+        return _in_mib(value)
     if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
@@ -90,6 +94,15 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         keys = [field.alias or name for name, field in model.model_fields.items()]
         return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
+
+
+def _in_mib(text: str) -> str:
+    """The hint for an amount of memory with a unit, where the field is a plain number of MiB."""
+    try:
+        mib = Bytes.parse(text).mib
+    except UnitError:
+        mib = 0
+    return f"write {mib}: the field is a number of MiB" if mib else "write a number of MiB"
 
 
 def example_hint(key: str, declared: Any) -> str | None:

@@ -51,7 +51,8 @@ def unpack(revision: str, path: str, into: Path) -> Path:
     if not _git("rev-parse", "--git-dir", may_fail=True):
         raise ClustergenError(
             f"{revision}:{path}: not a git repository (or git does not trust it)",
-            "cd into the repository: REV:path is read from the one of the current directory; run `git status`",
+            "cd into the repository of the manifest (`git status` shows the cause), or compare files: clustergen diff"
+            " OLD NEW",
         )
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     if not commit:

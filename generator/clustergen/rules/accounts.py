@@ -8,6 +8,7 @@ from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.versions import since
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.rules.rights import holders
@@ -103,6 +104,8 @@ _OF_WEIGHTS = "and slurmctld does not start with a weight for it"
 @once_per_cluster
 def _has_unresolved_gpus(cluster: Cluster) -> bool:
     """Whether an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
+    if any(is_pending(cluster, group) for group in cluster.groups):
+        return True
     kinds = {kind.name: kind for kind in cluster.node_types}
     for name, spec in cluster.manifest.node_types.items():
         kind, system = kinds.get(name), cluster.manifest.catalogue.systems.get(spec.system or "")

@@ -41,13 +41,16 @@ def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
                 continue  # rails are parts of the fabric's network
             if network.version == earlier.version and network.overlaps(earlier):
                 same = network == earlier
+                smaller, larger = sorted((network, earlier), key=lambda one: one.num_addresses)
                 yield Finding(
                     "networks-overlap",
                     path,
                     f"{network} is already the {other} network"
                     if same
                     else f"{network} overlaps the {other} network, {earlier}",
-                    "remove this cidr if both are the same network" if same else None,
+                    "remove this cidr if both are the same network"
+                    if same
+                    else f"use a network outside {larger} in place of {smaller}, or make {larger} smaller",
                 )
 
 

@@ -243,18 +243,18 @@ def ports_unknown(cluster: Cluster) -> Iterator[Finding]:
         lacking = [
             name
             for name, is_lacking in (
-                ("NCCL_IB_HCA in nccl.conf", bool(kind.gpus) and fabric.type != "ethernet"),
-                ("UCX_NET_DEVICES in ucx.conf", manifest.ucx.enabled and fabric.type != "ethernet"),
+                ("NCCL_IB_HCA", bool(kind.gpus) and fabric.type != "ethernet"),
+                ("UCX_NET_DEVICES", manifest.ucx.enabled and fabric.type != "ethernet"),
                 ("port health check", manifest.health.enabled and manifest.health.fabric),
-                ("alerts for ports that are down, slow or missing", bool(cluster.hosts("monitoring"))),
+                ("port alerts", bool(cluster.hosts("monitoring"))),
             )
             if is_lacking
         ]
         yield Finding(
             "fabric-ports-unknown",
             ("node_types", kind.name),
-            f"the device names of the {len(ports)} fabric ports of '{kind.name}' ({kind.title}) are not known,"
-            f" so clustergen does not render {', '.join(lacking)}",
+            f"the device names of the {len(ports)} fabric ports of '{kind.name}' are not known"
+            + (f"; not rendered: {', '.join(lacking)}" if lacking else ""),
             f"run `rdma link` on a node and list the ports under node_types.{kind.name}.nics:"
             f" [{{device: {ports[0].device}, interface: …}}, …]",
             key=True,

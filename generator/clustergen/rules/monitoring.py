@@ -11,6 +11,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 
 _OWN_JOBS = ("alertmanager", "dcgm", "node", "node-ipmi", "prometheus")  # and all that begin with slurm or probe-
+_MAIL = {"smtp": "smtp: mail.example.org:25", "mail_from": "mail_from: cluster@example.org"}
 _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
 
 
@@ -79,7 +80,7 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
                 "mail-server-missing",
                 (*path, "email"),
                 f"Alertmanager cannot send mail without {' and '.join('monitoring.' + field for field in lacking)}",
-                f"set {' and '.join('monitoring.' + field for field in lacking)}, or use a webhook",
+                f"add {' and '.join(_MAIL[field] for field in lacking)} to monitoring, or use a webhook",
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from clustergen.cluster.model import Cluster, Rack
+from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import NETWORKS, ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.placement import devices, stated_places
@@ -35,12 +36,13 @@ def plan_and_switches(cluster: Cluster) -> Iterator[Finding]:
 
 def plan_nodes(cluster: Cluster) -> Iterator[Finding]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
+    pending = {host for group in cluster.groups if is_pending(cluster, group) for host in group.hosts}
     for name, plan in _plans(cluster):
         path: ManifestPath = ("networks", name, "plan", "nodes")
         for host in expand(plan.nodes) if plan.nodes else ():
             if host not in kinds:
                 message, hint = f"'{host}' is not a node of this cluster", did_you_mean(host, kinds)
-            elif not ports_in(kinds[host], name):
+            elif host not in pending and not ports_in(kinds[host], name):
                 kind = kinds[host].name
                 message = f"'{host}' has no port in the {name} network"
                 hint = f"give node type '{kind}' nics with network: {name}, or remove the node from the plan"
@@ -48,7 +50,7 @@ def plan_nodes(cluster: Cluster) -> Iterator[Finding]:
                 continue
             yield Finding("plan-node", path, message, hint, at=span_of(plan.nodes or "", host))
             break
-        if not plan.nodes and not any(ports_in(kind, name) for kind in kinds.values()):
+        if not plan.nodes and not pending and not any(ports_in(kind, name) for kind in kinds.values()):
             message = f"no node has a port in the {name} network, so the plan is empty"
             hint = f"give a node type nics with network: {name}"
             yield Finding("plan-node", ("networks", name, "plan"), message, hint, key=True)

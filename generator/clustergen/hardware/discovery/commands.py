@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from clustergen.hardware.discovery.plain import MOST, json_of, plain
 
 _OF_ONE_NODE = re.compile(r"(root|BOOT_IMAGE|initrd|resume|ip|BOOTIF|hostname|systemd\.hostname|rd\.\w+)=")
 _UNIQUE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|\d+\.\d+\.\d+\.\d+", re.IGNORECASE)
+_MOST_DEPTH = 9
 _FIELD = re.compile(r"(\w+)=(\S+)")
 
 
@@ -80,11 +80,27 @@ def disks(text: str) -> Iterator[DiskFact]:
     if not isinstance(rows, list):
         raise ValueError("no blockdevices")
     for row in rows[:MOST]:
-        name = str(row.get("name", "")) if isinstance(row, dict) else ""
-        if row.get("type") == "disk" and re.fullmatch(r"(nvme\d+n\d+|sd[a-z]+|vd[a-z]+)", name):
-            size = row.get("size")
-            if str(size).isdigit() and int(size):
-                yield DiskFact(name, int(size), '"/' in json.dumps(row))
+        if not isinstance(row, dict) or row.get("type") != "disk":
+            continue
+        name = str(row.get("name", "")).removeprefix("/dev/")  # which `lsblk -p` adds
+        if not re.fullmatch(r"(nvme\d+n\d+|sd[a-z]+|vd[a-z]+)", name):
+            continue
+        size = str(row.get("size"))
+        if re.fullmatch(r"[\d.,]+[KMGTP]", size):
+            raise ValueError(f"sizes such as {size} are not in bytes: run lsblk -J -b")
+        if size.isdecimal() and int(size):
+            yield DiskFact(name, int(size), any(_mount_points(row)))
+
+
+def _mount_points(row: Any, depth: int = 0) -> Iterator[str]:
+    """Where a device of `lsblk` and those on it are mounted; older releases have one `mountpoint`."""
+    if not isinstance(row, dict) or depth > _MOST_DEPTH:
+        return
+    points = row.get("mountpoints", row.get("mountpoint"))
+    yield from (point for point in (points if isinstance(points, list) else [points]) if isinstance(point, str))
+    children = row.get("children")
+    for child in children if isinstance(children, list) else ():
+        yield from _mount_points(child, depth + 1)
 
 
 def addresses(text: str) -> Iterator[tuple[str, str]]:

@@ -18,10 +18,13 @@ _PORT = re.compile(r"/sys/class/infiniband/([\w.-]{1,63})/(?:ports/1/)?(\w{1,20}
 
 
 def lspci(text: str) -> Iterator[PciFact]:
-    """Network adapters, GPUs and NVMe disks of `lspci -Dnn`, with links where `-vv` adds them."""
+    """Network adapters, GPUs and NVMe disks of `lspci -Dnn`, with links where `-vv` adds them.
+
+    Without a PCI bus, as in some virtual machines, lspci prints nothing. ValueError for lines without numbers.
+    """
     lines = plain(text).splitlines()
-    if not any(_DEVICE.match(line) for line in lines[:50]):
-        raise ValueError("no device with its class and number: run lspci -Dnn")
+    if lines and not any(_DEVICE.match(line) for line in lines[:50]):
+        raise ValueError("no device with the numbers of its class and model: run lspci -Dnnvv")
     device: re.Match[str] | None = None
     links: dict[str, tuple[float, int]] = {}
     count = 0

@@ -127,7 +127,6 @@ class Reader:
             disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
             addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),
             node_name_line=line,
-            unread=tuple(unread),
             pci=output("lspci", lambda text: tuple(devices.lspci(text)), ()),
             interfaces=output("ip.json", commands.interfaces, ()),
             gpu_failure=failure,
@@ -139,6 +138,7 @@ class Reader:
             tree=output(TREE, commands.tree_state),
             unreachable=output(UNREACHABLE, commands.first_line, ""),
             files=present,
+            unread=tuple(dict.fromkeys(unread)),  # last: the readers above fill it
         )
 
     def _parsed(self, path: str, file: str, reader: Callable[[str], T]) -> T:
