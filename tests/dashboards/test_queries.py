@@ -46,6 +46,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "ipmi": {},
             "smart": True,
             "blackbox": {"web": ["https://portal.example.org/"]},
+            "snmp": {
+                "devices": {
+                    "ups-a": {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"},
+                    "pdu-a": {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site"},
+                }
+            },
             "expires": {"L": "2027-03-31"},
         },
         "logs": {"tls": {"ca": "/etc/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/key.pem"}},
@@ -120,7 +126,11 @@ def targets(tree: Any) -> dict[str, list[dict[str, str]]]:
     for job in config["scrape_configs"]:
         groups = yaml.safe_load(text_of(tree, "mon", f"/etc/prometheus/sd/{job['job_name']}.yml"))
         labels[job["job_name"]] = [
-            {**group["labels"], "job": job["job_name"], "instance": group["targets"][0].partition(":")[0]}
+            {
+                "instance": group["targets"][0].partition(":")[0],
+                **{name: text for name, text in group["labels"].items() if not name.startswith("__")},
+                "job": job["job_name"],
+            }
             for group in groups
         ]
     return labels
@@ -142,6 +152,8 @@ def plan(tree: Any) -> dict[str, Any]:
              for line in file.content.decode().splitlines()}  # fmt: skip
     if "node-ipmi" in jobs:
         series["node-ipmi"] = list(pages.ipmi())
+    if "snmp" in jobs:
+        series["snmp"] = list(pages.snmp())
     series["dcgm"] = list(pages.dcgm("\n".join(lists)))
     if "clustergen_logs" in read:
         series["node"] += [*pages.logs(), *pages.usage(), *pages.disks()]
@@ -151,7 +163,10 @@ def plan(tree: Any) -> dict[str, Any]:
     second = [pair for pair in recordings if any(name in pair[1] for name in names)]
     first = [pair for pair in recordings if pair not in second]
     metrics = names | set(
-        re.findall(r"\b(?:node|DCGM|slurm|ipmi|probe|clustergen|prometheus|alertmanager)_\w+|\bup\b", read)
+        re.findall(
+            r"\b(?:node|DCGM|slurm|ipmi|probe|clustergen|prometheus|alertmanager)_\w+|\b(?:ups|rPDU2)[A-Z]\w+|\bup\b",
+            read,
+        )
     ) - {
         "node_type",
         "node_types",

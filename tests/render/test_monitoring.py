@@ -41,6 +41,10 @@ SWITCHED = {
     "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
 }
 PROBED = {"monitoring": {"ipmi": {}, "blackbox": {"web": ["https://portal.example.org/"]}}}
+DEVICES = {
+    "ups-a": {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"},
+    "pdu-a": {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site"},
+}
 BMC = {"bmc": {"cidr": "10.0.9.0/24"}}
 OUT_OF_BAND = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
 FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 2}], "redundant_feeds": True}
@@ -179,6 +183,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
         ("kernel", {}),
         ("probes", PROBED),
+        ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),
         ("disks", {"monitoring": {"smart": True}}),
         ("supplies", {**PROBED, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
         ("logs", {"logs": {"retention_size": "100GiB"}, "nodes": COLLECTED}),

@@ -36,6 +36,12 @@ EVERYTHING: dict[str, Any] = {
         "smart": True,
         "ipmi": {},
         "blackbox": {"web": ["https://portal.example.org/"]},
+        "snmp": {
+            "devices": {
+                "ups-a": {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"},
+                "pdu-a": {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site"},
+            }
+        },
         "expires": {"Weka": "2027-03-31"},
     },
 }

@@ -84,6 +84,15 @@ def ipmi() -> Iterator[str]:
     yield 'ipmi_up{collector="ipmi"} 1'
 
 
+def snmp() -> Iterator[str]:
+    """What the SNMP exporter makes of the answers in tests/render/test_snmp.py."""
+    for name, value in (("BatteryStatus", 2), ("EstimatedMinutesRemaining", 42), ("OutputSource", 3)):
+        yield f"ups{name} {value}"
+    yield 'upsOutputPower{upsOutputLineIndex="1"} 4200\nupsOutputPercentLoad{upsOutputLineIndex="1"} 61'
+    yield 'rPDU2DeviceStatusPower{rPDU2DeviceStatusIndex="1"} 312'
+    yield 'rPDU2PhaseStatusLoadState{rPDU2PhaseStatusIndex="1"} 2\nrPDU2PhaseStatusCurrent{rPDU2PhaseStatusIndex="1"} 87'
+
+
 def logs() -> Iterator[str]:
     """The page of clustergen-log-retention, as tests/render/test_logs.py reads it from the script."""
     for name, value in (("bytes", 9e9), ("limit_bytes", 5e10), ("days", 30), ("hosts", 5)):

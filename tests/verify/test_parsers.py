@@ -146,6 +146,8 @@ BROKEN = [
         "--no",
     ),
     ("IPMI exporter", "roce", "etc/default/prometheus-ipmi-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
+    ("SNMP exporter", "roce", "etc/prometheus-exporters/snmp.yml", append("modulez: {}"), "modulez"),
+    ("SNMP exporter", "roce", "etc/default/prometheus-snmp-exporter", put('ARGS="', 'ARGS="--no '), "--no"),
     ("python", "ml-training", "usr/local/sbin/clustergen-usage-report", append("if True"), "SyntaxError"),
     ("acceptance", "home-3090", "acceptance/reframe.yaml", append("nothing: 1"), "nothing"),
     ("node exporter", "roce", "etc/default/prometheus-node-exporter", put('ARGS="', 'ARGS="--no '), "--no"),

@@ -9,7 +9,9 @@ from clustergen.manifest.base import (
     AbsolutePath,
     Domain,
     Endpoint,
+    HostName,
     HostPort,
+    Name,
     OneLine,
     Phrase,
     PortNumber,
@@ -19,6 +21,7 @@ from clustergen.manifest.base import (
     section,
     text,
 )
+from clustergen.manifest.base import Host as HostOrAddress
 from clustergen.units import Bare, Bytes, Duration
 
 Celsius = Annotated[int, Field(ge=40, le=110)]
@@ -26,6 +29,8 @@ KernelValue = Annotated[
     str, text(r"^[A-Za-z0-9_./:,-]+( +[A-Za-z0-9_./:,-]+)*$", "use letters, digits, blanks and _ . / : , -", 500)
 ]
 MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
+
+SnmpWord = Annotated[str, text(r"^[A-Za-z][A-Za-z0-9_]*$", "use letters, digits and _, and begin with a letter", 63)]
 
 
 class Dcgm(Section):
@@ -71,6 +76,23 @@ class Blackbox(Section):
     ssh: bool = field(True, "Probe sshd of all nodes.")
     bmc: bool = field(True, "Probe the web pages of BMCs, by the names of /etc/hosts: host-bmc.")
     web: tuple[Url, ...] = field((), "Web pages to probe.")
+
+
+class SnmpDevice(Section):
+    """A PDU, a UPS or another device that answers SNMP."""
+
+    address: HostOrAddress = field(..., "Host name or IP address.")
+    module: SnmpWord = field(..., "What is read: ups_mib, apc_rpdu2, or a module of a site file.")
+    auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.")
+    rack: Name | None = field(None, "Rack that it feeds, a label of its metrics.")
+
+
+class Snmp(Section):
+    """snmp_exporter on the monitoring nodes, for PDUs and UPS. Credentials are the secret `snmp`."""
+
+    port: PortNumber = field(9116, "Port.")
+    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
+    devices: dict[HostName, SnmpDevice] = field(..., "Devices by name: the label `instance`.", min_length=1)
 
 
 class Receiver(Section):
@@ -153,6 +175,7 @@ class Monitoring(Section):
     ipmi: Annotated[Ipmi | None, NOT_EMPTY] = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
     smart: bool = field(False, "Health of local disks on all nodes, read by smartctl every 15 minutes.")
     blackbox: Annotated[Blackbox | None, NOT_EMPTY] = field(None, "Probes of sshd, BMCs and web pages from outside.")
+    snmp: Annotated[Snmp | None, NOT_EMPTY] = field(None, "PDUs and UPS, read by SNMP.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[
         Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],

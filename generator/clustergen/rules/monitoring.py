@@ -8,9 +8,10 @@ from datetime import date
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 
-_OWN_JOBS = ("alertmanager", "dcgm", "node", "node-ipmi", "prometheus")  # and all that begin with slurm or probe-
+_OWN_JOBS = ("alertmanager", "dcgm", "node", "node-ipmi", "prometheus", "snmp")  # and slurm…, probe-…
+_AUTHS = "0.23"  # the first snmp_exporter that reads credentials apart from modules
 _MAIL = {"smtp": "smtp: mail.example.org:25", "mail_from": "mail_from: cluster@example.org"}
 _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
 
@@ -103,7 +104,7 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring
     if not spec.enabled or not cluster.hosts("monitoring"):
         why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
-        for field in ("receivers", "targets", "remote_write", "grafana", "expires"):
+        for field in ("receivers", "targets", "remote_write", "grafana", "expires", "snmp"):
             if getattr(spec, field):
                 yield Finding(
                     "monitoring-missing",
@@ -159,14 +160,16 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
 def packages(cluster: Cluster) -> Iterator[Finding]:
     """Exporters that the distribution of their nodes does not package."""
     spec = cluster.manifest.monitoring
-    groups = {"ipmi": has_bmcs(cluster) if spec.ipmi else (), "blackbox": cluster.with_role("monitoring")}
+    servers = cluster.with_role("monitoring")
+    groups = {"ipmi": has_bmcs(cluster) if spec.ipmi else (), "blackbox": servers, "snmp": servers}
     for name, members in groups.items():
         lacking = {group.type.os.id for group in members if not group.type.os.packages(f"{name}_exporter")}
         if lacking and getattr(spec, name):
             yield Finding(
                 "exporter-not-packaged",
                 ("monitoring", name),
-                f"{' and '.join(sorted(lacking))} has no package of {name}_exporter",
+                f"{' and '.join(sorted(lacking))} has no package of {name}_exporter"
+                + (f" {_AUTHS} or newer" if name == "snmp" else ""),
                 "remove the section, and add exporters that you install yourself to monitoring.targets",
                 key=True,
             )
@@ -183,6 +186,22 @@ def bmcs(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def devices(cluster: Cluster) -> Iterator[Finding]:
+    spec = cluster.manifest.monitoring.snmp
+    racks, hosts = {rack.name: rack for rack in cluster.racks}, set(cluster.hosts())
+    for name, device in spec.devices.items() if spec else ():
+        path: ManifestPath = ("monitoring", "snmp", "devices", name)
+        if device.rack is not None and device.rack not in racks:
+            yield Finding(
+                "rack-unknown",
+                (*path, "rack"),
+                f"rack '{device.rack}' is not defined",
+                did_you_mean(device.rack, racks) or (f"use {one_of(racks)}" if racks else "define it under racks"),
+            )
+        if name in hosts:
+            yield Finding("host-duplicate", path, f"'{name}' is a node of the cluster", key=True)
+
+
 def dates(cluster: Cluster) -> Iterator[Finding]:
     for name, day in cluster.manifest.monitoring.expires.items():
         try:
@@ -196,4 +215,17 @@ def dates(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (release, counters, receivers, alertmanager, nobody_told, thresholds, retention, jobs, packages, bmcs, dates)
+RULES = (
+    release,
+    counters,
+    receivers,
+    alertmanager,
+    nobody_told,
+    thresholds,
+    retention,
+    jobs,
+    packages,
+    bmcs,
+    devices,
+    dates,
+)

@@ -59,6 +59,9 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     if monitoring.blackbox:
         path = ("monitoring", "blackbox", "port") if "port" in monitoring.blackbox.model_fields_set else None
         yield _Daemon("the blackbox exporter", monitoring.blackbox.port, path, servers)
+    if monitoring.snmp:
+        path = ("monitoring", "snmp", "port") if "port" in monitoring.snmp.model_fields_set else None
+        yield _Daemon("the SNMP exporter", monitoring.snmp.port, path, servers)
     path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
     yield _Daemon("Prometheus", monitoring.port, path, servers)
     if (grafana := monitoring.grafana) and grafana.enabled:

@@ -113,6 +113,7 @@ _PAGE_OF = {
     "probes": "monitoring",
     "sensors": "node",
     "power": "power",
+    "snmp": "power",
     "logs": "logs",
     "expiry": "monitoring",
     "backups": "overview",

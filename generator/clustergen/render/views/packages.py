@@ -44,6 +44,7 @@ _OF_UNIT = {
     "clustergen-disk-metrics.timer": "smartmontools",
     "prometheus-ipmi-exporter.service": "ipmi_exporter",
     "prometheus-blackbox-exporter.service": "blackbox_exporter",
+    "prometheus-snmp-exporter.service": "snmp_exporter",
     "opensm.service": "opensm",
     "nvidia-dcgm-exporter.service": "dcgm_exporter",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",

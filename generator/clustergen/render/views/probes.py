@@ -1,4 +1,4 @@
-"""Exporters that ask others: the blackbox exporter beside Prometheus, and the IPMI exporter on nodes with a BMC."""
+"""Exporters that ask others: those of blackbox and SNMP beside Prometheus, that of IPMI on nodes with a BMC."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.file import File
+from clustergen.render.views.alerts.snmp import MODULES, Module
 from clustergen.render.views.scrape import has_bmcs, monitored
 
 _FOLDER = "/etc/prometheus-exporters"
 _BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
+SNMP = "prometheus-snmp-exporter.service"
+SNMP_SECRET, SNMP_AUTHS = "snmp", f"{_FOLDER}/snmp-auths.yml"
 
 
 @record
@@ -35,6 +38,29 @@ def ipmi(cluster: Cluster) -> Exporter | None:
     return Exporter(_IPMI, (f"--config.file={_FOLDER}/ipmi.yml", f"--web.listen-address=:{spec.port}"))
 
 
+@record
+class SnmpModules:
+    """What the SNMP exporter asks devices for."""
+
+    modules: tuple[Module, ...]
+
+
+def has_snmp(cluster: Cluster) -> bool:
+    return monitored(cluster) and cluster.manifest.monitoring.snmp is not None
+
+
+def snmp(cluster: Cluster) -> Exporter | None:
+    spec = cluster.manifest.monitoring.snmp
+    if spec is None or not has_snmp(cluster):
+        return None
+    # Modules, the secret with the credentials, and the site's files. Nobody else may use the credentials.
+    return Exporter(SNMP, (f"--config.file={_FOLDER}/snmp*.yml", f"--web.listen-address=localhost:{spec.port}"))
+
+
+def snmp_modules(cluster: Cluster) -> SnmpModules | None:
+    return SnmpModules(MODULES) if has_snmp(cluster) else None
+
+
 _ARGUMENTS = "monitoring/etc/default/prometheus-blackbox-exporter"
 _DROP_IN = "all/etc/systemd/system/prometheus-ipmi-exporter.service.d/50-clustergen.conf"
 FILES = (
@@ -43,4 +69,6 @@ FILES = (
     File("all/etc/default/prometheus-ipmi-exporter", ipmi, restart(_IPMI), source=_ARGUMENTS),
     File(f"all{_FOLDER}/ipmi.yml", ipmi, restart(_IPMI)),
     File(_DROP_IN, ipmi, restart(_IPMI)),
+    File("monitoring/etc/default/prometheus-snmp-exporter", snmp, restart(SNMP), source=_ARGUMENTS),
+    File(f"monitoring{_FOLDER}/snmp.yml", snmp_modules, restart(SNMP)),
 )

@@ -23,6 +23,7 @@ _LOOK = {
     "probes": "From the monitoring node, connect by hand: ssh HOST, or curl -v of the page.",
     "sensors": "On the node: ipmi-sensors, and ipmi-sel for the event log of the BMC.",
     "power": "Compare the rack with others, and with the time before.",
+    "snmp": "The web page of the device shows its state and its log; compare it with the dashboard.",
     "logs": "On the log collector: du -s /var/log/clustergen/* and journalctl -t clustergen-logs.",
     "expiry": "openssl x509 -noout -enddate -in FILE shows the date of a certificate.",
     "backups": "On the controller: systemctl list-timers 'clustergen-*'; journalctl -u SERVICE shows why one failed.",

@@ -45,8 +45,8 @@ class Job:
     interval: int | None = None
     extra: tuple[str, ...] = ()  # the manifest's own targets, with their ports
     hosts: bool = True
-    module: str | None = None  # of the blackbox exporter, which `prober` listens for
-    prober: str = ""
+    module: str | None = None  # of the blackbox exporter
+    prober: str = ""  # address of an exporter that asks the target; with no module, targets have it as a label
 
 
 @once_per_cluster
@@ -61,7 +61,7 @@ def cluster_label(cluster: Cluster) -> str:
 def jobs(cluster: Cluster) -> dict[str, Job]:
     """All jobs by name, the manifest's own among them."""
     site_jobs = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
-    return {job.name: job for job in (*_own_jobs(cluster), *_probes(cluster), *site_jobs)}
+    return {job.name: job for job in (*_own_jobs(cluster), *_probes(cluster), *_snmp(cluster), *site_jobs)}
 
 
 def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
@@ -82,6 +82,26 @@ def _probes(cluster: Cluster) -> Iterator[Job]:
     if blackbox.web:
         web = blackbox.web
         yield Job("probe-web", (), 0, "/probe", interval, web, False, module="http", prober=prober)
+
+
+def _snmp(cluster: Cluster) -> Iterator[Job]:
+    if snmp := cluster.manifest.monitoring.snmp:
+        every = max(snmp.interval, cluster.manifest.monitoring.scrape_interval)
+        yield Job("snmp", (), snmp.port, "/snmp", every, hosts=False, prober=f"localhost:{snmp.port}")
+
+
+def _devices(cluster: Cluster) -> Iterator[TargetGroup]:
+    """Each with the exporter's parameters as labels, which Prometheus does not store."""
+    snmp = cluster.manifest.monitoring.snmp
+    for name, device in snmp.devices.items() if snmp else ():
+        labels = {
+            "cluster": cluster_label(cluster),
+            "instance": name,
+            "rack": device.rack or "",
+            "__param_module": device.module,
+            "__param_auth": device.auth,
+        }
+        yield TargetGroup((device.address,), tuple((label, text) for label, text in labels.items() if text))
 
 
 def _static(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
@@ -117,6 +137,8 @@ def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     leaves = {host: leaf.name for leaf in cluster.leaves for host in leaf.nodes}
     parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
+    if job.name == "snmp":
+        parts += _devices(cluster)
     if job.extra:
         parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
     return tuple(parts)

@@ -9,7 +9,7 @@ from clustergen.cluster.groups import entry_group, mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.records import record
-from clustergen.render.views import grafana
+from clustergen.render.views import grafana, probes
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
 from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
@@ -60,6 +60,9 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
                     yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
     if grafana.spec(cluster):
         yield Secret(grafana.SECRET, grafana.PASSWORD, ("monitoring",), "grafana", "0400", "given")
+    if probes.has_snmp(cluster):
+        path, effect = probes.SNMP_AUTHS, f"restart:{probes.SNMP}"
+        yield Secret(probes.SNMP_SECRET, path, ("monitoring",), "prometheus", "0400", "given", effect=effect)
 
 
 def _jwt_key(cluster: Cluster) -> str | None:

@@ -55,6 +55,16 @@ exit 1
 """
 
 
+# The credentials are not in the tree; where nobody has put them, the exporter's pattern only has the modules.
+_DRY_RUN = r"""
+set -f
+. /etc/default/prometheus-snmp-exporter
+"$program" --dry-run $ARGS >/tmp/log 2>&1 && exit 0
+grep -E 'level=ERROR|error:' /tmp/log | head -1 >&2 || tail -3 /tmp/log >&2
+exit 1
+"""
+
+
 def _starts(program: str, ready: str) -> Reader:
     return Reader(
         program,
@@ -149,6 +159,15 @@ CHECKS = (
         "The exporter starts with these arguments and this configuration and listens. No BMC is asked.",
         paths("/etc/default/prometheus-ipmi-exporter", "/etc/prometheus-exporters/ipmi.yml"),
         _starts("prometheus-ipmi-exporter", "Listening on|TLS is disabled"),
+    ),
+    Check(
+        "SNMP exporter",
+        "SNMP exporter: its arguments and modules",
+        "prometheus-snmp-exporter --dry-run",
+        "The exporter accepts these arguments, every module and key. Credentials are not in the tree, and no device is"
+        " asked. bash reads the file in place of systemd.",
+        paths("/etc/default/prometheus-snmp-exporter", "/etc/prometheus-exporters/snmp*.yml"),
+        Reader("prometheus-snmp-exporter", _VERSION, _DRY_RUN),
     ),
     Check(
         "node exporter",

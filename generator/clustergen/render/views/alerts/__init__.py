@@ -22,6 +22,7 @@ from clustergen.render.views.alerts import (
     probes,
     sensors,
     slurm,
+    snmp,
     storage,
 )
 from clustergen.render.views.alerts import cluster as sums
@@ -39,6 +40,7 @@ _TOPICS = (
     probes,
     sensors,
     power,
+    snmp,
     logs,
     expiry,
     drift,

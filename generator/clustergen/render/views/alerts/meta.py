@@ -8,6 +8,7 @@ from clustergen.render.views.alerts.model import Alert, Topic, window
 
 def topic(cluster: Cluster) -> Topic:
     minutes = window(cluster, 10)
+    others = "node|dcgm|slurm-.*" + ("|snmp" if cluster.manifest.monitoring.snmp else "")  # with alerts of their own
     alerts = [
         Alert(
             "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
@@ -40,7 +41,7 @@ def topic(cluster: Cluster) -> Topic:
             "Free space, or lower monitoring.retention; its log names the block.",
         ),
         Alert(
-            "TargetDown", 'up{job!~"node|dcgm|slurm-.*"} == 0', "5m", "warning",
+            "TargetDown", f'up{{job!~"{others}"}} == 0', "5m", "warning",
             "{{ $labels.job }} on {{ $labels.instance }} does not respond",
             "Prometheus reads no metrics from it.",
             "The page /targets of Prometheus shows the error.",

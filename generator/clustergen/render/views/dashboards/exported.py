@@ -9,7 +9,7 @@ from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metri
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
-from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, topics
+from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, snmp, topics
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
@@ -59,6 +59,7 @@ def _exported(cluster: Cluster) -> Iterator[str]:
         yield from logs.METRICS
     if power.is_exported(cluster):
         yield from sensors.METRICS
+    yield from snmp.metrics(cluster)
     if monitoring.blackbox:
         yield from ("probe_success", "probe_duration_seconds")
         if monitoring.blackbox.web:

@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.model import BLANK_COUNT
 from clustergen.render.views.alerts.power import METRIC
-from clustergen.render.views.dashboards import sensors
+from clustergen.render.views.dashboards import sensors, snmp
 from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Step, Target, graph, stat
 
 _MOST = 20
@@ -20,7 +20,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
     rows = [Row("Now", tuple(_summary()))]
     if cluster.racks:
         rows.append(Row("Racks", tuple(_racks())))
-    rows += [Row("Nodes", tuple(_nodes(cluster))), sensors.of_cluster()]
+    rows += [Row("Nodes", tuple(_nodes(cluster))), sensors.of_cluster(), snmp.of_cluster()]
     return Dashboard("power", "Power and heat", "What GPUs and nodes draw, and where it is hot.", tuple(rows))
 
 

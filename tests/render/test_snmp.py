@@ -1,0 +1,150 @@
+"""UPS and PDUs: a real exporter asks agents that answer as they do, and a real Prometheus has their metrics by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
+
+AGENT = Path(__file__).parent / "snmp_agent.py"
+MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+NODES = [HEAD, MONITOR, COMPUTE]
+UPS = {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"}
+PDU = {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site", "rack": "r1"}
+DEVICES = {"ups-a": UPS, "pdu-a": PDU, "pdu-b": {**PDU, "address": "10.0.9.203"}}
+OF_UPS, OF_PDU = "1.3.6.1.2.1.33.1", "1.3.6.1.4.1.318.1.1.26"
+ANSWERS = {  # object → value; the index behind it is the exporter's label
+    "10.0.9.201": {
+        f"{OF_UPS}.1.2.0": 9, f"{OF_UPS}.2.1.0": 2, f"{OF_UPS}.2.2.0": 0, f"{OF_UPS}.2.3.0": 42, f"{OF_UPS}.2.4.0": 97,
+        f"{OF_UPS}.4.1.0": 5, f"{OF_UPS}.4.4.1.4.1": 4200, f"{OF_UPS}.4.4.1.5.1": 61, f"{OF_UPS}.6.1.0": 9,
+    },
+    "10.0.9.202": {
+        f"{OF_PDU}.4.3.1.5.1": 312, f"{OF_PDU}.6.3.1.4.1": 2, f"{OF_PDU}.6.3.1.4.2": 3, f"{OF_PDU}.6.3.1.5.1": 87,
+        f"{OF_PDU}.6.3.1.5.2": 160,
+    },
+    "10.0.9.203": {f"{OF_PDU}.4.3.1.5.1": 1},
+}  # fmt: skip
+READ = {
+    'up{instance="ups-a"}': 1, 'up{instance="pdu-a", rack="r1"}': 1, 'up{instance="pdu-b", rack="r1"}': 0,
+    'upsBatteryStatus{instance="ups-a"}': 2, 'upsSecondsOnBattery{instance="ups-a"}': 0,
+    'upsEstimatedMinutesRemaining{instance="ups-a"}': 42, 'upsEstimatedChargeRemaining{instance="ups-a"}': 97,
+    'upsOutputSource{instance="ups-a"}': 5, 'upsOutputPower{instance="ups-a", upsOutputLineIndex="1"}': 4200,
+    'upsOutputPercentLoad{instance="ups-a", upsOutputLineIndex="1"}': 61,
+    'rPDU2DeviceStatusPower{instance="pdu-a", rPDU2DeviceStatusIndex="1", rack="r1"}': 312,
+    'rPDU2PhaseStatusLoadState{instance="pdu-a", rPDU2PhaseStatusIndex="1", rack="r1"}': 2,
+    'rPDU2PhaseStatusLoadState{instance="pdu-a", rPDU2PhaseStatusIndex="2", rack="r1"}': 3,
+    'rPDU2PhaseStatusCurrent{instance="pdu-a", rPDU2PhaseStatusIndex="1", rack="r1"}': 87,
+    'rPDU2PhaseStatusCurrent{instance="pdu-a", rPDU2PhaseStatusIndex="2", rack="r1"}': 160,
+}  # fmt: skip
+
+
+def watched(devices: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    racks = {"r1": {"nodes": "c[1-4]"}}
+    return manifest(nodes=NODES, racks=racks, monitoring={"snmp": {"devices": devices or DEVICES, **changes}})
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_metrics_of_devices_have_their_names(tmp_path: Path) -> None:
+    """A device with another community does not answer, and is down."""
+    root = root_with("prometheus-snmp-exporter")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    tree = tree_of(watched(), tmp_path)
+    place = lay_out(tree, "mon", tmp_path / "node")
+    agents = "\n".join(
+        f"python3 /run/clustergen/agent.py {address} {'other' if address.endswith('203') else 'word'} "
+        + " ".join(f"{name}={value}" for name, value in objects.items()) + " &"
+        for address, objects in ANSWERS.items()
+    )  # fmt: skip
+    script = rf"""
+cd /tmp
+{agents}
+printf 'auths:\n  site: {{version: 2, community: word}}\n' >/etc/prometheus-exporters/snmp-auths.yml
+set -f
+. /etc/default/prometheus-snmp-exporter
+prometheus-snmp-exporter $ARGS 2>snmp.log &
+set +f
+cp -r /etc/prometheus p  # once a second in place of once a minute
+sed -Ei 's/scrape_(interval|timeout): .*/scrape_\1: 1s/' p/prometheus.yml
+prometheus --config.file=p/prometheus.yml --web.listen-address=127.0.0.1:9090 2>prometheus.log &
+query='{{__name__=~"up|ups[A-Z].*|rPDU2.*",job="snmp"}}'
+for _ in {{1..600}}; do
+  promtool query instant http://127.0.0.1:9090 "$query" >answer 2>&1
+  [ "$(wc -l <answer)" -ge {len(READ)} ] && break
+  sleep 0.1
+done
+cat answer
+kill $(jobs -p)
+"""
+    box = sandbox.Sandbox(
+        root, files=((place, "/"),), hosts="127.0.0.1 localhost\n", addresses=tuple(ANSWERS), is_one_user=True
+    )
+    done = sandbox.run(
+        box, ["/bin/bash", "-c", script], timeout=300, notes={"agent.py": AGENT.read_text(encoding="utf-8")}
+    )
+    common = ('cluster="small", ', 'job="snmp", ', ', job="snmp"')
+    answers = {}
+    for line in done.stdout.splitlines():
+        series, _, value = line.partition(" => ")
+        for text in common:
+            series = series.replace(text, "")
+        answers[series] = int(value.split(" ")[0])
+    assert answers == READ, done
+
+
+def test_credentials_are_a_secret_and_the_exporter_answers_prometheus_alone(tmp_path: Path) -> None:
+    tree = tree_of(watched(port=9999), tmp_path)
+    everything = "".join(file.content.decode() for file in node_files(tree, "mon").values())
+    assert "community" not in everything
+    secret = {
+        "name": "snmp", "path": "/etc/prometheus-exporters/snmp-auths.yml", "mode": "0400", "owner": "prometheus",
+        "effect": "restart:prometheus-snmp-exporter.service",
+    }  # fmt: skip
+    (row,) = (row for row in yaml.safe_load(group_vars(tree))["cluster_secrets"] if row["name"] == "snmp")
+    assert secret.items() <= row.items()
+    assert "localhost:9999" in text_of(tree, "mon", "/etc/default/prometheus-snmp-exporter")
+    assert "replacement: localhost:9999" in text_of(tree, "mon", "/etc/prometheus/prometheus.yml")
+
+
+def group_vars(tree: Any) -> str:
+    return str(tree.files["inventory/group_vars/all.yml"].content.decode())
+
+
+def test_a_module_of_the_site_has_no_alerts_of_its_own(tmp_path: Path) -> None:
+    tree = tree_of(watched({"crac-1": {**UPS, "module": "liebert"}}), tmp_path)
+    rules = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/rules/snmp.yml"))["groups"][0]["rules"]
+    assert [rule["alert"] for rule in rules] == ["SnmpDeviceSilent"]
+
+
+@pytest.mark.parametrize(
+    ("devices", "code"),
+    [
+        ({"ups-a": {**UPS, "rack": "r7"}}, "rack-unknown"),
+        ({"c1": UPS}, "host-duplicate"),
+        ({"ups-a": {**UPS, "community": "word"}}, "key-unknown"),
+        ({"ups-a": {**UPS, "address": "10.0.9.201/24"}}, "text-malformed"),
+        ({"ups-a": {**UPS, "module": "ups mib"}}, "text-malformed"),
+        ({"ups-a": {"address": "10.0.9.201", "module": "ups_mib"}}, "key-missing"),
+    ],
+)
+def test_bad_devices_are_reported(devices: dict[str, Any], code: str, tmp_path: Path) -> None:
+    assert code in codes_of(watched(devices), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"monitoring": {"snmp": {"devices": {}}}}, "value-out-of-range"),
+        ({"monitoring": {"snmp": {"devices": DEVICES, "port": 9090}}}, "port-twice"),
+        ({"os": "debian-12"}, "exporter-not-packaged"),
+        ({"nodes": [HEAD, COMPUTE]}, "monitoring-missing"),
+    ],
+)
+def test_a_section_without_effect_is_reported(changes: dict[str, Any], code: str, tmp_path: Path) -> None:
+    assert code in codes_of({**watched(), **changes}, tmp_path)
