@@ -23,7 +23,7 @@ MIXED: dict[str, Any] = {
     "node_types": {"gpu": GPU, "old": {**GPU, "os": "debian-12", "gpus": {"model": "rtx-a6000", "count": 4}}},
     "networks": {
         "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
-        "bmc": {"cidr": "10.9.0.0/24", "protocol": "ipmi"},
+        "bmc": {"cidr": "10.9.0.0/24", "protocol": "ipmi", "vlan": 9},
         "storage": {"cidr": "10.8.0.0/24"},
         "fabric": {"type": "roce", "rate": "200Gb/s", "rails": ["10.1.0.0/24", "10.2.0.0/24"]},
     },
@@ -100,6 +100,7 @@ def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path:
     assert c3["ansible_become"] is True
     assert c3["ansible_ssh_common_args"] == "-o ProxyJump=ops@gate.example.org"
     assert c3["bmc_protocol"] == "ipmi"
+    assert (c3["bmc_netmask"], c3["bmc_vlan"]) == ("255.255.255.0", 9)
     assert c3["slurm_release"] == "24.11"
     assert c3["os_facts"]["codename"] == "trixie"
     assert c3["os_packages"]["slurmd"] == ["slurmd"]

@@ -122,6 +122,10 @@ class Bmc(Network):
     """The out-of-band network of the baseboard management controllers."""
 
     protocol: Literal["ipmi", "redfish"] = field("redfish", "Protocol of the BMCs.")
+    gateway: Address | None = field(None, "Router of the BMCs; the playbook clustergen.cluster.bmc sets it.")
+    vlan: Annotated[int, Field(ge=1, le=4094)] | None = field(
+        None, "802.1Q VLAN id with which BMCs tag their packets; the playbook clustergen.cluster.bmc sets it."
+    )
 
 
 class Uplink(Section):

@@ -248,7 +248,7 @@ def rails_count(cluster: Cluster) -> Iterator[Finding]:
 # What the node's own network configuration decides: no file of the tree has it.
 _UNUSED = {
     "management": ("mtu", "vlan"),
-    "bmc": ("mtu", "vlan"),
+    "bmc": ("mtu",),
     "storage": ("mtu", "vlan"),
     "fabric": ("vlan",),
 }

@@ -7,6 +7,7 @@ one more node changes its own line and one range.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.groups import group_name, mount_group, mounts
@@ -145,8 +146,8 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "cluster_name": cluster.name,
             "cluster_domain": manifest.networks.management.domain,
             "cluster_timezone": manifest.host.timezone,
-            "bmc_protocol": manifest.networks.bmc.protocol if manifest.networks.bmc else None,
         },
+        "BMCs": _bmcs(cluster),
         "Slurm": {
             "slurm_release": str(cluster.release),
             "slurm_build": slurm.build,
@@ -190,6 +191,22 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         tuple(exports(cluster)),
         tuple(disks(cluster)),
     )
+
+
+def _bmcs(cluster: Cluster) -> dict[str, Value]:
+    """What the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
+    network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
+    if network is None:
+        return {}
+    block = ip_network(network.cidr, strict=False) if network.cidr else None
+    return {
+        "bmc_protocol": network.protocol,
+        "bmc_netmask": str(block.netmask) if block and block.version == 4 else None,
+        "bmc_gateway": network.gateway,
+        "bmc_vlan": network.vlan,
+        "bmc_user": saving.user if saving else None,
+        "bmc_check_certificates": False if saving and not saving.check_certificates else None,
+    }
 
 
 def _secret(secret: Secret) -> dict[str, Value]:

@@ -172,6 +172,8 @@ _RUN = Record(
 )
 SCHEMAS = {
     "accept": _accept,
+    "bmc_reach": _fixed({"said": Words(_WORDS)}),
+    "node_bmc": _fixed({"bmc": Words(200), "differs": ListOf(Words(300), 20), "is_at_address": Flag()}),
     "node_facts": _node_facts,
     "node_put": _node_put,
     "node_settle": _fixed({"done": _DONE}),
