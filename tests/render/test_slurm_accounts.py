@@ -459,13 +459,13 @@ step everywhere timeout 8 squeue -h --federation -n federated -o %i
         "two-accounts": text_of(second, "head", "/usr/local/sbin/clustergen-accounts"),
     }
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes=notes)
-    said = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in done.stdout.split("== ")[1:]}
-    assert said["first"].endswith("changed\nstatus 0"), said
-    assert said["second"].endswith("changed\nstatus 0"), said
-    assert said["again"] == "unchanged\nstatus 0"
-    assert set(said["members"].splitlines()) == {"campus|small", "campus|two|", "status 0"}
-    assert "Sibling:" in said["siblings"], said
-    assert said["there"].startswith("remote\n"), said
-    number = int(said["federated"].split("\n")[0].partition(";")[0])
+    outputs = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in done.stdout.split("== ")[1:]}
+    assert outputs["first"].endswith("changed\nstatus 0"), outputs
+    assert outputs["second"].endswith("changed\nstatus 0"), outputs
+    assert outputs["again"] == "unchanged\nstatus 0"
+    assert set(outputs["members"].splitlines()) == {"campus|small", "campus|two|", "status 0"}
+    assert "Sibling:" in outputs["siblings"], outputs
+    assert outputs["there"].startswith("remote\n"), outputs
+    number = int(outputs["federated"].split("\n")[0].partition(";")[0])
     assert number > 1 << 26, "the number of a federated job has the cluster's in it"
-    assert str(number) in said["everywhere"], said
+    assert str(number) in outputs["everywhere"], outputs

@@ -61,7 +61,7 @@ def _common(cluster: Cluster, name: str, entry: Beegfs) -> Pairs:
     keys = ["connMgmtdPort"] if _is_new(entry) else ["connMgmtdPortTCP", "connMgmtdPortUDP"]
     return [
         ("sysMgmtdHost", host),
-        *((key, port or "8008") for key in keys),
+        *((key, port) for key in keys),
         *_authentication(cluster, name, entry),
         ("connUseRDMA", yes(uses_rdma(cluster, entry))),
     ]
@@ -87,7 +87,7 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
         "beegfs-storage": [*common, ("storeStorageDirectory", directories)],
     }
     if not _is_new(entry):
-        port = split_port(entry.mgmtd)[1] or "8008"
+        _, port = split_port(entry.mgmtd)
         ports = [("connMgmtdPortTCP", port), ("connMgmtdPortUDP", port)]
         management = [*ports, *_authentication(cluster, name, entry), ("storeMgmtdDirectory", _DIRECTORY)]
         files["beegfs-mgmtd"] = [*management, ("quotaEnableEnforcement", yes(entry.quota))]
@@ -103,7 +103,7 @@ def mgmtd_toml(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerCon
     secret = secret_path(cluster.manifest.storage, name)
     settings: list[tuple[str, object]] = [
         ("db-file", _DATABASE),
-        ("beemsg-port", int(split_port(entry.mgmtd)[1] or "8008")),
+        ("beemsg-port", int(split_port(entry.mgmtd)[1])),
         ("tls-cert-file", spec.certificate),
         ("tls-key-file", spec.key),
         ("auth-file", secret) if entry.authentication else ("auth-disable", True),

@@ -101,7 +101,7 @@ def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]
     stem = _stem(cluster, name)
     return [
         ("Management server; mount.beegfs reads this line: nothing else may stand on it", [("sysMgmtdHost", host)]),
-        ("Ports", _ports(entry, port or "8008", _CLIENT_PORT + 10 * _rank(cluster, name))),
+        ("Ports", _ports(entry, port, _CLIENT_PORT + 10 * _rank(cluster, name))),
         (
             "The shared secret, the same on all clients and servers",
             [

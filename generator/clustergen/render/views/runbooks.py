@@ -95,9 +95,7 @@ def _runbook(cluster: Cluster, topic: str, alerts: list[Alert]) -> Runbook:
 
 def _steps(topic: str, alert: Alert) -> tuple[str, ...]:
     last = (
-        "If jobs on the node fail: scontrol update nodename=NODE state=drain reason='"
-        + alert.name
-        + "'. Resume it after"
+        f"If jobs on the node fail: scontrol update nodename=NODE state=drain reason='{alert.name}'. Resume it after"
         " the repair."
         if topic in _ON_A_NODE and "$labels.instance" in alert.summary
         else "The alert ends by itself after the repair. For planned work, set a silence in Alertmanager."

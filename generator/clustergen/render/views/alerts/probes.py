@@ -9,17 +9,18 @@ from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.manifest.monitoring.blackbox:
+    spec = cluster.manifest.monitoring.blackbox
+    if not spec:
         return None
-    return Topic("probes", "Probes of sshd, BMCs and web pages.", (), tuple(_probes(cluster)))
+    return Topic("probes", "Probes of sshd, BMCs and web pages.", (), tuple(_probes(cluster, spec.port)))
 
 
-def _probes(cluster: Cluster) -> Iterator[Alert]:
+def _probes(cluster: Cluster, port: int) -> Iterator[Alert]:
     yield Alert(
         "ProbeFailed", "probe_success == 0" + unless_asleep(cluster), "5m", "warning",
         "{{ $labels.job }} of {{ $labels.instance }} fails",
         "probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not served.",
-        "On the monitoring node: curl 'localhost:9115/probe?module=ssh&target=HOST:22&debug=true' shows each step.",
+        f"On the monitoring node: curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true' shows each step.",
     )  # fmt: skip
     yield Alert(
         "CertificateExpires", "probe_ssl_earliest_cert_expiry - time() < 14 * 86400", "1h", "warning",
