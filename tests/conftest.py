@@ -76,12 +76,12 @@ def current_slurm() -> SlurmInstall:
 
 
 class LabScheduling(LoadScopeScheduling):
-    """Sends the tests that share a lab to one worker: those of a file, and of all files in tests/nodes but one."""
+    """Sends tests that share a lab to one worker: those of a file, or of all files in tests/nodes or its pair/."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = str(nodeid).partition("::")[0]
-        folder, _, name = file.rpartition("/")
-        return folder if folder.endswith("nodes") and name != "test_second_controller.py" else file
+        folder = file.rpartition("/")[0]
+        return folder if "nodes" in folder.split("/") else file
 
 
 @pytest.hookimpl(optionalhook=True)

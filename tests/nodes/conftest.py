@@ -1,4 +1,4 @@
-"""One lab for all tests of this folder: the 64-GPU cluster, scaled to six nodes, applied once.
+"""One lab for the tests of this folder: the 64-GPU cluster, scaled to six nodes, applied once; one for those in pair/.
 
 Files run in the order of their names. Each leaves the cluster as it found it: manifest restored and applied, nodes
 idle, no jobs. `CLUSTERGEN_TEST_LAB=NAME` takes the lab of that name, made where it is not there, and lets it stand.
@@ -47,6 +47,7 @@ nodes:
   - {name: n1, type: small, address: 10.89.104.3}
 slurm:
   version: "24.11"
+  federation: campus
   state_location: /srv/state/slurm
   slurmctld_timeout: 5
 storage:
@@ -262,7 +263,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
             made.verb("down")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Two controllers with one state folder and a node without GPUs, applied."""
     document = yaml.safe_load(TWO_HEADS)
