@@ -1,7 +1,8 @@
 """Runs inside the sandbox: real exporters, a backfill of what they print, a real Prometheus, and its answers.
 
 Reads /run/clustergen/plan.json: `targets` (job → list of labels), `series` (lines of other exporters, with their job),
-`recordings` (passes of name → expression), `queries`, `labels` (label → series). Writes /run/clustergen/answers.json.
+`recordings` (passes of name → expression), `queries`, `labels` (variable, label, series).
+Writes /run/clustergen/answers.json.
 Times are fixed, so that nothing depends on the clock.
 """
 
@@ -158,6 +159,13 @@ def own_metrics(configuration):
     return pages
 
 
+def chosen(text, values):
+    """A query with all values of each variable."""
+    for name, every in values.items():
+        text = text.replace(f"${name}", "|".join(every))
+    return text
+
+
 def main():
     plan = json.loads(Path("/run/clustergen/plan.json").read_text())
     pages = own_metrics("/etc/prometheus")
@@ -186,21 +194,18 @@ def main():
         written(lines)
     server = prometheus()
     values = {}
-    for name, (label, series) in plan["labels"].items():
-        start = END - STEP * COUNT
-        data = answer(
-            f"label/{label}/values?" + urllib.parse.urlencode({"match[]": series, "start": start, "end": END})
-        )
-        values[name] = data
+    choices = []
+    for name, label, series in plan["labels"]:
+        match = {"match[]": chosen(series, values), "start": END - STEP * COUNT, "end": END}
+        data = answer(f"label/{label}/values?" + urllib.parse.urlencode(match))
+        choices.append((name, series, data))
+        values[name] = sorted({*values.get(name, ()), *data})
     answers = {}
     for query in plan["queries"]:
-        text = query
-        for name, found in values.items():
-            text = text.replace(f"${name}", "|".join(found))
-        data = answer("query", query=text, time=END)
+        data = answer("query", query=chosen(query, values), time=END)
         answers[query] = data if isinstance(data, str) else len(data["result"])
     stopped(server)
-    result = {"labels": values, "queries": answers, "count": len(samples)}
+    result = {"labels": choices, "queries": answers, "count": len(samples)}
     Path("/run/clustergen").mkdir(parents=True, exist_ok=True)
     Path("/run/clustergen/answers.json").write_text(json.dumps(result))
 

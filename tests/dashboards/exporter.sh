@@ -43,7 +43,11 @@ for device in $DEVICES; do
 done
 echo '1: DOWN' >$port/state # the last one
 . /etc/default/prometheus-node-exporter
-mkdir -p /var/lib/prometheus/node-exporter
+mkdir -p /var/lib/prometheus/node-exporter /run/dcgm-job-mapping /tmp/textfile
+for gpu in 0 1; do
+  SLURM_JOB_ID=4$gpu SLURM_JOB_GPUS=$gpu bash /etc/slurm/prolog.d/40-job-map
+done
+[ ! -e /var/lib/prometheus/node-exporter/gpu-jobs.prom ] || cp /var/lib/prometheus/node-exporter/gpu-jobs.prom /tmp/textfile
 set -f
 # shellcheck disable=SC2086 # words
 exec prometheus-node-exporter $ARGS --no-collector.netdev.netlink --path.procfs=$proc --path.sysfs=$sys --collector.textfile.directory=/tmp/textfile

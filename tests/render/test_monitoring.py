@@ -166,6 +166,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("gpu", {"node_types": {"gpu": LINKED}}),
         ("gpu-dcgm3", {"monitoring": {"dcgm": {"version": "3.1"}}}),
         *((f"gpu-{name}", {"node_types": {"gpu": kind}}) for name, kind in GENERATIONS.items()),
+        ("gpu-jobs", {"monitoring": {"dcgm": {"job_label_limit": 0}}}),
         ("node", {}),
         ("slurm", {}),
         ("fabric", {}),
@@ -628,6 +629,21 @@ def test_the_exporter_asks_the_nodes_own_engine_and_maps_jobs(tmp_path: Path) ->
         bare = tree_of(monitored(**changes), tmp_path)
         assert "--hpc-job-mapping-dir" not in _arguments(text_of(bare, "c1", EXPORTER))
         assert "/etc/tmpfiles.d/clustergen-dcgm.conf" not in node_files(bare, "c1")
+
+
+@pytest.mark.parametrize(("gpus", "form"), [(0, "label"), (-1, "info")])
+def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: str, tmp_path: Path) -> None:
+    limit = 4 * 8 + gpus
+    tree = tree_of(monitored(monitoring={"dcgm": {"job_label_limit": limit}}), tmp_path)
+    made = {
+        "label": "--hpc-job-mapping-dir" in _arguments(text_of(tree, "c1", EXPORTER)),
+        "info": "clustergen_gpu_job_info" in text_of(tree, "c1", "/etc/slurm/prolog.d/40-job-map"),
+    }
+    assert [name for name, is_made in made.items() if is_made] == [form]
+    # Only node_exporter serves the series of jobs.
+    off = {"dcgm": {"job_label_limit": limit}, "node_exporter": {"enabled": False}}
+    without = node_files(tree_of(monitored(monitoring=off), tmp_path), "c1")
+    assert ("/etc/slurm/prolog.d/40-job-map" in without) == (form == "label")
 
 
 def _arguments(text: str) -> list[str]:

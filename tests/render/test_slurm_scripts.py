@@ -271,6 +271,31 @@ def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path)
 
 
 @pytest.mark.real
+def test_jobs_of_gpus_are_metrics_where_samples_have_no_label(tmp_path: Path, root: Path) -> None:
+    """As Prometheus reads them while two jobs share a GPU, and when both have ended."""
+    metrics, folder = "/var/lib/prometheus/node-exporter/gpu-jobs.prom", "/run/dcgm-job-mapping"
+    box = node(
+        tmp_path,
+        root,
+        node_types=gpu_type(shards=4),
+        monitoring={"dcgm": {"enabled": True, "job_label_limit": 0}},
+        nodes=[roles("slurm-controller", "monitoring"), COMPUTE],
+    )
+    show = f"cat {metrics}; stat -c %a {metrics}; ls {metrics}*"
+    script = (
+        f"/etc/slurm/prolog; SLURM_JOB_ID=78 SLURM_JOB_GPUS=10 /etc/slurm/prolog; {show}; "
+        f"/etc/slurm/epilog; SLURM_JOB_ID=78 /etc/slurm/epilog; cat {metrics}; "
+        f"rm -r {metrics.rpartition('/')[0]}; /etc/slurm/prolog && ls {folder}"  # a prolog must not fail by metrics
+    )
+    scene = f"mkdir -p {folder} {metrics.rpartition('/')[0]}; umask 077"
+    done = box.run(script, before=scene, SLURM_JOB_GPUS="0,10")
+    kind = "# TYPE clustergen_gpu_job_info gauge"
+    series = ['{gpu="0",hpc_job="77"} 1', '{gpu="10",hpc_job="77"} 1', '{gpu="10",hpc_job="78"} 1']
+    expected = [kind, *(f"clustergen_gpu_job_info{labels}" for labels in series), "644", metrics, kind, "0", "10"]
+    assert done.stdout.splitlines() == expected
+
+
+@pytest.mark.real
 def test_jobs_that_share_a_gpu_share_its_file(tmp_path: Path, root: Path) -> None:
     changes = {"monitoring": {"dcgm": {"enabled": True}}, "nodes": [roles("slurm-controller", "monitoring"), COMPUTE]}
     box = node(tmp_path, root, node_types=gpu_type(shards=4), **changes)

@@ -18,8 +18,9 @@ _OWN = {
 }
 
 
-def dcgm(counters: str) -> Iterator[str]:
-    """dcgm-exporter's page for a list of counters; each GPU has a job."""
+def dcgm(counters: str, *, label: bool) -> Iterator[str]:
+    """dcgm-exporter's page for a list of counters; each GPU has a job, with `label` in the label of its samples."""
+    always = _DCGM if label else _DCGM.rpartition(",")[0]
     for line in counters.splitlines():
         if not line or line.startswith("#"):
             continue
@@ -29,7 +30,7 @@ def dcgm(counters: str) -> Iterator[str]:
         yield f"# TYPE {name} {kind}"
         labels, value = _OWN.get(name, ("", 0.5 if "_PROF_" in name else _DCGM_VALUES.get(name, 3)))
         for gpu in range(_GPUS):
-            yield f"{name}{{{','.join(filter(None, (_DCGM.format(gpu=gpu), labels)))}}} {value}"
+            yield f"{name}{{{','.join(filter(None, (always.format(gpu=gpu), labels)))}}} {value}"
 
 
 def slurm() -> Iterator[str]:

@@ -49,6 +49,9 @@ class Dcgm(Section):
     job_map: AbsolutePath = field(
         "/run/dcgm-job-mapping", "Directory in which the prolog records which job uses which GPU."
     )
+    job_label_limit: Annotated[int, Field(ge=0, le=1_000_000)] = field(
+        1024, "GPUs of the cluster up to which samples carry the job's ID as a label; above, one series per GPU does."
+    )
 
 
 class NodeExporter(Section):

@@ -10,7 +10,7 @@ from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
-from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
+from clustergen.render.views.alerts.model import dcgm_types, job_form, maps_jobs
 from clustergen.render.views.alerts.nvlink import reports
 from clustergen.render.views.scrape import monitored
 
@@ -39,13 +39,21 @@ class Counters:
 
 @record
 class Exporter:
-    """How the exporter runs; `interval` in milliseconds; `job_map` is None where no prolog keeps it."""
+    """How the exporter runs; `interval` in milliseconds; `job_map` is None where samples do not name jobs."""
 
     counters: str
     port: int
     interval: int
     host_engine: str
     job_map: str | None
+
+
+@record
+class JobMap:
+    """The directory of the map of GPUs to jobs, and its text file of node_exporter, empty where there is none."""
+
+    job_map: str
+    metrics: str
 
 
 def exported(cluster: Cluster, kind: NodeType) -> bool:
@@ -57,6 +65,11 @@ def exported(cluster: Cluster, kind: NodeType) -> bool:
 def job_map(cluster: Cluster, kind: NodeType) -> str | None:
     """The folder in which the prolog says which job has which GPU; None where nothing reads or writes it."""
     return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, kind) and maps_jobs(cluster) else None
+
+
+def job_metrics(cluster: Cluster, kind: NodeType) -> str:
+    """The file in which the prolog lists jobs and their GPUs for node_exporter; empty where samples have a label."""
+    return f"{kind.os.fact('node_exporter_textfile_dir')}/gpu-jobs.prom" if job_form(cluster) == "info" else ""
 
 
 def has_profiling(gpu: Gpu) -> bool:
@@ -106,12 +119,13 @@ def exporter(cluster: Cluster, kind: NodeType) -> Exporter | None:
     if not exported(cluster, kind):
         return None
     spec = cluster.manifest.monitoring.dcgm
-    return Exporter(COUNTERS, spec.port, spec.interval, HOST_ENGINE, job_map(cluster, kind))
+    labels = job_map(cluster, kind) if job_form(cluster) == "label" else None
+    return Exporter(COUNTERS, spec.port, spec.interval, HOST_ENGINE, labels)
 
 
-def job_map_directory(cluster: Cluster, kind: NodeType) -> Exporter | None:
-    made = exporter(cluster, kind)
-    return made if made and made.job_map else None
+def job_map_directory(cluster: Cluster, kind: NodeType) -> JobMap | None:
+    folder = job_map(cluster, kind)
+    return JobMap(folder, job_metrics(cluster, kind)) if folder else None
 
 
 _RESTART = restart(UNIT)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.views.alerts.model import BLANK_COUNT, Recording, Topic, dcgm_types, maps_jobs, window
+from clustergen.render.views.alerts.model import (
+    BLANK_COUNT,
+    Recording,
+    Topic,
+    dcgm_types,
+    gpus_in_jobs,
+    maps_jobs,
+    window,
+)
 from clustergen.render.views.alerts.slurm import own_endpoint
 
 BUSY_PERCENT = 5
@@ -28,11 +36,11 @@ def utilisation(cluster: Cluster, kinds: tuple[NodeType, ...]) -> str:
 
 
 def _allocated(cluster: Cluster) -> str | None:
-    """GPUs that jobs have: Slurm's own count, or those whose samples name a job."""
+    """GPUs that jobs have: Slurm's own count, or those with a job in the metrics."""
     if own_endpoint(cluster) and cluster.controllers:
         return "sum(max by (node) (slurm_node_gpus_alloc))"
     if maps_jobs(cluster):
-        return 'count(count by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{hpc_job!=""})) or vector(0)'
+        return f"count(count by (instance, gpu) ({gpus_in_jobs(cluster)})) or vector(0)"
     return None
 
 

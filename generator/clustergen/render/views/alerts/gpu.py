@@ -16,6 +16,7 @@ from clustergen.render.views.alerts.health import XIDS
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     BLANK_TIME,
+    JOB_INFO,
     WHERE,
     Alert,
     Recording,
@@ -23,6 +24,7 @@ from clustergen.render.views.alerts.model import (
     dcgm_types,
     exports,
     for_types,
+    job_form,
     maps_jobs,
     one_of,
     unless_asleep,
@@ -179,12 +181,23 @@ def _links(cluster: Cluster) -> Iterator[Alert]:
     )  # fmt: skip
 
 
+def _utilisation_by_job(cluster: Cluster) -> str:
+    """Percent by GPU and job. The series of jobs is on the left, since jobs can share a GPU."""
+    by = "max by (instance, node_type, gpu, hpc_job)"
+    if job_form(cluster) == "label":
+        return f'{by} (DCGM_FI_DEV_GPU_UTIL{{hpc_job!=""}})'
+    return (
+        f"{by} (\n  {JOB_INFO}\n  * on (instance, gpu) group_left ()"
+        " max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL < 101)\n)"
+    )
+
+
 def _idle(cluster: Cluster) -> Iterator[Alert]:
     if not maps_jobs(cluster):
         return
     yield Alert(
         IDLE_ALERT,
-        f'max by (instance, node_type, gpu, hpc_job) (DCGM_FI_DEV_GPU_UTIL{{hpc_job!=""}}) < {_IDLE_PERCENT}',
+        f"{_utilisation_by_job(cluster)} < {_IDLE_PERCENT}",
         "30m", "warning",
         f"{WHERE} is idle in job {{{{ $labels.hpc_job }}}}",
         f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",

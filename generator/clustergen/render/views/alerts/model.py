@@ -76,13 +76,33 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
 
 
 _JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
+JOB_INFO = "clustergen_gpu_job_info"
+JobForm = Literal["label", "info"]
+
+
+@once_per_cluster
+def job_form(cluster: Cluster) -> JobForm | None:
+    """How metrics name the job of a GPU: the label `hpc_job` of all its samples, or one series `JOB_INFO` per GPU and
+    job, which node_exporter serves. None where the prolog records no jobs or nothing can export them.
+    """
+    scripts, monitoring = cluster.manifest.slurm.scripts, cluster.manifest.monitoring
+    if not (scripts.job_map and scripts.prolog and scripts.epilog):
+        return None
+    groups = [group for group in cluster.compute if group.type.name in dcgm_types(cluster)]
+    gpus = sum(len(group.hosts) * group.type.gpus.count for group in groups if group.type.gpus)
+    if gpus <= monitoring.dcgm.job_label_limit:
+        return "label" if DcgmVersion(monitoring.dcgm.version) >= _JOB_LABELS else None
+    return "info" if monitoring.node_exporter.enabled else None
 
 
 def maps_jobs(cluster: Cluster) -> bool:
-    """Whether samples of GPUs have the label `hpc_job`: the prolog records the jobs of each GPU for the exporter."""
-    scripts = cluster.manifest.slurm.scripts
-    version = DcgmVersion(cluster.manifest.monitoring.dcgm.version)
-    return scripts.job_map and scripts.prolog and scripts.epilog and version >= _JOB_LABELS
+    """Whether metrics name the jobs of a GPU, in either form."""
+    return job_form(cluster) is not None
+
+
+def gpus_in_jobs(cluster: Cluster) -> str:
+    """A selector of series with the labels instance, gpu and hpc_job, for each GPU that a job has."""
+    return JOB_INFO if job_form(cluster) == "info" else 'DCGM_FI_DEV_GPU_TEMP{hpc_job!=""}'
 
 
 def exports(cluster: Cluster, field: str) -> bool:

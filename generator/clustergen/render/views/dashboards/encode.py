@@ -110,7 +110,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
         "sort": 7,
         "type": "query",
         **(
-            {"allValue": ".+", "current": {"selected": True, "text": ["All"], "value": ["$__all"]}}
+            {"allValue": variable.all_value, "current": {"selected": True, "text": ["All"], "value": ["$__all"]}}
             if variable.has_all
             else {}
         ),

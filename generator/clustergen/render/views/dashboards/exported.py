@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
 from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, snmp, topics
-from clustergen.render.views.alerts.model import dcgm_types
+from clustergen.render.views.alerts.model import JOB_INFO, dcgm_types, job_form
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
 
@@ -47,6 +47,8 @@ def _exported(cluster: Cluster) -> Iterator[str]:
         missing = _missing_collectors(cluster)
         yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
         yield from kernel.METRICS
+        if job_form(cluster) == "info":
+            yield JOB_INFO
         if disks.is_exported(cluster):
             yield from disks.METRICS
         if roce.is_exported(cluster):

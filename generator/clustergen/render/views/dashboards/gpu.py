@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import nvlink_counters
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.views.alerts.cluster import BUSY_PERCENT
 from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import BLANK_COUNT, maps_jobs
+from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     Dashboard,
@@ -27,25 +29,56 @@ _NAME = "{{instance}} GPU {{gpu}}"
 _BY = "max by (instance, gpu)"
 
 
+@record
+class Gpus:
+    """GPUs that panels show: `matchers` of their samples, and `job` of the series of jobs, where samples name none."""
+
+    matchers: str
+    job: str = ""
+
+    def value(self, metric: str, below: int | str) -> str:
+        """The metric by GPU, without DCGM's blank values, which are not `below`."""
+        value = f"{_BY} ({metric}{{{self.matchers}}} < {below})"
+        return f"({value} and on (instance, gpu) {JOB_INFO}{{{self.job}}})" if self.job else value
+
+    def present(self) -> str:
+        """Series with the labels instance and gpu, of the GPUs of a job."""
+        return f"{JOB_INFO}{{{self.job}}}" if self.job else f"DCGM_FI_DEV_GPU_TEMP{{{self.matchers}}}"
+
+
+OF_NODE = Gpus(_CHOSEN)
+
+
 def gpus(cluster: Cluster) -> Dashboard:
     node = Variable("instance", "Node", "DCGM_FI_DEV_GPU_TEMP", "instance")
     rows = (
-        *([jobs_of(_CHOSEN)] if maps_jobs(cluster) else []),
-        _load(_CHOSEN, "Load", _NAME),
-        _heat(cluster, _CHOSEN, _NAME),
+        *([jobs_of(cluster, OF_NODE)] if maps_jobs(cluster) else []),
+        _load(OF_NODE, "Load", _NAME),
+        _heat(cluster, OF_NODE, _NAME),
         Row("Errors", tuple(_errors())),
         Row("Links", tuple(_links())),
     )
     return Dashboard("gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,))
 
 
+def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
+    """The GPUs of the chosen job. A series of jobs is joined with samples of the job's nodes, not with those of all."""
+    if job_form(cluster) == "label":
+        return Gpus('hpc_job=~"$job"'), (Variable("job", "Job", gpus_in_jobs(cluster), "hpc_job"),)
+    job = 'hpc_job=~"$job"'
+    nodes = Variable("instance", "Nodes of the job", f"{JOB_INFO}{{{job}}}", "instance", has_all=True, all_value="")
+    return Gpus(_CHOSEN, job), (Variable("job", "Job", JOB_INFO, "hpc_job"), nodes)
+
+
 def job(cluster: Cluster) -> Dashboard | None:
-    """None where samples do not name the jobs of a GPU."""
+    """None where metrics do not name the jobs of a GPU."""
     if not maps_jobs(cluster):
         return None
-    chosen = 'hpc_job=~"$job"'
+    chosen, variables = _of_job(cluster)
     name = "{{instance}} GPU {{gpu}}"
-    nodes = f"and on (instance) DCGM_FI_DEV_GPU_TEMP{{{chosen}}}"
+    nodes = f"and on (instance) {chosen.present()}"
+    utilisation = chosen.value("DCGM_FI_DEV_GPU_UTIL", 101)
+    power = chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT)
     return Dashboard(
         "job",
         "Job",
@@ -54,24 +87,24 @@ def job(cluster: Cluster) -> Dashboard | None:
             Row(
                 "Summary",
                 (
-                    stat("GPUs", f"count(count by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{chosen}}}))"),
-                    stat("Nodes", f"count(count by (instance) (DCGM_FI_DEV_GPU_TEMP{{{chosen}}}))"),
-                    stat("Utilisation", f"avg(DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", "percent"),
+                    stat("GPUs", f"count(count by (instance, gpu) ({chosen.present()}))"),
+                    stat("Nodes", f"count(count by (instance) ({chosen.present()}))"),
+                    stat("Utilisation", f"avg({utilisation})", "percent"),
                     stat(
                         "Idle GPUs",
-                        f"count(DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 5) or vector(0)",
+                        f"count({utilisation} < {BUSY_PERCENT}) or vector(0)",
                         steps=(Step(None, "green"), Step(1, "yellow")),
                     ),
-                    stat("Power", f"sum(DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", "watt"),
+                    stat("Power", f"sum({power})", "watt"),
                     stat(
                         "Energy",
-                        f"sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{chosen}}}[$__range])) / 3.6e6",
+                        f"sum(sum_over_time({power}[$__range:1m])) / 60",
                         "watth",
-                        help="In the time range of the page.",
+                        help="In the time range of the page, while the job had the GPUs.",
                     ),
                 ),
             ),
-            jobs_of(chosen),
+            jobs_of(cluster, chosen),
             _load(chosen, "GPUs of the job", name),
             _heat(cluster, chosen, name),
             Row(
@@ -98,13 +131,19 @@ def job(cluster: Cluster) -> Dashboard | None:
                 ),
             ),
         ),
-        (Variable("job", "Job", 'DCGM_FI_DEV_GPU_TEMP{hpc_job!=""}', "hpc_job"),),
+        variables,
     )
 
 
-def jobs_of(chosen: str) -> Row:
+def jobs_of(cluster: Cluster, chosen: Gpus) -> Row:
     """The jobs that have the GPUs, each with a link to its page."""
-    held = f'max by (instance, gpu, hpc_job) (DCGM_FI_DEV_GPU_UTIL{{{chosen},hpc_job!=""}} < 101)'
+    by = "max by (instance, gpu, hpc_job)"
+    utilisation = f"DCGM_FI_DEV_GPU_UTIL{{{chosen.matchers}"
+    if job_form(cluster) == "label":
+        held = f'{by} ({utilisation},hpc_job!=""}} < 101)'
+    else:
+        jobs = f"{JOB_INFO}{{{chosen.job or chosen.matchers}}}"
+        held = f"{by} ({jobs} * on (instance, gpu) group_left () {_BY} ({utilisation}}} < 101))"
     expr = f'sum by (instance, gpu, job) (label_replace({held}, "job", "$1", "hpc_job", "(.*)"))'
     table = Panel(
         "Jobs and their GPUs",
@@ -116,28 +155,28 @@ def jobs_of(chosen: str) -> Row:
     return Row("Jobs", (table,))
 
 
-def utilisation(chosen: str, name: str) -> Panel:
-    """Of the GPUs that the matchers `chosen` select; `name` is the legend of each."""
+def utilisation(chosen: Gpus, name: str) -> Panel:
+    """Of the chosen GPUs; `name` is the legend of each."""
     return graph(
         "Utilisation",
-        Target(f"{_BY} (DCGM_FI_DEV_GPU_UTIL{{{chosen}}} < 101)", name),
+        Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), name),
         unit="percent",
         minimum=0,
         maximum=100,
     )
 
 
-def power(chosen: str, name: str) -> Panel:
+def power(chosen: Gpus, name: str) -> Panel:
     """As `utilisation`."""
     return graph(
         "Power",
-        Target(f"{_BY} (DCGM_FI_DEV_POWER_USAGE{{{chosen}}} < {BLANK_COUNT})", name),
+        Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), name),
         unit="watt",
         minimum=0,
     )
 
 
-def _load(chosen: str, title: str, name: str) -> Row:
+def _load(chosen: Gpus, title: str, name: str) -> Row:
     bytes_per_mib = 1048576
     return Row(
         title,
@@ -145,61 +184,59 @@ def _load(chosen: str, title: str, name: str) -> Row:
             utilisation(chosen, name),
             graph(
                 "Tensor cores",
-                Target(f"{_BY} (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{{chosen}}} < 2)", name),
+                Target(chosen.value("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 2), name),
                 unit="percentunit",
                 minimum=0,
                 help="Share of time in which tensor cores work.",
             ),
             graph(
                 "Memory bandwidth",
-                Target(f"{_BY} (DCGM_FI_PROF_DRAM_ACTIVE{{{chosen}}} < 2)", name),
+                Target(chosen.value("DCGM_FI_PROF_DRAM_ACTIVE", 2), name),
                 unit="percentunit",
                 minimum=0,
                 help="Share of time in which memory moves data.",
             ),
             graph(
                 "Memory used",
-                Target(f"{_BY} (DCGM_FI_DEV_FB_USED{{{chosen}}} < {BLANK_COUNT}) * {bytes_per_mib}", name),
+                Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {bytes_per_mib}", name),
                 unit="bytes",
                 minimum=0,
             ),
             graph(
                 "PCIe",
-                Target(f"{_BY} (DCGM_FI_PROF_PCIE_RX_BYTES{{{chosen}}} < {BLANK_COUNT})", f"{name} received"),
-                Target(f"-{_BY} (DCGM_FI_PROF_PCIE_TX_BYTES{{{chosen}}} < {BLANK_COUNT})", f"{name} sent"),
+                Target(chosen.value("DCGM_FI_PROF_PCIE_RX_BYTES", BLANK_COUNT), f"{name} received"),
+                Target(f"-{chosen.value('DCGM_FI_PROF_PCIE_TX_BYTES', BLANK_COUNT)}", f"{name} sent"),
                 unit="Bps",
             ),
             graph(
                 "SM clock",
-                Target(f"{_BY} (DCGM_FI_DEV_SM_CLOCK{{{chosen}}} < {BLANK_COUNT}) * 1e6", name),
+                Target(f"{chosen.value('DCGM_FI_DEV_SM_CLOCK', BLANK_COUNT)} * 1e6", name),
                 unit="hertz",
             ),
         ),
     )
 
 
-def _heat(cluster: Cluster, chosen: str, name: str) -> Row:
+def _heat(cluster: Cluster, chosen: Gpus, name: str) -> Row:
     warning, critical = limits(cluster)
     return Row(
         "Heat and power",
         (
             graph(
                 "Temperature",
-                Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP{{{chosen}}} < 200)", name),
+                Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), name),
                 unit="celsius",
                 steps=at_least(warning, critical),
                 help="The lines are the thresholds of the alerts on temperature.",
             ),
             graph(
                 "Margin to the limit",
-                Target(f"{_BY} (DCGM_FI_DEV_GPU_TEMP_LIMIT{{{chosen}}} < 200)", name),
+                Target(chosen.value("DCGM_FI_DEV_GPU_TEMP_LIMIT", 200), name),
                 unit="celsius",
                 steps=at_most(5, 0),
                 help="Degrees until the GPU throttles, as the driver reports from R570 on.",
             ),
-            graph(
-                "Memory temperature", Target(f"{_BY} (DCGM_FI_DEV_MEMORY_TEMP{{{chosen}}} < 200)", name), unit="celsius"
-            ),
+            graph("Memory temperature", Target(chosen.value("DCGM_FI_DEV_MEMORY_TEMP", 200), name), unit="celsius"),
             power(chosen, name),
         ),
     )

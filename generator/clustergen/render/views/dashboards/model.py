@@ -66,13 +66,16 @@ class Row:
 
 @record
 class Variable:
-    """A choice at the top of a dashboard: the values of a label of some series."""
+    """A choice at the top of a dashboard: the values of a label of some series. `all_value` is the pattern of "All";
+    where it is empty, that is all values of the list.
+    """
 
     name: str
     title: str
     series: str
     label: str
     has_all: bool = False
+    all_value: str = ".+"
 
 
 @record

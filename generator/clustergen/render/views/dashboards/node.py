@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import maps_jobs, window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
 from clustergen.render.views.dashboards import logs, sensors
-from clustergen.render.views.dashboards.gpu import jobs_of, power, utilisation
+from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     Dashboard,
@@ -215,13 +215,13 @@ def _gpus(cluster: Cluster) -> Row:
     return Row(
         "GPUs",
         (
-            utilisation(CHOSEN, name),
+            utilisation(OF_NODE, name),
             graph(
                 "Temperature",
                 Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{CHOSEN}}} < 200)", name),
                 unit="celsius",
             ),
-            power(CHOSEN, name),
-            *(jobs_of(CHOSEN).panels if maps_jobs(cluster) else ()),
+            power(OF_NODE, name),
+            *(jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()),
         ),
     )

@@ -13,7 +13,7 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
-from clustergen.render.views.dcgm import job_map
+from clustergen.render.views.dcgm import job_map, job_metrics
 
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
 
@@ -49,6 +49,7 @@ class Gpus:
 class JobMap:
     job_map: str
     exclusive: bool
+    metrics: str
 
 
 @record
@@ -118,7 +119,9 @@ def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
 
 def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
     folder = job_map(cluster, kind)
-    return JobMap(folder, is_exclusive(cluster, kind.gpus)) if folder and kind.gpus else None
+    if not folder or not kind.gpus:
+        return None
+    return JobMap(folder, is_exclusive(cluster, kind.gpus), job_metrics(cluster, kind))
 
 
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
