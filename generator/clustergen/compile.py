@@ -126,6 +126,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
     from clustergen.render.site import clashes_of, take_site_files
+    from clustergen.render.snmp_modules import module_problems
     from clustergen.render.tree import Tree
 
     assert compiled.cluster is not None
@@ -140,6 +141,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     except RenderError as err:
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
     problems += clashes_of(site, files, builder.members)
+    problems += module_problems(site, cluster, files, builder.members)
     findings = [item for item in problems if isinstance(item, Finding)]
     diagnostics = [item for item in problems if isinstance(item, Diagnostic)]
     diagnostics = in_file_order([*diagnostics, *compiled.source.diagnose(findings)])

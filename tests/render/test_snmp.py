@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from clustergen import compile as compiler
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
@@ -116,10 +118,60 @@ def group_vars(tree: Any) -> str:
     return str(tree.files["inventory/group_vars/all.yml"].content.decode())
 
 
+def site_file(folder: Path, text: str, group: str = "monitoring", name: str = "snmp-site.yml") -> None:
+    place = folder / "site" / group / "etc/prometheus-exporters" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
+def rendered(folder: Path, module: str, **changes: Any) -> tuple[Any, list[Any]]:
+    """The tree of one device beside the site's files, and what is reported."""
+    path = folder / "manifest.yaml"
+    data = {**watched({"crac-1": {**UPS, "module": module}}), **changes}
+    path.write_text(json.dumps(data), encoding="utf-8")
+    tree, reported = compiler.render(compiler.validate(path), path)
+    return tree, list(reported)
+
+
 def test_a_module_of_the_site_has_no_alerts_of_its_own(tmp_path: Path) -> None:
-    tree = tree_of(watched({"crac-1": {**UPS, "module": "liebert"}}), tmp_path)
+    site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n")
+    tree, _ = rendered(tmp_path, "liebert")
     rules = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/rules/snmp.yml"))["groups"][0]["rules"]
     assert [rule["alert"] for rule in rules] == ["SnmpDeviceSilent"]
+
+
+@pytest.mark.parametrize(
+    ("module", "hint"),
+    [
+        ("ups_mid", "did you mean 'ups_mib'?"),
+        ("leibert", "did you mean 'liebert'?"),
+        ("cisco", "add the module in site/monitoring/etc/prometheus-exporters/snmp-NAME.yml"),
+    ],
+)
+def test_a_module_that_no_file_defines_is_reported(module: str, hint: str, tmp_path: Path) -> None:
+    site_file(tmp_path, "auths: {cisco: {version: 2}}\nmodules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n")
+    tree, (problem,) = rendered(tmp_path, module)
+    assert tree is None
+    assert (problem.code, problem.hint) == ("snmp-module-unknown", hint)
+
+
+@pytest.mark.parametrize("group", ["slurm_compute", "slurm_controller"])
+def test_a_module_on_other_nodes_does_not_count(group: str, tmp_path: Path) -> None:
+    site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n", group)
+    assert [one.code for one in rendered(tmp_path, "liebert")[1]] == ["snmp-module-unknown"]
+
+
+def test_a_replaced_file_has_the_modules_that_it_names(tmp_path: Path) -> None:
+    site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n", name="snmp.yml")
+    site = {"replaces": ["monitoring/etc/prometheus-exporters/snmp.yml"]}
+    assert rendered(tmp_path, "liebert", site=site)[1] == []
+    assert [one.code for one in rendered(tmp_path, "ups_mib", site=site)[1]] == ["snmp-module-unknown"]
+
+
+def test_a_site_file_that_is_not_yaml_is_reported(tmp_path: Path) -> None:
+    site_file(tmp_path, "modules: {liebert: {walk: [1.3\n")
+    (problem,) = rendered(tmp_path, "liebert")[1]
+    assert (problem.code, "line 2" in problem.message) == ("site-file-unreadable", True)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ class SnmpDevice(Section):
     """A PDU, a UPS or another device that answers SNMP."""
 
     address: HostOrAddress = field(..., "Host name or IP address.")
-    module: SnmpWord = field(..., "What is read: ups_mib, apc_rpdu2, or a module of a site file.")
+    module: SnmpWord = field(..., "What is read: ups_mib, apc_rpdu2, or a module in a site file `snmp-NAME.yml`.")
     auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.")
     rack: Name | None = field(None, "Rack that it feeds, a label of its metrics.")
 

@@ -73,6 +73,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("monitoring-missing", WARNING, "Monitoring settings without a monitoring node"),
     Code("scrape-job-clash", ERROR, "A scrape job with a name that clustergen uses"),
     Code("exporter-not-packaged", ERROR, "An exporter that the distribution does not package"),
+    Code("snmp-module-unknown", ERROR, "An SNMP module that no file defines"),
     Code("exporter-without-bmc", WARNING, "Sensors of BMCs without a BMC"),
     Code("log-collector-missing", WARNING, "Settings of central logs without a collector"),
     Code("thresholds-order", ERROR, "A critical threshold at or below the warning"),

@@ -13,6 +13,7 @@ _FOLDER = "/etc/prometheus-exporters"
 _BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
 SNMP = "prometheus-snmp-exporter.service"
 SNMP_SECRET, SNMP_AUTHS = "snmp", f"{_FOLDER}/snmp-auths.yml"
+SNMP_FILES = f"{_FOLDER}/snmp*.yml"  # the tree's modules, the secret with the credentials, and the site's files
 
 
 @record
@@ -53,8 +54,8 @@ def snmp(cluster: Cluster) -> Exporter | None:
     spec = cluster.manifest.monitoring.snmp
     if spec is None or not has_snmp(cluster):
         return None
-    # Modules, the secret with the credentials, and the site's files. Nobody else may use the credentials.
-    return Exporter(SNMP, (f"--config.file={_FOLDER}/snmp*.yml", f"--web.listen-address=localhost:{spec.port}"))
+    # Nobody else may use the credentials.
+    return Exporter(SNMP, (f"--config.file={SNMP_FILES}", f"--web.listen-address=localhost:{spec.port}"))
 
 
 def snmp_modules(cluster: Cluster) -> SnmpModules | None:
