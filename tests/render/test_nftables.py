@@ -41,6 +41,18 @@ def test_each_group_opens_the_ports_of_its_services(tmp_path: Path) -> None:
     }
 
 
+def test_ports_of_exporters_on_localhost_stay_closed(tmp_path: Path) -> None:
+    devices = {"ups": {"address": "10.0.9.1", "module": "ups_mib", "auth": "site"}}
+    asking = {"blackbox": {"port": 9200}, "snmp": {"devices": devices}}
+    tree = tree_of(closed(nodes=[MONITORED, COMPUTE], monitoring=asking), tmp_path)
+    texts = [
+        file.content.decode() for path, file in node_files(tree, "head").items() if path.startswith("/etc/default/")
+    ]
+    local = {port for text in texts for port in re.findall(r"listen-address=localhost:(\d+)", text)}
+    assert local == {"9200", "9116"}
+    assert not local & {port for _, _, port in opened(tree, "head")}
+
+
 def test_without_a_range_srun_has_that_of_the_kernel(tmp_path: Path) -> None:
     assert ("cluster", "tcp", "32768-60999") in opened(tree_of(closed(nodes=[MONITORED, COMPUTE]), tmp_path), "head")
 

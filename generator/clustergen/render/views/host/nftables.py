@@ -147,8 +147,6 @@ def _monitoring(cluster: Cluster) -> Iterator[Service]:
         yield _catalogued("alertmanager-cluster")
     if spec.grafana and spec.grafana.enabled:
         yield Service("Grafana", spec.grafana.port, "anyone")
-    if spec.blackbox:
-        yield Service("blackbox exporter", spec.blackbox.port)
 
 
 def _log_collector(cluster: Cluster) -> Iterator[Service]:
