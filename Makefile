@@ -75,9 +75,10 @@ quick: venv lint types ## lint, types, fast tests, and one of eight cases of eac
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
 		--sample 8 --hypothesis-profile quick
 
-test: venv parsers containers browser lint ansible types ## all that CI runs: every case, real programs, nodes in containers
+test: venv parsers containers browser lint ## all that CI runs: every case, real programs, nodes in containers
 	$(BIN)/clustergen setup lab --docker
 	tools/side-by-side \
+		types make --no-print-directory types ansible -- \
 		tests $(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' -- \
 		containers $(BIN)/pytest -n 2 --dist loadfile -m 'container and not long'
 

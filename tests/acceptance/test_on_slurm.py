@@ -92,7 +92,7 @@ class Lab:
 
     def up(self) -> None:
         self.command("setup", "reframe", "--wheels", str(self.wheels))
-        self.command("lab", "up", str(self.file))
+        self.command("lab", "up", str(self.file), "--installed")
         self.command("lab", "apply", str(self.file))
         self.waits_for("sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,11 +17,11 @@ from clustergen.explain.trials import changed, lines_of
 from clustergen.manifest.source import Source
 from clustergen.render.tree import Tree
 from strategies.inventories import ML_TRAINING, compiled, paths
+from strategies.once import once
 
 pytestmark = pytest.mark.slow
 
-_MOST = 4  # lines of a file
-_FEWER = {"README.md": 2}  # each trial of its lines renders most of the tree
+_MOST = 4  # lines of a file in `make long`; CI takes every second one
 
 
 def other_words(text: str, elsewhere: list[str]) -> Iterator[str]:
@@ -61,9 +60,16 @@ def tree_with(source: Source, field: Field, words: Iterator[str]) -> Tree | None
     return None
 
 
-@cache
-def trees() -> Mapping[str, Tree]:
+Trees = Mapping[str, Tree]
+
+
+@pytest.fixture(scope="session")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Trees:
     """Name of a field that the manifest states → the tree with another value of it."""
+    return once(tmp_path_factory, "trees", trees_by_field)
+
+
+def trees_by_field() -> Trees:
     source = compiled("ml-training")[0].source
     values = [
         field for field in Fields(Original(source.data)).all if field.kind == "value" and source.text_of(field.path)
@@ -77,26 +83,23 @@ def trees() -> Mapping[str, Tree]:
     return made
 
 
-@cache
-def fields_of(path: str) -> dict[int, set[str]]:
-    """Index of a line of a file → the fields with which it changes."""
+def fields_of(path: str, trees: Trees, step: int = 2) -> dict[int, set[str]]:
+    """Index of a line of a file → the fields with which it changes; of one line of `step` that `make long` takes."""
     lines: dict[int, set[str]] = {}
     file = compiled("ml-training")[1].files[path]
-    for name, tree in trees().items():
+    for name, tree in trees.items():
         if (after := tree.files.get(path)) and after.content != file.content:
             for index, _ in changed(lines_of(file.content), lines_of(after.content)):
                 lines.setdefault(index, set()).add(name)
     texts = lines_of(file.content)
-    lines = {
-        index: names for index, names in lines.items() if texts[index].strip()
-    }  # a comparison places blank lines at will
-    few = sorted(lines)[:: len(lines) // _FEWER.get(path, _MOST) + 1]
-    return {index: lines[index] for index in few}
+    full = sorted(index for index in lines if texts[index].strip())  # a comparison places blank lines at will
+    return {index: lines[index] for index in full[:: len(full) // _MOST + 1][::-step]}
 
 
+@pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("path", paths("ml-training"))
-def test_every_value_is_named_by_the_lines_that_change_with_it(path: str) -> None:
-    fields = fields_of(path)
+def test_every_value_is_named_by_the_lines_that_change_with_it(trees: Trees, path: str, step: int) -> None:
+    fields = fields_of(path, trees, step)
     if not fields:
         return
     result, tree = compiled("ml-training")
@@ -107,6 +110,6 @@ def test_every_value_is_named_by_the_lines_that_change_with_it(path: str) -> Non
         assert fields[line.number - 1] - names == set(), line.text
 
 
-def test_enough_values_are_edited() -> None:
-    assert len(trees()) > 60
-    assert sum(len(fields) for path in paths("ml-training") for fields in fields_of(path).values()) > 100
+def test_enough_values_are_edited(trees: Trees) -> None:
+    assert len(trees) > 60
+    assert sum(len(fields_of(path, trees)) for path in paths("ml-training")) > 80

@@ -114,7 +114,7 @@ def nodes_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     made = Lab(tmp_path_factory.mktemp("life"))
     made.manifest()
     try:
-        made.verb("up")
+        made.verb("up", "--installed")
         yield made
     finally:
         made.verb("down")

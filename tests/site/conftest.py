@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import functools
 import http.server
-import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from strategies.once import shared_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium")
 
@@ -23,9 +24,7 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built pages; the workers of one run share them."""
-    base = tmp_path_factory.getbasetemp()
-    output = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
-    output.mkdir(exist_ok=True)
+    output = shared_folder(tmp_path_factory, "site")
     with (output / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (output / "built").exists():
