@@ -133,6 +133,8 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
         "unreachable: ssh",
         "",
     ),
+    "bmc-unreachable": ({"bmc.json": '{"failure": "HTTP status 401"}'}, "BMC: HTTP status 401", ""),
+    "machine-health": ({"bmc.json": '{"power": "On", "health": "Critical"}'}, "health: Critical", "OK"),
     "facts-unreadable": ({"nvidia-smi-q.xml": "<gpu"}, "nvidia-smi-q.xml: not XML", ""),
 }
 """Kind → files of gpu2 that differ, the beginning of what is reported, a part of what is expected."""
@@ -180,8 +182,27 @@ def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
 
 
 def test_every_kind_has_a_case() -> None:
-    others = {"facts-missing", "node-unplanned", "interface-missing", "firmware-setting", "firmware-setting-differs"}
+    others = {
+        "facts-missing",
+        "node-unplanned",
+        "interface-missing",
+        "firmware-setting",
+        "firmware-setting-differs",
+        "node-off",
+    }
     assert set(FAULTS) | set(SLURM) | others == set(KINDS)
+
+
+def test_nodes_of_a_rack_that_lost_its_network_are_one_finding_and_one_that_is_off_another(folder: Path) -> None:
+    failure = 'no data to "10.0.0.{0}". Reached over ssh: ssh: connect to host 10.0.0.{0} port 22: No route to host'
+    silent = {f"gpu{n}": {"unreachable": failure.format(10 + n), "bmc.json": '{"power": "On"}'} for n in (1, 2, 3)}
+    record(folder, **silent, gpu4={"unreachable": failure.format(14), "bmc.json": '{"power": "Off"}'})
+    first, second = findings("--ignore", "bmc-unreachable")
+    assert (first["hosts"], first["actual"]) == (
+        "gpu[1-3]",
+        "ssh: connect to host port 22: No route to host (power: On)",
+    )
+    assert (second["hosts"], second["kind"]) == ("gpu4", "node-off")
 
 
 def test_the_first_line_has_the_first_step(folder: Path) -> None:

@@ -82,6 +82,11 @@ def _any_attribute() -> re.Pattern[str]:
     return re.compile("|".join(translate(row.attribute) for row in attributes()))
 
 
+def attribute_patterns() -> frozenset[str]:
+    """Names of all families' attributes."""
+    return frozenset(row.attribute for row in attributes())
+
+
 def is_known(attribute: str) -> bool:
     """Whether some family has an attribute of this name."""
     return _any_attribute().match(attribute) is not None

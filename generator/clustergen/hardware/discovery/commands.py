@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clustergen.catalogue.firmware import is_known
-from clustergen.hardware.discovery.facts import Cpus, DiskFact, TreeState
+from clustergen.hardware.discovery.facts import BmcFact, Cpus, DiskFact, TreeState
 from clustergen.hardware.discovery.plain import MOST, json_of, plain
 
 _OF_ONE_NODE = re.compile(r"(root|BOOT_IMAGE|initrd|resume|ip|BOOTIF|hostname|systemd\.hostname|rd\.\w+)=")
@@ -138,6 +138,14 @@ def bios_attributes(text: str) -> tuple[tuple[str, str], ...]:
         raise ValueError("no Attributes of a Redfish Bios resource")
     rows = [(name, value) for name, value in listed.items() if len(name) <= 200 and is_known(name)]
     return tuple(sorted((name, str(value)[:100]) for name, value in rows if isinstance(value, str | int | bool)))
+
+
+def bmc(text: str) -> BmcFact:
+    """The record of the playbook `drift` about a BMC."""
+    document = json_of(text)
+    if not isinstance(document, dict):
+        raise ValueError("not a mapping")
+    return BmcFact(*(" ".join(str(document.get(key, "")).split())[:300] for key in ("power", "health", "failure")))
 
 
 def first_line(text: str) -> str:

@@ -97,6 +97,15 @@ class DiskFact:
 
 
 @record
+class BmcFact:
+    """What a BMC shows of its machine, in Redfish's words: power `On`, health `OK`; or why it shows nothing."""
+
+    power: str = ""
+    health: str = ""
+    failure: str = ""
+
+
+@record
 class NodeFacts:
     """One machine."""
 
@@ -127,6 +136,7 @@ class NodeFacts:
     """Version of the BIOS."""
     bios: tuple[tuple[str, str], ...] = ()
     """Attributes of the BIOS that the catalogue knows, as the BMC shows them by Redfish."""
+    bmc: BmcFact | None = None
     tree: TreeState | None = None
     unreachable: str = ""
     """Why no facts could be collected."""

@@ -23,7 +23,9 @@ TREE, UNREACHABLE, SLURM, FAILURES = "tree.json", "unreachable", "scontrol-nodes
 """What the playbook adds to the outputs of commands; `scontrol-nodes` is that of a controller."""
 BIOS = "redfish-bios.json"
 """A BMC's answer for the resource Bios."""
-_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES, BIOS))
+BMC = "bmc.json"
+"""What the BMC shows of the machine: `power` and `health`, or `failure`."""
+_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES, BIOS, BMC))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
 
@@ -135,6 +137,7 @@ class Reader:
             command_line=output("cmdline", commands.command_line, ""),
             firmware=output("dmidecode", commands.firmware, ""),
             bios=output(BIOS, commands.bios_attributes, ()),
+            bmc=output(BMC, commands.bmc),
             tree=output(TREE, commands.tree_state),
             unreachable=output(UNREACHABLE, commands.first_line, ""),
             files=present,

@@ -64,14 +64,15 @@ class _Comparison:
     def findings(self) -> Iterator[DriftFinding]:
         members: dict[str, list[NodeFacts]] = {}
         for nodes in self._cluster.groups:
-            for host in nodes.hosts:
+            for index, host in enumerate(nodes.hosts):
                 if host not in self._present:
                     if not nodes.is_dynamic:
                         yield DriftFinding("facts-missing", (host,), "facts", "none were recorded")
                     continue
                 facts = self._reader.node(host)
+                yield from _bmc(facts)
                 if facts.unreachable:
-                    yield DriftFinding("node-unreachable", (host,), "unreachable", facts.unreachable[:300])
+                    yield _unreachable(facts, nodes.addresses[index] if nodes.addresses else host)
                     continue
                 self.compared += 1
                 yield from _unreadable(facts)
@@ -100,6 +101,24 @@ class _Comparison:
             yield from slurm.findings(self._cluster, nodes)
             return
         self.remarks.append("Slurm's view is missing: no controller has recorded scontrol-nodes")
+
+
+def _unreachable(facts: NodeFacts, address: str) -> DriftFinding:
+    """Without the node's name and address, so that nodes with one cause are one finding."""
+    _, mark, reason = facts.unreachable.rpartition(": ssh: ")
+    words = (f"ssh: {reason}" if mark else facts.unreachable).split()
+    text = " ".join(word for word in words if word.strip("'\".,:[]") not in (facts.name, address))[:300]
+    power = facts.bmc.power if facts.bmc else ""
+    if power == "Off":
+        return DriftFinding("node-off", (facts.name,), "power", "Off", "On")
+    return DriftFinding("node-unreachable", (facts.name,), "unreachable", f"{text} (power: {power})" if power else text)
+
+
+def _bmc(facts: NodeFacts) -> Iterator[DriftFinding]:
+    if facts.bmc and facts.bmc.failure:
+        yield DriftFinding("bmc-unreachable", (facts.name,), "BMC", facts.bmc.failure)
+    elif facts.bmc and facts.bmc.health not in ("", "OK"):
+        yield DriftFinding("machine-health", (facts.name,), "health", facts.bmc.health, "OK")
 
 
 def _unreadable(facts: NodeFacts) -> Iterator[DriftFinding]:

@@ -27,6 +27,11 @@ KINDS = {
         "the node is down, or ssh and its network do not work",
         "ping {nodes}, then look at the console through its BMC",
     ),
+    "node-off": Kind(
+        "facts", "error",
+        "its BMC reports that the machine is switched off: somebody, a power failure or a fault did that",
+        "read the event log of the BMC, then switch the machine on there",
+    ),
     "gpu-missing": Kind(
         "hardware", "error",
         "a GPU fell off the PCIe bus (Xid 79), or its driver gave it up",
@@ -127,6 +132,11 @@ KINDS = {
         "a setting of the firmware was never made, or was reset by an update or a new mainboard",
         "drain {nodes}, set the attribute through the BMC or in the setup, and reboot; facility/firmware.md lists all",
     ),
+    "machine-health": Kind(
+        "hardware", "warning",
+        "the BMC reports a fault of a part: power supply, fan, memory or temperature",
+        "ipmitool sel elist on {nodes}, or the event log of the BMC, names the part; replace it",
+    ),
     "interface-missing": Kind(
         "hardware", "warning",
         "an adapter is missing, or the interface has another name",
@@ -189,6 +199,12 @@ KINDS = {
         "slurm", "warning",
         "somebody or a health check drained the node",
         "when its reason no longer holds: scontrol update NodeName={nodes} State=RESUME",
+    ),
+    "bmc-unreachable": Kind(
+        "facts", "warning",
+        "the BMC hangs, has another address, or refuses user, password or certificate",
+        "ansible-playbook clustergen.cluster.bmc -e 'nodes={nodes}' compares it; ipmitool mc reset cold on the node"
+        " restarts it",
     ),
     "facts-missing": Kind(
         "facts", "warning",

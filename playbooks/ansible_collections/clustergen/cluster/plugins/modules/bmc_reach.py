@@ -66,20 +66,17 @@ said:
   type: str
 """
 
-import base64
 import errno
 import shutil
 import socket
-import ssl
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.ipmi import IpmiError, run
+from ansible_collections.clustergen.cluster.plugins.module_utils.redfish import Redfish, RedfishError
 
 _PRESENCE_PING = bytes.fromhex("0600ff06000011be80010000")  # RMCP, ASF 2.0
 _PORTS = (443, 22, 80)
@@ -161,22 +158,11 @@ def ipmi_login(asked):
 
 
 def redfish_login(asked):
-    context = ssl.create_default_context()
-    if not asked["check_certificates"]:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    login = base64.b64encode(("%(user)s:%(password)s" % asked).encode()).decode()
-    request = urllib.request.Request(
-        "https://%s/redfish/v1/Systems" % asked["address"], headers={"Authorization": "Basic " + login}
-    )
-    # Without the proxies of the environment.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+    bmc = Redfish(asked["address"], asked["user"], asked["password"], asked["check_certificates"])
     try:
-        with opener.open(request, timeout=30) as answer:
-            return "HTTP status %d" % answer.status
-    except urllib.error.HTTPError as err:
-        raise UnknownError("HTTP status %d" % err.code) from None
-    except (OSError, urllib.error.URLError) as err:
-        raise UnknownError(str(getattr(err, "reason", err))) from None
+        return "HTTP status %d" % bmc.get("/redfish/v1/Systems")[0]
+    except RedfishError as err:
+        raise UnknownError(str(err)) from None
 
 
 def log_in(asked):

@@ -160,6 +160,12 @@ def _accept(asked):
     )
 
 
+def _bmc_machines(asked):
+    values = MapOf(Text(200), Text(100), 200)
+    machine = Record({}, {"failure": Words(300), "power": _NAME, "health": _NAME, "attributes": values})
+    return Record({"changed": Flag(), "machines": MapOf(OneOf(asked["bmcs"]), machine, len(asked["bmcs"]))})
+
+
 def _fixed(required=None, optional=None):
     schema = Record({"changed": Flag(), **(required or {})}, optional)
     return lambda asked: schema
@@ -172,6 +178,7 @@ _RUN = Record(
 )
 SCHEMAS = {
     "accept": _accept,
+    "bmc_machines": _bmc_machines,
     "bmc_reach": _fixed({"said": Words(_WORDS)}),
     "node_bmc": _fixed({"bmc": Words(200), "differs": ListOf(Words(300), 20), "is_at_address": Flag()}),
     "node_facts": _node_facts,

@@ -35,6 +35,14 @@ def replace(place, files):
     shutil.rmtree(old, ignore_errors=True)
 
 
+def add(place, name, document):
+    """Writes one more file of a node whose facts are recorded."""
+    place.mkdir(parents=True, exist_ok=True)
+    new = place / f".{name}.new"
+    new.write_text(json.dumps(document), encoding="utf-8")
+    new.rename(place / name)
+
+
 def tree_json(state, failure):
     """How a node differs from the tree, of an answer of `node_state`, as the file tree.json has it."""
     document = {
