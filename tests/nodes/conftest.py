@@ -72,6 +72,7 @@ def shortened(document: Document) -> None:
     slurm["priority"] = {"calc_period": 1}
     document["health"] = {"interval": 30}
     document["backups"] = {"directory": "/srv/backups"}
+    document["reports"] = {"period": "day"}
     document["monitoring"] |= {"scrape_interval": 5, "thresholds": {"node_down": 10}}
     document["monitoring"]["receivers"]["hook"] = {"webhook": "http://localhost:9999/alerts", "severities": ["warning"]}
 
