@@ -109,7 +109,7 @@ def test_geforce_gets_no_diagnosis_and_mig_no_collectives() -> None:
     assert not {gate.name for gate in gates(mig) if gate.type in divided and gate.kind.startswith(("nccl", "gpu-copy"))}
 
 
-@pytest.mark.parametrize("name", ["ml-training", "midrange-weka"])
+@pytest.mark.parametrize("name", ["dgx-a100-mig", "midrange-weka"])
 def test_without_the_section_there_is_no_directory(name: str) -> None:
     assert not [path for path in compiled(name)[1].files if path.startswith("acceptance/")]
 

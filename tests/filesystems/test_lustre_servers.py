@@ -209,6 +209,8 @@ def test_servers_have_lnet_and_no_client(tmp_path: Path) -> None:
     unit = files[r"/etc/systemd/system/srv-lustre-train\x2dMDT0000.mount"].content.decode()
     assert "ConditionHost=|mds1\nConditionHost=|mds2\n" in unit
     assert "[Install]" not in unit
+    unit = files[r"/etc/systemd/system/srv-lustre-train\x2dOST0001.mount"].content.decode()
+    assert "After=lnet.service network-online.target srv-lustre-MGS.mount zfs-import.target\n" in unit
     assert "/etc/systemd/system/mnt-train.mount" not in files
 
 

@@ -58,7 +58,7 @@ def test_all_lists_shrink_together() -> None:
     assert small["slurm"]["partitions"]["debug"]["nodes"] == "compute[01-02]"
     assert small["racks"]["rack1"]["nodes"] == "compute[01-03],slurm-head"
     assert small["racks"]["rack2"]["nodes"] == "monitor1,login1"
-    assert small["networks"]["fabric"]["switches"][0]["nodes"] == "compute[01-03],login1"
+    assert small["networks"]["fabric"]["switches"][0]["nodes"] == "compute[01-03],login1,mds1,oss[1-4]"
 
 
 def test_what_has_no_node_left_goes_too() -> None:
@@ -69,7 +69,7 @@ def test_what_has_no_node_left_goes_too() -> None:
     assert "late" not in small["slurm"]["partitions"]
     assert small["racks"]["rack2"]["nodes"] == "login1"
     assert small["monitoring"]["targets"] == {"ipmi": ["login1:9290"]}
-    assert [entry["name"] for entry in small["nodes"]] == ["slurm-head", "login1", "compute[01-02]"]
+    assert [entry["name"] for entry in small["nodes"]] == ["slurm-head", "login1", "mds1", "oss[1-4]", "compute[01-02]"]
 
 
 def test_a_partition_asks_for_no_more_nodes_than_there_are() -> None:

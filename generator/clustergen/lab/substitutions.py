@@ -12,8 +12,9 @@ from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import serves
 from clustergen.filesystems.nfs.model import Nfs
-from clustergen.lab import mig
+from clustergen.lab import file_servers, mig
 from clustergen.records import record
+from clustergen.render.unit_names import mount_unit
 
 Document = dict[str, Any]
 
@@ -71,22 +72,13 @@ def people(cluster: Cluster) -> list[str]:
 
 def file_systems(cluster: Cluster) -> dict[str, str]:
     """Name → mount point of those that no container can mount: all of them, since each takes a kernel module."""
-    groups = cluster.groups
-    return {
-        name: entry.mount
-        for name, entry in cluster.manifest.storage.items()
-        if any(name in mounts(cluster, group) for group in groups)
-    }
-
-
-def _unit(path: str) -> str:
-    """The name of a mount unit."""
-    return path.strip("/").replace("-", r"\x2d").replace("/", "-") + ".mount"
+    entries = cluster.manifest.storage.items()
+    return {name: entry.mount for name, entry in entries if any(name in mounts(cluster, g) for g in cluster.groups)}
 
 
 def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
     declared = file_systems(cluster)
-    units = [_unit(mount) for mount in declared.values()]
+    units = [str(mount_unit(mount)) for mount in declared.values()]
     units += [f"clustergen-*-{name}.service" for name in declared]
     kinds = filesystems.file_systems()
     entries = cluster.manifest.storage
@@ -151,6 +143,12 @@ LIST: tuple[Substitution, ...] = (
         "this machine uses cgroup v1, which Slurm's cgroup/v2 does not read; devices are confined",
         lambda cluster, machine: machine.hybrid,
         edit=_devices_only,
+    ),
+    Substitution(
+        "no storage servers",
+        "their targets are disks, served by kernel modules that no container can load",
+        lambda cluster, _: bool(file_servers.hosts(cluster)),
+        edit=file_servers.remove,
     ),
     Substitution(
         "device files /dev/nvidia* without a driver, and an nvidia-smi that lists them",

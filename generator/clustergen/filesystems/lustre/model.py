@@ -136,6 +136,8 @@ def _packages(entry: Lustre) -> Iterator[tuple[Scope, str]]:
 
 
 def _manual_steps(name: str, entry: Lustre, _: str) -> Iterator[str]:
+    if any(not target.device.startswith("/") for target in entry.targets if target.device):
+        yield f"Create the ZFS pools of {name} with zpool create, each on its server, before the targets."
     if hosts := servers(entry):
         yield (
             f"Create the targets of {name}: clustergen-lustre-{name} check, then format, on {compress(hosts)}."

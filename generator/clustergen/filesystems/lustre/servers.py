@@ -51,7 +51,7 @@ class TargetMount:
     where: str
     options: str
     hosts: tuple[str, ...]
-    after: str
+    after: tuple[str, ...]
 
 
 @record
@@ -124,9 +124,10 @@ def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] 
     units: dict[str, TargetMount] = {}
     for target in targets:
         hosts = (target.server, *filter(None, target.standby.split(",")))
-        earlier = [other.unit for other in targets if other.name == "MGS" and target.name != "MGS"]
+        earlier: list[str] = [other.unit for other in targets if other.name == "MGS" and target.name != "MGS"]
+        earlier += ["zfs-import.target"] if target.backend == "zfs" else []
         units[target.unit.removesuffix(".mount")] = TargetMount(
-            target.name, target.device, _place(target.name), "_netdev,noauto", hosts, " ".join(earlier)
+            target.name, target.device, _place(target.name), "_netdev,noauto", hosts, tuple(earlier)
         )
     return units
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts, serves_targets
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -49,6 +49,8 @@ def diagram(cluster: Cluster) -> Diagram:
         if clients:
             boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))
             edges |= {(client, f"f{i}"): "" for client in sorted(clients, key=lambda box: int(box[1:]))}
+            servers = (number[group.hosts[0]] for group in cluster.groups if serves_targets(group, entry))
+            edges |= {(server, f"f{i}"): "serves" for server in servers}
     return Diagram(tuple(boxes), tuple((one, two, label) for (one, two), label in edges.items()))
 
 
