@@ -40,6 +40,16 @@ def test_the_checks_of_a_node_type(tmp_path: Path) -> None:
     ]
 
 
+def test_grace_processors_are_counted_as_nhc_counts_them(tmp_path: Path) -> None:
+    """/proc/cpuinfo of aarch64 has processors only, and MemTotal may have the memory of the GPUs in it."""
+    data = manifest(os="ubuntu-24.04", health={"nhc": True}, node_types={"gpu": {"system": "gb200-nvl72-tray"}})
+    lines = lines_of(text_of(tree_of(data, tmp_path), "c1", CONF))
+    assert lines[0] == "* || check_hw_cpuinfo 144 144 144"
+    most = re.fullmatch(r"\* \|\| check_hw_physmem 953548MB (\d+)MB 1%", lines[1])
+    assert most
+    assert int(most[1]) - 983040 >= 4 * 180 * 1024
+
+
 def test_the_scripts_that_it_names_are_in_the_tree(tmp_path: Path) -> None:
     tree = tree_of(manifest(health={"nhc": True, "gpu_count": False}), tmp_path)
     named = set(re.findall(r"/etc/slurm/health\.d/\S+", text_of(tree, "c1", CONF)))

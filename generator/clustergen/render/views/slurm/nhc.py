@@ -1,11 +1,12 @@
 """clustergen.conf of LBNL NHC: the hardware of the node type by NHC's own checks, and our scripts for the rest.
 
-Every line matches with `*`, because each node type has its own file: NHC 1.4.3 silently skips a line whose match has
-several ranges.
+On aarch64, /proc/cpuinfo names no sockets, and NHC counts every processor as one. Every line matches with `*`,
+because each node type has its own file: NHC 1.4.3 silently skips a line whose match has several ranges.
 """
 
 from __future__ import annotations
 
+from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
@@ -43,17 +44,25 @@ def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
         "25-nvlink": health.nvlink(cluster, kind),
         "40-fabric": None if is_infiniband else fabric,
     }
+    has_sockets = kind.os.arch == X86_64
     return Nhc(
-        sockets=kind.sockets,
-        cores=kind.cores,
+        sockets=kind.sockets if has_sockets else kind.cpus,
+        cores=kind.cores if has_sockets else kind.cpus,
         threads=kind.cpus,
         memory_mib=kind.real_memory_mib,
-        memory_most_mib=max(kind.memory_mib, kind.real_memory_mib),
+        memory_most_mib=max(kind.memory_mib, kind.real_memory_mib) + _shared_mib(kind),
         ports=fabric.devices if fabric and fabric.gbit and is_infiniband else (),
         gbit=fabric.gbit if fabric else 0,
         mounts=tuple((entry.mount, not entry.read_only) for entry in entries.values() if entry.required),
         scripts=tuple(name for name, view in scripts.items() if view is not None),
     )
+
+
+def _shared_mib(kind: NodeType) -> int:
+    """Memory of GPUs that Linux may add to that of Grace processors."""
+    if kind.os.arch == X86_64 or not kind.gpus:
+        return 0
+    return kind.gpus.count * (kind.gpus.model.memory_gb or 0) * 1024
 
 
 FILES = (File("slurm_compute/etc/nhc/clustergen.conf", nhc, per="type"),)
