@@ -191,6 +191,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ("expiry", {"logs": {"tls": TLS}, "nodes": COLLECTED, "monitoring": {"expires": {"Weka 5.0": "2027-03-31"}}}),
         ("drift", {"drift": {"enabled": True, "interval": 3600}}),
         ("backups", {"backups": {"directory": "/backup/slurm"}}),
+        ("pull", {"slurm": {"version": "24.11", "configless": True}, "ansible": {"pull": {"repository": "file:///r"}}}),
         ("meta", {}),
         (
             "asleep",

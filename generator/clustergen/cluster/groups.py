@@ -76,6 +76,12 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
+    def pull_node(group: NodeGroup) -> bool:
+        """Nodes that nobody else depends on, so that each can change on its own."""
+        if cluster.manifest.ansible.pull is None or group.roles != ("slurm-compute",):
+            return False
+        return not any(serves_targets(group, entry) for entry in cluster.manifest.storage.values())
+
     entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
 
     def user_node(group: NodeGroup) -> bool:
@@ -96,6 +102,7 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
         "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless
         "sackd_node": sackd_node,
         "compute_only": compute_only,
+        "pull_node": pull_node,
         "gpu_node": gpu_node,
         "docker_node": docker,
         "podman_node": podman,

@@ -22,6 +22,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.base import Host as HostOrAddress
+from clustergen.manifest.pull import Pull
 from clustergen.units import Bare, Bytes, Duration
 
 Celsius = Annotated[int, Field(ge=40, le=110)]
@@ -291,3 +292,6 @@ class Ansible(Section):
         Annotated[str, text(r"^[a-z_][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
         OneLine | int | bool | float,
     ] = field({}, "More group variables, for the site's own roles.")
+    pull: Annotated[Pull | None, NOT_EMPTY] = field(
+        None, "Compute nodes apply the tree from git themselves; none do unless the section is present."
+    )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from clustergen import __version__
-from clustergen.cluster.model import NodeGroup
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
+
+if TYPE_CHECKING:  # on nodes that pull, the playbooks run without pydantic
+    from clustergen.cluster.model import NodeGroup
 
 LOCK = "clustergen.lock.json"
 RENDERED = "rendered"

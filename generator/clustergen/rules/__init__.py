@@ -35,6 +35,7 @@ def rules() -> tuple[Rule, ...]:
         power,
         power_saving,
         prices,
+        pull,
         racks,
         rates,
         reach,
@@ -89,6 +90,7 @@ def rules() -> tuple[Rule, ...]:
         monitoring,
         logs,
         containers,
+        pull,
         user_guide,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)

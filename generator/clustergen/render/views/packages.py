@@ -99,6 +99,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield from _storage(cluster)
     if cluster.manifest.backups:
         yield "slurm_accounting", "mariadb_client"
+    if cluster.manifest.ansible.pull:
+        yield "pull_node", "pull"
     if cluster.manifest.acceptance.enabled:
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"

@@ -50,6 +50,11 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         yield _row("cluster of the drift timer", controllers, f"manifest.yaml and rendered in {drift.directory}")
         yield _row("ssh key of the drift timer", controllers, "a key of root that all nodes accept")
 
+    if pull := cluster.manifest.ansible.pull:
+        nodes = hosts("pull_node")
+        yield _row("git repository of the nodes", nodes, f"{pull.directory} and {pull.library} in {pull.repository}")
+        yield _row("ansible-pull", nodes, f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
+
 
 def _row(what: str, hosts: str, supply: str) -> dict[str, str]:
     return {"What": what, "Nodes": hosts, "Supply": supply}

@@ -28,6 +28,7 @@ _LOOK = {
     "expiry": "openssl x509 -noout -enddate -in FILE shows the date of a certificate.",
     "backups": "On the controller: systemctl list-timers 'clustergen-*'; journalctl -u SERVICE shows why one failed.",
     "drift": "On the controller: journalctl -u clustergen-drift shows the last report.",
+    "pull": "On the node: journalctl -u clustergen-pull names the reason of the last run that failed.",
     "meta": "The pages /targets, /rules and /config of Prometheus show its state.",
 }
 _ON_A_NODE = ("gpu", "node", "fabric", "storage", "kernel", "disks", "sensors")

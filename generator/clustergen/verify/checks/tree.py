@@ -150,7 +150,7 @@ CHECKS = (
         "Ansible: playbook",
         "ansible-playbook --syntax-check",
         "Ansible can parse the playbook and has its modules and keywords. No task runs.",
-        paths("site.yml", "playbooks/*", "roles/*"),
+        paths("site.yml", "pull.yml", "playbooks/*", "roles/*"),
         _playbook,
     ),
     Check(

@@ -20,6 +20,7 @@ from clustergen.render.views.alerts import (
     node,
     power,
     probes,
+    pull,
     sensors,
     slurm,
     snmp,
@@ -44,6 +45,7 @@ _TOPICS = (
     logs,
     expiry,
     drift,
+    pull,
     backups,
     meta,
 )

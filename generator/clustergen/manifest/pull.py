@@ -1,0 +1,63 @@
+"""Nodes that bring themselves to the tree from a git repository."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clustergen.manifest.base import AbsolutePath, Section, field, text
+from clustergen.units import Bare
+
+_PATH = r"[A-Za-z0-9._~/+-]+"
+_HOST = r"[A-Za-z0-9.-]+(:[0-9]+)?"
+GitUrl = Annotated[
+    str,
+    text(
+        rf"^(https?://{_HOST}/{_PATH}|(ssh|git)://([a-z_][a-z0-9_-]*@)?{_HOST}/{_PATH}|file:///{_PATH}"
+        rf"|[a-z_][a-z0-9_-]*@[A-Za-z0-9.-]+:{_PATH})$",
+        "write https://git.example.org/cluster.git or git@git.example.org:cluster.git, without a password",
+        1023,
+    ),
+]
+"""Where git fetches from."""
+Branch = Annotated[
+    str,
+    text(r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*$", "write the name of a branch, as main", 255),
+]
+TreePath = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$",
+        "write a path in the repository, as clusters/a/rendered",
+        255,
+    ),
+]
+PublicKey = Annotated[
+    str,
+    text(
+        r"^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com) [A-Za-z0-9+/]+={0,2}"
+        r"( [A-Za-z0-9_.@+-]+)?$",
+        "write a line of a .pub file, as ssh-ed25519 AAAA… name",
+        1500,
+    ),
+]
+"""A public SSH key, as `ssh-keygen` writes it."""
+
+
+class Pull(Section):
+    """Compute nodes fetch the rendered tree from git and apply it to themselves, by ansible-pull."""
+
+    repository: GitUrl = field(..., "Repository with the rendered tree, as the nodes reach it.")
+    branch: Branch = field("main", "Branch that the nodes follow.")
+    directory: TreePath = field("rendered", "Directory of the repository with the rendered tree.")
+    library: TreePath = field("lib", "Directory of the repository with the clustergen package.")
+    programs: AbsolutePath = field(
+        "/opt/clustergen/bin", "Directory on the nodes with ansible-pull; /usr/bin follows it in PATH."
+    )
+    interval: Annotated[int, Field(ge=300, le=604800), Bare("second")] = field(
+        1800, "Time between two runs; each starts up to half of it later, at random."
+    )
+    signers: tuple[PublicKey, ...] = field(
+        (), "Public SSH keys; if set, nodes apply only commits that one of them has signed."
+    )

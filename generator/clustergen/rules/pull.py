@@ -1,0 +1,34 @@
+"""Nodes that bring themselves to the tree: what one node can do without the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import membership
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath
+
+_PATH: ManifestPath = ("ansible", "pull")
+
+
+def slurm_conf_from_the_controller(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.ansible.pull and not cluster.manifest.slurm.configless:
+        yield Finding(
+            "pull-without-configless",
+            _PATH,
+            "nodes that pull at different times would have a slurm.conf that differs from slurmctld's",
+            "set slurm.configless: true, so that slurmd fetches its configuration from slurmctld",
+        )
+
+
+def some_nodes_pull(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.manifest.ansible.pull and "pull_node" not in membership(cluster):
+        yield Finding(
+            "pull-without-nodes",
+            _PATH,
+            "no node pulls: only nodes do whose single role is slurm-compute and that serve no storage",
+            "remove ansible.pull, or give compute nodes no other role",
+        )
+
+
+RULES = (slurm_conf_from_the_controller, some_nodes_pull)
