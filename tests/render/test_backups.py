@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import pwd
 import subprocess
 import tarfile
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import slurm_keep
 from clustergen.verify import sandbox
 from conftest import require_slurm
 from strategies.slurm_daemons import DAEMONS
@@ -123,9 +125,16 @@ def test_a_state_file_that_is_being_replaced_is_waited_for(tmp_path: Path) -> No
     assert names.index("./job_state") < names.index("./hash.0/job.10/script")
 
 
-def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("maker", ["the script", "an upgrade"])
+def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: str, tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
-    assert run("state", text, tmp_path).returncode == 0
+    if maker == "the script":
+        assert run("state", text, tmp_path).returncode == 0
+    else:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        conf = tmp_path / "slurm.conf"
+        conf.write_text(f"StateSaveLocation={tmp_path}/state\nSlurmUser={user}\n", encoding="utf-8")
+        slurm_keep.state(str(store), "24.11.5", str(conf))
     (file,) = store.iterdir()
     done = run("state", text, tmp_path, "--restore", str(file))
     assert done.returncode == 1

@@ -85,6 +85,25 @@ ip route show default | cut -d ' ' -f 1-3
     ]
 
 
+def test_an_address_that_no_interface_has_after_the_activation_is_undone_at_once(tmp_path: Path) -> None:
+    """ifup ends without an error although a command of the interface has failed."""
+    lines = on_node(
+        tmp_path,
+        f"""
+printf '{OLD}' >/etc/network/interfaces.d/site && ifup eno1 2>/dev/null
+echo 'ip addr del 10.0.0.11/24 dev "$IFACE" || true' | sed '1i #!/bin/sh' >/etc/network/if-up.d/lost
+chmod 755 /etc/network/if-up.d/lost
+CLUSTERGEN_NETWORK_REPLACE=yes clustergen-network apply 60 >/dev/null 2>/tmp/log; echo $?
+addresses; echo; ls /etc/network/interfaces.d; grep -E '^(after|ERROR)' /tmp/log
+""",
+    )
+    assert lines[:3] == ["2", "10.9.9.9/24 ", "site"]
+    assert lines[3:] == [
+        "after 10 seconds, no interface has 10.0.0.11",
+        "ERROR: the new configuration could not be activated; the files before are back",
+    ]
+
+
 def test_addresses_that_no_file_has_return(tmp_path: Path) -> None:
     script = """
 ip link set eno1 up; ip addr add 10.9.9.9/24 dev eno1; ip route add default via 10.9.9.1

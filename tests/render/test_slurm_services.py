@@ -24,7 +24,7 @@ PYXIS = {"pyxis": {"enabled": True, "cache": "/raid/enroot"}}
 
 
 def ask(tree: Tree, host: str, folder: Path, *program: str) -> Outcome:
-    root = root_with("systemd-tmpfiles" if program[0] in ("sh", "bash") else program[0])
+    root = root_with("logrotate" if program[0] in ("sh", "bash") else program[0])
     assert root is not None, f"clustergen setup parsers makes a root with {program[0]}"
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, folder / host), "/"),), hostname=host)
     return sandbox.run(box, program, timeout=60)

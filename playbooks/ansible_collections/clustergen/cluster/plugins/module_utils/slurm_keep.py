@@ -160,7 +160,7 @@ def state(folder, stamp, conf="/etc/slurm/slurm.conf"):
 
     def archive():
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as opened:
-            opened.add(place, arcname=os.path.basename(place.rstrip("/")))
+            opened.add(place, arcname=".")  # as clustergen-backup-state has it, which restores either
         file.flush()
 
     try:
