@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.hardware.drift.kinds import KINDS
+from clustergen.hardware.drift.model import DriftFinding
 from strategies.machines import (
     GPU,
     MANIFEST,
@@ -179,6 +181,48 @@ def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
     record(folder, head={"scontrol-nodes": scontrol(gpu2=SLURM["slurm-drained"])})
     (finding,) = findings()
     assert finding["actual"] == "IDLE+DRAIN (State=IDLE fans)"
+
+
+def test_what_another_finding_explains_is_left_out(folder: Path) -> None:
+    lines = {"gpu2": SLURM["slurm-down"], "gpu3": SLURM["slurm-invalid"].replace("gpu2", "gpu3")}
+    record(
+        folder,
+        head={"scontrol-nodes": scontrol(**lines)},
+        gpu2={"unreachable": "no route"},
+        gpu3={"slurmd-C": slurmd(1800000)},
+    )
+    assert [(one["kind"], one["hosts"]) for one in findings()] == [
+        ("node-unreachable", "gpu2"),
+        ("memory-low", "gpu3"),
+    ]
+
+
+def test_subjects_that_differ_alike_are_one_line_and_stay_apart_in_json(folder: Path) -> None:
+    files = [f"/etc/f{n:02}" for n in range(20)]
+    record(
+        folder,
+        gpu1={"tree.json": json.dumps({"files": files})},
+        gpu2={"infiniband": infiniband(state="1: DOWN")},
+        gpu3={"nvidia-smi.csv": smi().replace("Disabled", "Enabled")},
+    )
+    lines = [line for line in run().stdout.splitlines() if "]" in line.partition(" ")[0]]
+    assert [line.partition(": ")[2] for line in lines] == [
+        "fabric port mlx5_0, mlx5_1: down (polling), expected active",
+        "MIG mode of GPU 0, 1, 2, 3: Enabled, expected Disabled",
+        f"{', '.join(files[:12])} and 8 more: not as in the tree",
+    ]
+    assert len(findings()) == 2 + 4 + 20
+
+
+def test_next_steps_are_lines_for_a_shell() -> None:
+    nodes = ("gpu1", "gpu2", "gpu7")
+    commands = [step for kind in KINDS if "  # " in (step := DriftFinding(kind, nodes, "", "").step)]
+    assert {command.split()[0] for command in commands} == {"ansible", "ansible-playbook", "scontrol"}
+    done = subprocess.run(
+        ["bash", "-n"], input="\n".join(commands), capture_output=True, text=True, timeout=10, check=False
+    )
+    assert done.stderr == ""
+    assert all("gpu[1-2,7]" in one or "gpu[1:2],gpu7" in one for one in commands if "slurm_controller" not in one)
 
 
 def test_every_kind_has_a_case() -> None:

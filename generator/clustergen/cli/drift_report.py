@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -13,8 +13,9 @@ from clustergen.diagnostics import printable
 from clustergen.hardware.drift.kinds import SEVERITIES
 from clustergen.hardware.drift.model import DriftFinding, DriftReport
 from clustergen.hardware.findings import counted
+from clustergen.records import replace
 
-_MOST_LINES = 300
+_MOST_LINES, _MOST_SUBJECTS = 300, 12
 _MARKDOWN_LIMIT = 65_000
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
@@ -38,21 +39,42 @@ def headline(report: DriftReport) -> str:
         counted(count, name) if name != "info" else f"{count} info" for name, count in report.counts().items() if count
     )
     first = report.findings[0]
+    step = first.step.partition("  # ")[0]
     drifting = f"{report.affected:,} of {counted(report.total, 'node')} {'differs' if report.total == 1 else 'differ'}"
     more = f", and {counted(report.unplanned, 'machine')} not in it" if report.unplanned else ""
-    return f"{drifting} from {report.manifest}{more}: {counts}. First {first.hosts} ({first.kind}): {first.step}."
+    return f"{drifting} from {report.manifest}{more}: {counts}. First {first.hosts} ({first.kind}): {step}"
+
+
+def _rows(findings: Sequence[DriftFinding]) -> list[DriftFinding]:
+    """Findings that differ in their subject only as one: four GPUs of a node, twenty files of all nodes."""
+    subjects: dict[DriftFinding, list[str]] = {}
+    for finding in findings:
+        subjects.setdefault(replace(finding, subject=""), []).append(finding.subject)
+    return [replace(finding, subject=_joined(names)) for finding, names in subjects.items()]
+
+
+def _joined(subjects: Sequence[str]) -> str:
+    """`port mlx5_0, mlx5_1` for `port mlx5_0` and `port mlx5_1`."""
+    heads = {subject.rpartition(" ")[0] for subject in subjects}
+    if len(heads) == 1 and "" not in heads:
+        (head,) = heads
+        subjects = [subjects[0], *(subject[len(head) + 1 :] for subject in subjects[1:])]
+    shown = subjects[:_MOST_SUBJECTS]
+    more = f" and {len(subjects) - len(shown)} more" if len(subjects) > len(shown) else ""
+    return ", ".join(shown) + more
 
 
 def _lines(report: DriftReport, *, colour: bool) -> Iterator[str]:
-    for finding in report.findings[:_MOST_LINES]:
+    rows = _rows(report.findings)
+    for finding in rows[:_MOST_LINES]:
         label = f"{finding.severity}[{finding.kind}]"
         if colour:
             label = click.style(label, fg=_COLOURS[finding.severity], bold=True)
         yield f"{label} {finding.hosts}: {printable(finding.message)}"
         yield f"   next:  {finding.step}"
         yield f"   cause: {finding.info.cause}"
-    if len(report.findings) > _MOST_LINES:
-        yield f"… and {len(report.findings) - _MOST_LINES:,} more; --format json shows them all"
+    if len(rows) > _MOST_LINES:
+        yield f"… and {len(rows) - _MOST_LINES:,} more; --format json shows them all"
 
 
 def _json(report: DriftReport) -> str:
@@ -89,13 +111,18 @@ def _markdown(report: DriftReport) -> str:
     def cell(text: str) -> str:
         return plain(shortened(printable(text))).replace("|", "\\|")
 
+    def step(text: str) -> str:
+        command, mark, remark = text.partition("  # ")
+        shown = code(shortened(printable(command))).replace("|", "\\|")
+        return f"{shown} {cell(remark)}".strip() if mark or command.startswith("ansible") else cell(command)
+
     lines = [f"**Drift: {cell(headline(report))}**"]
     for severity in SEVERITIES:
-        findings = [one for one in report.findings if one.severity == severity]
+        findings = [one for one in _rows(report.findings) if one.severity == severity]
         if findings:
             lines += ["", f"#### {severity}", "", "| nodes | what | next step |", "|---|---|---|"]
             lines += [
-                f"| {cell(one.hosts)} | {code(one.kind)} {cell(one.message)} | {cell(one.step)} |" for one in findings
+                f"| {cell(one.hosts)} | {code(one.kind)} {cell(one.message)} | {step(one.step)} |" for one in findings
             ]
     lines += [f"\n{cell(remark)}" for remark in report.remarks]
     text = "\n".join(lines)

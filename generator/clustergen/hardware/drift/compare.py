@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clustergen import regular_file
@@ -16,13 +16,19 @@ from clustergen.hardware.drift.model import UNPLANNED, DriftFinding, DriftReport
 from clustergen.hostlist import natural_key
 
 _MOST_BYTES = 128 << 20
+_CAUSES = {
+    "slurm-down": frozenset(("node-unreachable", "node-off")),
+    "slurm-invalid": frozenset(("memory-low", "cpu-count", "gpu-missing", "gpu-driver", "gpu-device")),
+    "memory-differs": frozenset(("memory-low",)),
+}
+"""Kinds that only repeat what another kind reports about the same node."""
 
 
 def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     """Compares a directory of recorded facts with the manifest. Raises ClustergenError where it cannot be read."""
     present = folder.names(directory)
     comparison = _Comparison(cluster, directory, frozenset(present))
-    findings = list(comparison.findings())
+    findings = _causes(list(comparison.findings()))
     planned = {host for nodes in cluster.groups for host in nodes.hosts}
     findings += [
         DriftFinding(UNPLANNED, (name if folder.is_host(name) else "?",), "directory", repr(name)[:80])
@@ -32,6 +38,14 @@ def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     expected = {host for nodes in cluster.groups if not nodes.is_dynamic for host in nodes.hosts}
     total = len(expected | planned.intersection(present))
     return DriftReport(manifest, comparison.compared, total, tuple(folded(findings)), tuple(comparison.remarks))
+
+
+def _causes(findings: Sequence[DriftFinding]) -> list[DriftFinding]:
+    """Without consequences of what is reported anyway; each finding is about one node."""
+    kinds: dict[str, set[str]] = {}
+    for finding in findings:
+        kinds.setdefault(finding.nodes[0], set()).add(finding.kind)
+    return [one for one in findings if not _CAUSES.get(one.kind, frozenset()) & kinds[one.nodes[0]]]
 
 
 def folded(findings: Iterable[DriftFinding]) -> list[DriftFinding]:

@@ -1,4 +1,8 @@
-"""The kinds of drift: how bad each is, its likely cause and the next step. `{nodes}` in a step is the host list."""
+"""The kinds of drift: how bad each is, its likely cause and the next step.
+
+`{nodes}` in a step is the host list, `{limit}` the same for Ansible. A step is a line for a shell in the rendered
+tree: what people do is behind #.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,19 @@ class Kind:
 
 
 _DRAIN = "scontrol update NodeName={nodes} State=DRAIN Reason="
-_APPLY = "ansible-playbook site.yml --limit {limit} --check --diff shows the difference; without --check it is undone"
+_RUN = "ansible {limit} -a "
+_SHELL = "ansible {limit} -m shell -a "
+_RESUME = "scontrol update NodeName={nodes} State=RESUME"
+_APPLY = (
+    "ansible-playbook site.yml --limit {limit} --check --diff  # shows the difference; without --check it is undone"
+)
+_CONTROLLER = "ansible-playbook site.yml --limit slurm_controller --check --diff  # then without --check"
 
 KINDS = {
     "node-unreachable": Kind(
         "facts", "error",
         "the node is down, or ssh and its network do not work",
-        "ping {nodes}, then look at the console through its BMC",
+        "ansible {limit} -m ping  # then the console through the BMC; for a whole rack, its switch and its power",
     ),
     "node-off": Kind(
         "facts", "error",
@@ -35,92 +45,94 @@ KINDS = {
     "gpu-missing": Kind(
         "hardware", "error",
         "a GPU fell off the PCIe bus (Xid 79), or its driver gave it up",
-        f"{_DRAIN}gpu-missing; dmesg -T | grep Xid names the fault; power-cycle the node",
+        f"{_DRAIN}gpu-missing; {_SHELL}'dmesg -T | grep Xid'  # then power-cycle the node",
     ),
     "gpu-driver": Kind(
         "hardware", "error",
         "the NVIDIA driver is not loaded, or was built for another kernel",
-        f"{_DRAIN}gpu-driver; dmesg -T | grep -i nvrm shows why the driver refuses; reinstall it for this kernel",
+        f"{_DRAIN}gpu-driver; {_SHELL}'dmesg -T | grep -i nvrm'  # then reinstall the driver for this kernel",
     ),
     "gpu-device": Kind(
         "hardware", "error",
         "a device file of a GPU was removed or never created, so slurmd registers fewer GPUs",
-        "nvidia-modprobe -u -c=0 (one run for each number) creates it again; then systemctl restart slurmd on {nodes}",
+        f"{_SHELL}'nvidia-modprobe -u -c=0 && systemctl restart slurmd'  # one nvidia-modprobe for each number",
     ),
     "gpu-model": Kind(
         "hardware", "error",
         "a card was replaced by another model",
-        f"{_DRAIN}gpu-model; fit the planned card, or give {{nodes}} a node type of its own in the manifest",
+        f"{_DRAIN}gpu-model  # fit the planned card, or give {{nodes}} a node type of its own in the manifest",
     ),
     "cpu-count": Kind(
         "hardware", "error",
         "a processor is disabled or missing, or firmware settings (SMT, cores per socket) were reset",
-        f"{_DRAIN}cpu-count; compare lscpu and the firmware's processor settings with a node that is right",
+        f"{_DRAIN}cpu-count; {_RUN}lscpu  # compare the firmware's processor settings with a node that is right",
     ),
     "memory-low": Kind(
         "hardware", "error",
         "a memory module failed or was removed; slurmctld sets such a node to INVALID and drains it",
-        f"{_DRAIN}memory-low; dmidecode -t memory shows the empty slot; replace the module",
+        f"{_DRAIN}memory-low; {_RUN}'dmidecode -t memory'  # shows the empty slot; replace the module",
     ),
     "port-missing": Kind(
         "hardware", "error",
         "the adapter is no longer on the bus, its driver did not load, or the device has another name",
-        f"{_DRAIN}port-missing; lspci -d 15b3: and dmesg -T | grep mlx5 show what is left; reseat the adapter",
+        f"{_DRAIN}port-missing; {_SHELL}'lspci -d 15b3: ; dmesg -T | grep mlx5'  # reseat the adapter",
     ),
     "port-down": Kind(
         "hardware", "error",
         "the cable or transceiver is unplugged or defective, or the switch port is disabled",
-        f"{_DRAIN}port-down; ibstat and mlxlink -d DEVICE show the link; clean or replace the cable",
+        f"{_DRAIN}port-down; {_RUN}ibstat  # mlxlink -d DEVICE shows the link; clean or replace the cable",
     ),
     "address-missing": Kind(
         "hardware", "error",
         "no interface has an address that the manifest gives the node in the management, storage or fabric network",
-        "ip addr on {nodes}; correct the network's configuration, or the address in the manifest, and render again",
+        f"{_RUN}'ip -br addr'  # correct the network's configuration, or the address in the manifest, and render again",
     ),
     "unit-stopped": Kind(
         "files", "error",
         "a unit was stopped, disabled or failed",
-        "systemctl status and journalctl -u UNIT on {nodes} show why; systemctl start UNIT or site.yml starts it",
+        f"{_RUN}'systemctl --failed'  # journalctl -u UNIT shows why; systemctl start UNIT or site.yml starts it",
     ),
     "slurm-missing": Kind(
         "slurm", "error",
         "slurmctld runs with a slurm.conf that does not have the node",
-        "ansible-playbook site.yml --limit slurm_controller --check --diff; then apply it",
+        _CONTROLLER,
     ),
     "slurm-invalid": Kind(
         "slurm", "error",
         "slurmd registered less than slurm.conf states",
-        "slurmd -C on {nodes} shows what the node has; repair it, then scontrol update NodeName={nodes} State=RESUME",
+        f"{_RUN}'slurmd -C'  # repair what is less than in slurm.conf, then {_RESUME}",
     ),
     "slurm-down": Kind(
         "slurm", "error",
         "slurmctld does not reach slurmd on the node",
-        "systemctl status slurmd munge on {nodes}; once they run, scontrol update NodeName={nodes} State=RESUME",
+        f"{_RUN}'systemctl status slurmd munge'  # once they run: {_RESUME}",
     ),
     "slurm-gres": Kind(
         "slurm", "error",
         "slurmctld runs with an older slurm.conf, or slurmd registered other devices",
-        "slurmd -G on {nodes}, as root, shows its devices; scontrol reconfigure reads the new slurm.conf",
+        f"{_RUN}'slurmd -G'  # shows its devices; scontrol reconfigure reads the new slurm.conf",
     ),
     "slurm-hardware": Kind(
         "slurm", "error",
         "slurmctld runs with an older slurm.conf than the manifest's",
-        "ansible-playbook site.yml --limit slurm_controller --check --diff; then apply it",
+        _CONTROLLER,
     ),
     "port-slow": Kind(
         "hardware", "warning",
         "the link trained at a lower rate or width: cable, transceiver, or a split port of the switch",
-        "mlxlink -d DEVICE -m -c on {nodes} shows speed and bit errors; clean, reseat or replace the cable",
+        f"{_SHELL}'grep -H . /sys/class/infiniband/*/ports/*/rate'  # mlxlink -d DEVICE -m -c shows bit errors; clean,"
+        " reseat or replace the cable",
     ),
     "pcie-slow": Kind(
         "hardware", "warning",
         "the device trained with fewer lanes or at a lower speed: dirty or loose slot, riser or firmware",
-        "lspci -vv -s ADDRESS | grep Lnk on {nodes}; drain, power-cycle, then reseat the card or its riser",
+        f"{_SHELL}'lspci -vv | grep -E \"^[0-9a-f]|downgraded\"'"
+        "  # drain, power-cycle, then reseat the card or its riser",
     ),
     "gpu-setting": Kind(
         "hardware", "warning",
         "MIG mode or power limit was changed by hand, or the service that sets it did not run",
-        "nvidia-smi -q -d POWER and nvidia-smi mig -lgi on {nodes}; site.yml sets it again",
+        f"{_RUN}'nvidia-smi -q -d POWER'  # nvidia-smi mig -lgi lists instances; site.yml sets both again",
     ),
     "product-differs": Kind(
         "hardware", "warning",
@@ -135,12 +147,12 @@ KINDS = {
     "machine-health": Kind(
         "hardware", "warning",
         "the BMC reports a fault of a part: power supply, fan, memory or temperature",
-        "ipmitool sel elist on {nodes}, or the event log of the BMC, names the part; replace it",
+        f"{_RUN}'ipmitool sel elist'  # or the event log of the BMC names the part; replace it",
     ),
     "interface-missing": Kind(
         "hardware", "warning",
         "an adapter is missing, or the interface has another name",
-        "ip link on {nodes}; correct nics of the node type, or reseat the adapter",
+        f"{_RUN}'ip -br link'  # correct nics of the node type, or reseat the adapter",
     ),
     "gpu-extra": Kind(
         "hardware", "warning",
@@ -150,12 +162,12 @@ KINDS = {
     "driver-differs": Kind(
         "group", "warning",
         "an update reached some nodes only, or a node has not been rebooted since",
-        "nvidia-smi on {nodes}; install the driver of the others and reboot",
+        f"{_RUN}nvidia-smi  # install the driver of the others and reboot",
     ),
     "kernel-differs": Kind(
         "group", "warning",
         "an update reached some nodes only, or a node has not been rebooted since",
-        "drain and reboot {nodes}; if the kernel is still another one, install the one of the others",
+        f"{_DRAIN}kernel-differs  # reboot; if the kernel is still another one, install the one of the others",
     ),
     "vbios-differs": Kind(
         "group", "warning",
@@ -165,7 +177,7 @@ KINDS = {
     "firmware-differs": Kind(
         "group", "warning",
         "an adapter was replaced, or a firmware update was left out",
-        "mlxfwmanager --query on {nodes}; update the firmware to that of the others",
+        f"{_RUN}'mlxfwmanager --query'  # update the firmware to that of the others",
     ),
     "firmware-setting-differs": Kind(
         "group", "warning",
@@ -175,7 +187,7 @@ KINDS = {
     "memory-differs": Kind(
         "group", "warning",
         "a memory module failed, or modules of another size are fitted",
-        "dmidecode -t memory on {nodes} lists the modules",
+        f"{_RUN}'dmidecode -t memory'  # lists the modules",
     ),
     "ecc-differs": Kind(
         "group", "warning",
@@ -185,7 +197,7 @@ KINDS = {
     "power-differs": Kind(
         "group", "warning",
         "the power limit was changed by hand, or the service that sets it did not run",
-        "nvidia-smi -q -d POWER on {nodes}; nvidia-smi -pl WATT sets it",
+        f"{_RUN}'nvidia-smi -q -d POWER'  # nvidia-smi -pl WATT sets it",
     ),
     "file-differs": Kind("files", "warning", "a file was edited on the node, or a new tree is not applied yet", _APPLY),
     "package-missing": Kind("files", "warning", "a package was removed, or a new tree is not applied yet", _APPLY),
@@ -198,13 +210,13 @@ KINDS = {
     "slurm-drained": Kind(
         "slurm", "warning",
         "somebody or a health check drained the node",
-        "when its reason no longer holds: scontrol update NodeName={nodes} State=RESUME",
+        f"scontrol show node {{nodes}}  # when the reason no longer holds: {_RESUME}",
     ),
     "bmc-unreachable": Kind(
         "facts", "warning",
         "the BMC hangs, has another address, or refuses user, password or certificate",
-        "ansible-playbook clustergen.cluster.bmc -e 'nodes={nodes}' compares it; ipmitool mc reset cold on the node"
-        " restarts it",
+        "ansible-playbook clustergen.cluster.bmc -e 'nodes={nodes}'  # compares it;"
+        " ipmitool mc reset cold on the node restarts it",
     ),
     "facts-missing": Kind(
         "facts", "warning",
@@ -230,7 +242,7 @@ KINDS = {
     "options-differ": Kind(
         "group", "info",
         "options of the kernel were changed, or a reboot is pending",
-        "cat /proc/cmdline on {nodes}; reboot once the configuration is the same",
+        f"{_RUN}'cat /proc/cmdline'  # reboot once the configuration is the same",
     ),
     "file-leftover": Kind("files", "info", "a file of an earlier tree is still installed", _APPLY),
     "slurm-unplanned": Kind(
