@@ -73,9 +73,10 @@ def box(tree: Any, folder: Path, host: str = "mon") -> sandbox.Sandbox:
     return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
 
 
-def told(tree: Any, folder: Path, script: str, host: str = "mon") -> str:
-    """What a shell script says on the node; it must end well."""
-    done = sandbox.run(box(tree, folder, host), ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"], timeout=60)
+def told(tree: Any, folder: Path, script: str, host: str = "mon", **notes: str) -> str:
+    """What a shell script says on the node; it must end well. Notes are files in /run/clustergen."""
+    words = ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"]
+    done = sandbox.run(box(tree, folder, host), words, timeout=60, notes=notes)
     assert done.code == 0, done
     return done.stdout + done.stderr
 
@@ -205,7 +206,25 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
 )
 def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
     tree = tree_of(monitored(**changes), tmp_path)
-    assert "SUCCESS" in told(tree, tmp_path, f"promtool test rules {name}.yml")
+    tests = with_labels_of_texts((UNIT_TESTS / f"{name}.yml").read_text(encoding="utf-8"), tree)
+    script = "cp /run/clustergen/tests labels.yml && promtool test rules labels.yml"
+    assert "SUCCESS" in told(tree, tmp_path, script, tests=tests)
+
+
+def with_labels_of_texts(text: str, tree: Any) -> str:
+    """The tests, and that no alert of theirs lacks a label that its texts contain; links contain those of summaries."""
+    users: dict[str, set[str]] = {}
+    for target in node_files(tree, "mon"):
+        if target.startswith(f"{PROMETHEUS}/rules/"):
+            every = [rule for group in loaded(tree, target)["groups"] for rule in group["rules"] if "alert" in rule]
+            for rule in every:
+                for label in re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())):
+                    users.setdefault(label, set()).add(rule["alert"])
+    lacking = (f'ALERTS{{alertname=~"{"|".join(sorted(names))}",{label}=""}}' for label, names in users.items())
+    expr = " or ".join(lacking)
+    times = sorted(set(re.findall(r"eval_time: (\w+)", text)))
+    rows = [f"      - {{expr: '{expr}', eval_time: {time}, exp_samples: []}}" for time in times]
+    return text.replace("    promql_expr_test:\n", "\n".join(["    promql_expr_test:", *rows, ""]))
 
 
 @pytest.mark.parametrize("name", GENERATIONS)

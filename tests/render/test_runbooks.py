@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, HEAD, lay_out, manifest, node_files, text_of, tree_of
 
+PLACE = "/etc/grafana/dashboards/"
 PAGE = "/etc/prometheus/consoles/runbooks.html"
 INVENTORIES = Path(__file__).parents[2] / "inventories"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring", "log-collector"]}
@@ -80,8 +82,14 @@ def check(files: dict[str, str]) -> None:
         assert anchor == rule["alert"]
         assert len(steps[anchor]) == 3
         if slugs:
-            path = urlsplit(notes["dashboard"].replace("{{ $labels.instance }}", "c1")).path
-            assert path.removeprefix("/d/clustergen-") in slugs, rule["alert"]
+            link = urlsplit(re.sub(r"\{\{ \$labels\.(\w+) \}\}", r"<\1>", notes["dashboard"]))
+            slug = link.path.removeprefix("/d/clustergen-")
+            assert slug in slugs, rule["alert"]
+            # Each variable of the link is one of the page, and has the value of the label of the same meaning.
+            pairs = [pair.split("=") for pair in link.query.split("&") if pair]
+            variables = {row["name"] for row in json.loads(files[f"{PLACE}{slug}.json"])["templating"]["list"]}
+            assert {name.removeprefix("var-") for name, _ in pairs} <= variables, rule["alert"]
+            assert set(map(tuple, pairs)) <= {("var-instance", "<instance>"), ("var-job", "<hpc_job>")}
 
 
 def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Path) -> None:
@@ -93,7 +101,9 @@ def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Pa
 def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
     folder = INVENTORIES / example / "rendered" / "overlays"
     files = {
-        f"/{path}": path.read_text(encoding="utf-8") for path in folder.glob("monitoring*/etc/**/*.*") if path.is_file()
+        f"/etc{str(path).rpartition('/etc')[2]}": path.read_text(encoding="utf-8")
+        for path in folder.glob("monitoring*/etc/**/*.*")
+        if path.is_file()
     }
     check(files)
 
@@ -125,5 +135,11 @@ cat /tmp/page
 """
     box = sandbox.Sandbox(root, files=((lay_out(tree, "mon", tmp_path / "node"), "/"),))
     page = sandbox.run(box, ["/bin/bash", "-c", script], timeout=150).stdout
-    assert '<li class="critical"><a href="#NodeDown">NodeDown</a> c1&lt;b&gt;</li>' in page
+    (line,) = re.findall(r'<li class="critical">(.*?)</li>', page, re.DOTALL)
+    assert line.split("\n") == [
+        '<a href="#NodeDown">NodeDown</a>',
+        '<a href="http://mon:3000/d/clustergen-node?var-instance=c1%3cb%3e">c1&lt;b&gt;</a>',
+        "",
+        "",
+    ]
     assert set(sections(page)) == set(sections(text_of(tree, "mon", PAGE)))

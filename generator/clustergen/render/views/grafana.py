@@ -10,6 +10,7 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File
 from clustergen.render.views import dashboards
+from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.model import Alert
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 from clustergen.render.views.dashboards.model import PREFIX
@@ -96,10 +97,10 @@ def address(cluster: Cluster) -> str | None:
     return (grafana.url or f"{scheme}://{cluster.hosts('monitoring')[0]}:{grafana.port}").rstrip("/")
 
 
-def overview(cluster: Cluster) -> str | None:
-    """The URL of the cluster overview."""
+def dashboard(cluster: Cluster, slug: str) -> str | None:
+    """The URL of a dashboard, without variables."""
     base = address(cluster)
-    return f"{base}/d/{PREFIX}overview" if base else None
+    return f"{base}/d/{PREFIX}{slug}" if base else None
 
 
 _PAGE_OF = {
@@ -121,6 +122,7 @@ _PAGE_OF = {
     "meta": "monitoring",
 }
 _BY_NODE = ("gpu", "node", "fabric", "kernel", "disks", "sensors")
+_OF_ALERT = {IDLE_ALERT: "job?var-job={{ $labels.hpc_job }}", "RackFeedLost": "power"}  # instead of its topic's page
 
 
 def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
@@ -128,6 +130,8 @@ def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
     base, slug = address(cluster), _PAGE_OF.get(topic)
     if base is None or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
         return None
+    if alert.name in _OF_ALERT:
+        return f"{base}/d/{PREFIX}{_OF_ALERT[alert.name]}"
     if topic not in _BY_NODE:
         return f"{base}/d/{PREFIX}{slug}"
     if "$labels.instance" in alert.summary:

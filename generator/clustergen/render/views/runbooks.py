@@ -8,6 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.views import grafana
 from clustergen.render.views.alerts import topics
+from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.model import Alert
 
 _EXPANDED = re.compile(r"\{\{\s*\$(?:labels\.)?(\w+)[^}]*\}\}")
@@ -31,6 +32,17 @@ _LOOK = {
     "pull": "On the node: journalctl -u clustergen-pull names the reason of the last run that failed.",
     "meta": "The pages /targets, /rules and /config of Prometheus show its state.",
 }
+_LOOK_OF = {
+    IDLE_ALERT: "On a controller: scontrol show job JOB names its user, command and output file.",
+    "RackDown": "Ping the nodes and their BMCs: if neither answers, it is the power or the switch of the rack.",
+    "RackFeedLost": "The dashboard shows the rack's power; on a node, ipmi-sensors shows which supply has no input.",
+    "SlurmctldUnreachable": "On each controller: scontrol ping, systemctl status slurmctld, df of StateSaveLocation.",
+    "SlurmMetricsMissing": "The page /targets of Prometheus shows whether the controllers answer.",
+    "SlurmdbdBacklog": "On a controller: sdiag shows the DBD Agent queue size; on slurmdbd's node: the end of its log.",
+    "SlurmJobsStuck": "On a controller: squeue --states=COMPLETING.",
+}
+"""First steps of alerts that their topic's does not suit."""
+_NOT_OF_THE_NODE = (IDLE_ALERT,)
 _ON_A_NODE = ("gpu", "node", "fabric", "storage", "kernel", "disks", "sensors")
 
 
@@ -58,11 +70,12 @@ class Section:
 
 @record
 class Page:
-    """The page; `overview` is the URL of the cluster overview where Grafana runs."""
+    """The page; `overview` and `node` are URLs of dashboards where Grafana runs."""
 
     cluster: str
     sections: tuple[Section, ...]
     overview: str | None
+    node: str | None
 
 
 def page(cluster: Cluster) -> Page:
@@ -74,7 +87,8 @@ def page(cluster: Cluster) -> Page:
         if by_name:
             books = tuple(_runbook(cluster, topic.name, alerts) for alerts in by_name.values())
             sections.append(Section(topic.title.rstrip("."), books))
-    return Page(cluster.name, tuple(sections), grafana.overview(cluster))
+    overview, node = (grafana.dashboard(cluster, slug) for slug in ("overview", "node"))
+    return Page(cluster.name, tuple(sections), overview, node)
 
 
 def _runbook(cluster: Cluster, topic: str, alerts: list[Alert]) -> Runbook:
@@ -98,10 +112,10 @@ def _steps(topic: str, alert: Alert) -> tuple[str, ...]:
     last = (
         f"If jobs on the node fail: scontrol update nodename=NODE state=drain reason='{alert.name}'. Resume it after"
         " the repair."
-        if topic in _ON_A_NODE and "$labels.instance" in alert.summary
+        if topic in _ON_A_NODE and "$labels.instance" in alert.summary and alert.name not in _NOT_OF_THE_NODE
         else "The alert ends by itself after the repair. For planned work, set a silence in Alertmanager."
     )
-    return _LOOK[topic], _in_words(alert.action), last
+    return _LOOK_OF.get(alert.name, _LOOK[topic]), _in_words(alert.action), last
 
 
 def _in_words(text: str) -> str:

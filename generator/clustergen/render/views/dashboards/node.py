@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import maps_jobs, window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
+from clustergen.render.views.alerts.runbook import address as runbook
 from clustergen.render.views.dashboards import logs, sensors
 from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, utilisation
 from clustergen.render.views.dashboards.model import (
@@ -31,6 +32,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
         "One machine: load, memory, disks, networks, services, GPUs, sensors, errors.",
         (
             _summary(cluster),
+            _alerts(cluster),
             _load(),
             _disks(cluster),
             _networks(),
@@ -39,6 +41,26 @@ def dashboard(cluster: Cluster) -> Dashboard:
             logs.kernel(CHOSEN, "Errors that the kernel logged"),
         ),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
+    )
+
+
+def _alerts(cluster: Cluster) -> Row:
+    firing = f'count by (severity, alertname, instance) (ALERTS{{alertstate="firing",{CHOSEN}}})'
+    drained = 'max by (node, state, user, reason) (clustergen_slurm_node_drained{node=~"$instance"})'
+    return Row(
+        "Alerts",
+        (
+            Panel(
+                "Alerts of the node",
+                "table",
+                (Target(firing, "Alerts"),),
+                width=12,
+                height=5,
+                links=(("alertname", runbook(cluster, "")),),
+                help="A click on a name opens its runbook.",
+            ),
+            Panel("Why Slurm does not use it", "table", (Target(drained),), width=12, height=5, help="As sinfo -R."),
+        ),
     )
 
 

@@ -38,16 +38,6 @@ def _summary(cluster: Cluster) -> Row:
     return Row(
         "Now",
         (
-            stat("Nodes up", "cluster:nodes_up:count"),
-            stat("GPUs", "cluster:gpus:count"),
-            stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
-            stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
-            *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
-            stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
-            stat("Jobs running", "max(slurm_jobs_running)"),
-            stat("Jobs pending", "max(slurm_jobs_pending)"),
-            stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
-            stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD),
             stat(
                 "Critical alerts",
                 'count(ALERTS{alertstate="firing",severity="critical"}) or vector(0)',
@@ -58,6 +48,16 @@ def _summary(cluster: Cluster) -> Row:
                 'count(ALERTS{alertstate="firing",severity="warning"}) or vector(0)',
                 steps=ANY_IS_UNUSUAL,
             ),
+            stat("Nodes up", "cluster:nodes_up:count"),
+            stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD, help="In state DOWN of Slurm."),
+            stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
+            stat("GPUs", "cluster:gpus:count"),
+            stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
+            stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
+            *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
+            stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
+            stat("Jobs running", "max(slurm_jobs_running)"),
+            stat("Jobs pending", "max(slurm_jobs_pending)"),
         ),
     )
 

@@ -27,7 +27,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
 def _summary() -> Iterator[Panel]:
     yield stat("GPU power", "cluster:gpu_power_watts:sum", "watt")
     yield stat("Highest in the time range", "max_over_time(cluster:gpu_power_watts:sum[$__range])", "watt")
-    yield stat("GPU energy in a day", "sum(increase(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[1d])) / 3.6e6", "watth")
+    yield stat("GPU energy in a day", "sum_over_time(cluster:gpu_power_watts:sum[1d:1m]) / 60", "watth")
     yield stat("Hottest GPU", "max(node:gpu_temperature_celsius:max)", "celsius")
 
 

@@ -37,7 +37,7 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         "slurm",
         "Slurm",
         "Jobs, nodes, partitions and the scheduler.",
-        (_summary(), _states(), _reasons(), _partitions(), _scheduler(), _daemons()),
+        (_summary(), _reasons(), _states(), _partitions(), _scheduler(), _daemons()),
     )
 
 
