@@ -241,6 +241,8 @@ BROKEN = [
     ("cloud-init", "roce", CLOUD, append("a: [1"), "while parsing"),
     ("cloud-init", "roce", CLOUD, put("manage_etc_hosts", "manage_etc_host"), "manage_etc_host"),
     ("cloud-init", "roce", CLOUD, put("false", "true"), "rewrites /etc/hosts"),
+    ("cloud-init user data", "roce", "cloud-init/*.yaml", put("write_files", "write_file"), "write_file"),
+    ("cloud-init user data", "roce", "cloud-init/*.yaml", put("0755", "0644"), "clustergen-pull differs"),
     (
         "netbox",
         "ml-training",

@@ -11,6 +11,7 @@ from types import ModuleType
 from clustergen.render.views import (
     acceptance,
     backups,
+    cloud_init,
     containers,
     dcgm,
     drift,
@@ -54,6 +55,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     containers,
     inventory,
     pull,
+    cloud_init,
     facility,
     acceptance,
     jobs,

@@ -89,3 +89,5 @@ FILES = (
     File(f"{_UNIT}.timer", unit, restart("clustergen-pull.timer")),
     File("tree/pull.yml", playbook),
 )
+TARGETS = tuple(f"/{file.path}" for file in FILES if file.scope == "pull_node")
+"""What a node needs for its first run."""

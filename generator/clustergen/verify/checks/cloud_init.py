@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.verify.checks.base import Check, Reader, paths
+import re
+from collections.abc import Iterator, Sequence
+
+from clustergen.verify.checks.base import Check, Reader, Trial, failure, paths
+from clustergen.verify.files import Entry
+from clustergen.verify.programs import NotHere, ask, find
+from clustergen.verify.rows import Row
 
 # The schema command asks for the first line of user data. The module runs without the data of a cloud that this machine
 # may be in.
@@ -16,6 +22,48 @@ say "$program" single --name update_etc_hosts --frequency always
 cmp -s /tmp/hosts /etc/hosts || { echo "cloud-init rewrites /etc/hosts" >&2; exit 1; }
 """
 
+# Its own module writes the files, which then have to be those of the tree.
+_USER_DATA = r"""
+say() { "$@" >/tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }; }
+[ ! -e /var/lib/cloud ] || mv /var/lib/cloud /tmp/cloud
+say "$program" schema --config-file /srv/user-data/file
+rm -rf /etc/clustergen /usr/local/sbin/clustergen-pull /etc/systemd/system/clustergen-pull.*
+say "$program" single --name write_files --frequency always --file /srv/user-data/file
+cd /srv/user-data/files && find . -type f | while read -r file; do
+  cmp "$file" "/$file" && [ "$(stat -c %a "$file")" = "$(stat -c %a "/$file")" ] || { echo "$file differs"; exit 1; }
+done >&2
+"""
+
+
+_PROGRAM = "/usr/local/sbin/clustergen-pull"
+
+
+def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    for entry in entries:
+        system = re.sub(r"[-.]", "_", entry.path.rpartition("/")[2].removesuffix(".yaml"))
+        folder = trial.scratch / "user-data" / system
+        (folder / "files").mkdir(parents=True)
+        node = next(
+            (node for node in trial.nodes if f"{system}_".startswith(f"{node.system}_") and _PROGRAM in node.files),
+            None,
+        )
+        for target, other in node.files.items() if node else ():
+            if other.source.startswith("templates/pull_node/"):
+                place = folder / "files" / target.lstrip("/")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(other.content)
+                place.chmod(other.mode)
+        (folder / "file").write_bytes(entry.content)
+        try:
+            program = find("cloud-init")
+            answer = ask(program, _USER_DATA, version='"$program" --version', stand_ins=[(folder, "/srv/user-data")])
+        except NotHere as reason:
+            yield check.row("not run", [entry], [str(reason)])
+            continue
+        complaints = failure(answer) if node else ["no node of the tree has this system and pulls"]
+        yield check.judged([entry], complaints, (), answer.version)
+
+
 CHECKS = (
     Check(
         "cloud-init",
@@ -25,5 +73,13 @@ CHECKS = (
         "User data of a cloud win over this file.",
         paths("/etc/cloud/cloud.cfg.d/99-clustergen.cfg"),
         Reader("cloud-init", '"$program" --version', _CLOUD_INIT, newest=True),
+    ),
+    Check(
+        "cloud-init user data",
+        "first boot of nodes that pull",
+        "cloud-init",
+        "cloud-init's schema has every key and value, and its module writes the files as they are in the tree.",
+        paths("cloud-init/*.yaml"),
+        _user_data,
     ),
 )
