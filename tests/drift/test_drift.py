@@ -444,6 +444,21 @@ def test_tuning_states_what_the_firmware_has_to_have(folder: Path) -> None:
     ]
 
 
+def test_what_the_site_states_is_compared(folder: Path) -> None:
+    """`off` as the catalogue knows it, and a value of the maker's."""
+    stated = "{}, firmware: {sr_iov: off, power: Performance}"
+    healthy: dict[str, object] = {**DGX, "SRIOVEnable": "Enable", "PwrPerfTuning": "BIOS Controls EPB"}
+    rows = firmware_findings(folder, "dgx-h100", healthy, {"SRIOVEnable": "Disable"}, stated)
+    assert [row[1:] for row in rows if row[0] == "firmware-setting"] == [
+        ("gpu[1-3]", "Power and performance profile, PwrPerfTuning", "BIOS Controls EPB", "Performance"),
+        ("gpu[1,3]", "SR-IOV, SRIOVEnable", "Enable", "Disable"),
+    ]
+    assert CliRunner().invoke(group, ["render", "-q"]).exit_code == 0
+    page = Path("rendered/facility/firmware.md").read_text(encoding="utf-8")
+    assert "| SR-IOV | off (Disable) | SRIOVEnable |" in page
+    assert "| Power and performance profile | Performance | PwrPerfTuning |" in page
+
+
 def test_attributes_of_one_machine_alone_are_not_compared(folder: Path) -> None:
     assert firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {"RestoreonACPowerLoss_0035": "On"}) == []
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.manifest.firmware import Firmware
 from clustergen.manifest.tuning import Tuning
 from clustergen.records import record
 
@@ -21,7 +22,21 @@ class FirmwareItem:
     @property
     def value(self) -> str:
         """The attribute's value for it; empty where the catalogue has none."""
-        return self.attribute.values.get(self.expected, "") if self.attribute else ""
+        if self.attribute is None:
+            return ""
+        return self.attribute.values.get(self.expected, self.expected if self.is_stated else "")
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the manifest states the value, which may then be one that the catalogue does not know."""
+        return self.setting.expect == "site" and self.expected != ""
+
+    def differs(self, value: str) -> bool:
+        """Whether a value of the attribute has another meaning; one that the catalogue does not know has none."""
+        if self.is_stated:
+            return value != self.value
+        meaning = self.attribute.meaning(value) if self.attribute else ""
+        return bool(meaning and self.value) and meaning != self.expected
 
 
 def checklist(cluster: Cluster, kind: NodeType) -> Iterator[FirmwareItem]:
@@ -29,8 +44,11 @@ def checklist(cluster: Cluster, kind: NodeType) -> Iterator[FirmwareItem]:
     family = family_of(kind.system)
     spec = cluster.manifest.node_types.get(kind.name)
     tuning = spec.tuning if spec else Tuning()
+    stated = spec.firmware if spec else Firmware()
     for setting in settings().values():
         expected = _expected(setting, kind, tuning)
+        if setting.expect == "site":
+            expected = getattr(stated, setting.name.replace("-", "_")) or ""
         rows: list[FirmwareAttribute | None] = []
         rows += [row for row in attributes() if family and row.family == family.name and row.setting == setting.name]
         for attribute in rows or [None]:

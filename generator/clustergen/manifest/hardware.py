@@ -18,6 +18,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.catalogue_names import OsName, SystemName
+from clustergen.manifest.firmware import Firmware
 from clustergen.manifest.tuning import Tuning
 from clustergen.units import Bytes, Watts
 
@@ -172,6 +173,7 @@ class NodeType(Section):
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
     reserved: Reserved = section(Reserved, "Resources reserved for the system.")
     tuning: Tuning = section(Tuning, "Settings of kernel and drivers.")
+    firmware: Firmware = section(Firmware, "Expected settings of firmware; not set by the playbooks.")
     features: tuple[SlurmName, ...] = field((), "Slurm features in addition to those derived from the hardware.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
         None,

@@ -87,8 +87,7 @@ def _firmware_settings(items: Iterable[FirmwareItem], facts: NodeFacts) -> Itera
         if item.attribute is None or not item.value:
             continue
         for name, value in facts.bios:
-            meaning = item.attribute.meaning(value) if fnmatchcase(name, item.attribute.attribute) else ""
-            if meaning and meaning != item.expected:
+            if fnmatchcase(name, item.attribute.attribute) and item.differs(value):
                 subject = f"{item.setting.title}, {name}"
                 yield DriftFinding("firmware-setting", (facts.name,), subject, value, item.value)
 

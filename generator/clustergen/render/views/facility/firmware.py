@@ -49,7 +49,7 @@ def _rows(items: Iterator[FirmwareItem]) -> Iterator[dict[str, str]]:
     for item in items:
         attribute = item.attribute
         marked = bool(item.setting.unverified or (attribute and attribute.unverified))
-        value = f"{item.expected} ({item.value})" if item.value else item.expected
+        value = f"{item.expected} ({item.value})" if item.value not in ("", item.expected) else item.expected
         yield {
             "Setting": item.setting.title,
             "Expected": value or "the site decides",
