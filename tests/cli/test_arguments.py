@@ -218,3 +218,10 @@ def test_explain_names_the_fields_with_that_last_name(word: str, hint: str) -> N
 
 def test_explain_takes_a_key_of_slurm_in_any_case() -> None:
     assert "set by slurm.partitions.NAME.max_time" in run("explain", "maxtime").stdout
+
+
+def test_drift_without_facts_shows_how_to_record_them() -> None:
+    shown = CliRunner().invoke(group, ["drift", "manifest.yaml"])
+    assert shown.exit_code == 2
+    assert "set --facts DIR" in shown.output
+    assert "ansible-playbook clustergen.cluster.drift -e facts=DIR" in shown.output

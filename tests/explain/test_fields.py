@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.explain.about import About, _models, about
 from clustergen.manifest.model import Manifest
 from strategies.pages import ROOT
+from strategies.trees import COMPUTE, HEAD, manifest
 
 MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
 
@@ -122,3 +124,26 @@ def test_the_plan_of_a_fabric_is_tried_with_a_switch() -> None:
     shown = run("networks.fabric.plan").output
     assert "facility/fabric.svg" in shown
     assert "overlays/slurm_node/etc/slurm/topology.conf" in shown
+
+
+def test_a_field_alone_is_that_of_the_manifest_in_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = manifest(nodes=[HEAD, COMPUTE])
+    Path("manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+    shown = run("slurm.version").output
+    assert "  in manifest.yaml: slurm.version" in shown
+    assert "starter" not in shown
+    Path("manifest.yaml").write_text(json.dumps({**data, "os": "beos"}), encoding="utf-8")
+    shown = run("slurm.version").output
+    assert "the starter manifest (clustergen init): manifest.yaml has errors" in shown
+
+
+@pytest.mark.slow
+def test_many_files_are_folded_and_a_narrower_question_is_named() -> None:
+    shown = run("nodes").output
+    assert len(shown.splitlines()) < 45
+    assert "overlays/slurm_node/: 2 files: gres.conf, slurm.conf" in shown
+    assert "explain one field of it, as nodes.name" in shown
+    assert len(json.loads(run("nodes", "--format", "json").output)["files"]) > 60

@@ -32,7 +32,6 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 @click.option(
     "--facts",
     type=click.Path(path_type=Path, readable=False),
-    required=True,
     metavar="DIR",
     help="Recorded facts: a directory per node, as the playbook clustergen.cluster.drift writes them.",
 )
@@ -49,7 +48,12 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 )  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def command(
-    manifest: Path, facts: Path, select: tuple[str, ...], ignore: tuple[str, ...], metrics: Path | None, form: str
+    manifest: Path,
+    facts: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    metrics: Path | None,
+    form: str,
 ) -> None:
     """Compare machines with the manifest that they were set up from.
 
@@ -70,6 +74,11 @@ def command(
     from clustergen.cli.drift_report import show
     from clustergen.hardware.drift.compare import compare
 
+    if facts is None:
+        raise click.UsageError(
+            "drift compares recorded facts: set --facts DIR. To record them, run in the rendered tree:\n"
+            "  ansible-playbook clustergen.cluster.drift -e facts=DIR"
+        )
     selected, ignored = _names(select), _names(ignore)
     refuse_standard_input(manifest)
     compiled = compiled_from(manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -34,11 +35,12 @@ _MOST_FIELDS = 8
 def command(arguments: tuple[str, ...], form: str) -> None:
     """Explain a diagnostic code, a manifest field or a line of a rendered file.
 
-    CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time; with
-    a MANIFEST, the files of its tree that change with it are shown, without one those of the starter manifest. KEY is a
-    key of Slurm's files such as MaxTime: the fields that set it are shown. FILE is a rendered file, by its path on
-    disk, in the tree or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced to values of
-    the manifest, defaults and rows of the catalogue by rendering it again with one of these changed.
+    CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time;
+    with a MANIFEST, the files of its tree that change with it are shown, without one those of ./manifest.yaml, or
+    of the starter manifest. KEY is a key of Slurm's files such as MaxTime: the fields that set it are shown. FILE
+    is a rendered file, by its path on disk, in the tree or on the node; without a MANIFEST it is one of
+    ./manifest.yaml. Its lines are traced to values of the manifest, defaults and rows of the catalogue by rendering
+    it again with one of these changed.
     """
     if not arguments:
         for entry in CODES.values():
@@ -68,7 +70,6 @@ def _code_or_field(word: str, form: str) -> None:
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
         hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
         raise ClustergenError(f"'{word}' is not a diagnostic, a field or a key of Slurm", hint=hint, exit_code=2)
-    from clustergen.cli.init import STARTER
     from clustergen.explain.about import about
 
     answer = about(word)
@@ -88,7 +89,18 @@ def _code_or_field(word: str, form: str) -> None:
         hint = answer or did_you_mean(word, CODES) or _ALL
         what = "no field of the manifest" if "." in word or answer else "no diagnostic, field or key of Slurm"
         raise ClustergenError(f"there is {what} '{word}'", hint=hint, exit_code=2)
-    _field(STARTER, word, form, "the starter manifest (clustergen init)")
+    _field(_manifests_here(), word, form)
+
+
+def _manifests_here() -> Iterator[tuple[compiler.Compiled, str]]:
+    """./manifest.yaml where it is valid, then the starter, each with what the answer calls it."""
+    from clustergen.cli.init import STARTER
+
+    compiled = compiler.validate(Path(MANIFEST)) if Path(MANIFEST).is_file() else None
+    if compiled is not None and compiled.ok:
+        yield compiled, MANIFEST
+    has_errors = compiled is not None and not compiled.ok
+    yield valid(STARTER), "the starter manifest (clustergen init)" + (f": {MANIFEST} has errors" if has_errors else "")
 
 
 def _is_known(word: str) -> bool:
@@ -120,14 +132,18 @@ def _code(code: str, form: str) -> None:
         click.echo(without_links(text), nl=False)
 
 
-def _field(manifest: Path, word: str, form: str, shown: str) -> None:
+def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: str) -> None:
+    """Prints what the first of the manifests answers that has the field, or a file that changes with it."""
     from clustergen.explain.about import about, reach
     from clustergen.explain.show import json_of_field, text_of_field
 
     answer = about(word)
     if isinstance(answer, str):
         raise ClustergenError(f"the manifest has no field '{word}'", hint=answer or None, exit_code=2)
-    reached = reach(valid(manifest), answer.steps, manifest.name, shown)
+    for compiled, shown in manifests:
+        reached = reach(compiled, answer.steps, Path(compiled.source.name).name, shown)
+        if reached.stated or reached.files:
+            break
     click.echo((json_of_field if form == "json" else text_of_field)(answer, reached), nl=False)
 
 
@@ -135,7 +151,7 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     from clustergen.explain.about import about
 
     if "/" not in query and ":" not in query and not isinstance(about(query), str):
-        _field(manifest, query, form, str(manifest))
+        _field([(valid(manifest), str(manifest))], query, form)
         return
     from clustergen.explain.lines import explain
     from clustergen.explain.locate import find_alone

@@ -14,6 +14,7 @@ from clustergen.explain.lines import Explained, Line
 from clustergen.explain.rows import Row
 
 _SHOWN = 8
+_MOST_FILES = 24  # that fit on a screen, each on a line
 
 
 def text_of_lines(explained: Explained, *, whole: bool) -> str:
@@ -209,12 +210,33 @@ def text_of_field(described: About, reached: Reach) -> str:
     if described.fields:
         out += ["  holds:", *(f"    {field}" for field in described.fields)]
     if reached.stated:
-        out.append(f"  in {reached.manifest}: {', '.join(reached.stated)}")
+        more = f" and {len(reached.stated) - _SHOWN} more" if len(reached.stated) > _SHOWN else ""
+        out.append(f"  in {reached.manifest}: {', '.join(reached.stated[:_SHOWN])}{more}")
     if reached.files:
-        out += [f"  files that change with it, in {reached.manifest}:", *(f"    {path}" for path in reached.files)]
+        out += [f"  files that change with it, in {reached.manifest}:", *_paths(reached.files)]
+        if len(reached.files) > _MOST_FILES and described.fields:
+            field = f"{'.'.join(described.steps)}.{described.fields[0].partition(':')[0]}"
+            out.append(f"  fewer files: explain one field of it, as {field}; --format json lists all")
     else:
         out.append(f"  no file of {reached.manifest} changes with it")
     return "\n".join(out) + "\n"
+
+
+def _paths(files: Sequence[str]) -> Iterator[str]:
+    """The files; of many, those of a group of nodes as one row with their number and the first names."""
+    if len(files) <= _MOST_FILES:
+        yield from (f"    {path}" for path in files)
+        return
+    groups: dict[str, list[str]] = {}
+    for path in files:
+        steps = path.split("/")
+        groups.setdefault("/".join(steps[:2]) if steps[0] == "overlays" else "", []).append(path)
+    for group, paths in groups.items():
+        if not group or len(paths) == 1:
+            yield from (f"    {path}" for path in paths)
+            continue
+        names = list(dict.fromkeys(path.rpartition("/")[2] for path in paths))
+        yield f"    {group}/: {len(paths)} files: {', '.join(names[:4])}{', …' if names[4:] else ''}"
 
 
 def json_of_field(field: About, reached: Reach) -> str:
