@@ -112,14 +112,18 @@ def topology(text: str) -> dict[int, tuple[int | None, str]]:
     if not header:
         raise ValueError("no header with GPU0")
     devices = dict(re.findall(r"(NIC\d+):\s+(\S+)", "\n".join(lines)))
-    columns = [cell.strip() for cell in header.split("\t")]
+    has_tabs = "\t" in header  # not in what was copied from a terminal
+    columns = [cell.strip() for cell in re.split(r"\t" if has_tabs else r"\s{2,}", header)]
     columns = columns[1:] if columns and not columns[0] else columns
     affinity: dict[int, tuple[int | None, str]] = {}
     for line in lines:
-        match = re.match(r"GPU(\d+)\t(.*)", line)
+        match = re.match(r"GPU(\d+)\s(.*)", line)
         if not match:
             continue
-        cells = dict(zip(columns, (cell.strip() for cell in match[2].split("\t")), strict=False))
+        values = [cell.strip() for cell in match[2].split("\t")] if has_tabs else match[2].split()
+        if not has_tabs and len(values) != len(columns):
+            raise ValueError("columns without tabs, and some are empty")
+        cells = dict(zip(columns, values, strict=False))
         nics = {name: cell for name, cell in cells.items() if re.fullmatch(r"NIC\d+|mlx5_\d+|ib\w+", name)}
         closest = next((name for kind in _CLOSE for name, cell in nics.items() if cell == kind), "")
         numa = cells.get("NUMA Affinity", "")
