@@ -42,6 +42,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("beegfs-server", ERROR, "A BeeGFS server that cannot be set up as stated"),
     Code("ceph-server", ERROR, "A Ceph server that cannot be set up as stated"),
     Code("rdma-without-fabric", ERROR, "RDMA without a network that carries it"),
+    Code("quota-wrong", ERROR, "A quota that the file system cannot keep as stated"),
     Code("nfs-server-role", ERROR, "An NFS server without the role"),
     Code("nfs-server-idle", WARNING, "An NFS server that serves nothing"),
     Code("nfs-export-elsewhere", ERROR, "An export on a server outside the cluster"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from clustergen.filesystems.descriptor import FileSystem, SecretFile
+from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile
 from clustergen.hostlist import expand
 from clustergen.manifest.base import (
     AbsolutePath,
@@ -17,6 +17,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.mount import Mount
+from clustergen.manifest.quotas import DirectoryQuota
 
 OsdDevice = Annotated[
     str,
@@ -60,6 +61,7 @@ class Cephfs(Mount):
     )
     path: AbsolutePath | None = field(None, "Directory of the file system to mount.")
     servers: CephServers | None = field(None, "Servers on nodes of the cluster; none: there is no specification.")
+    quotas: tuple[DirectoryQuota, ...] = field((), "Limits of directories.")
 
 
 def secret_path(name: str) -> str:
@@ -84,6 +86,11 @@ def specification_path(name: str) -> str:
     return f"/etc/ceph/clustergen-{name}.spec.yaml"
 
 
+def _packages(entry: Cephfs) -> Iterator[tuple[Scope, str]]:
+    if entry.quotas:
+        yield "mount", "xattr"
+
+
 def _manual_steps(name: str, entry: Cephfs, _: str) -> Iterator[str]:
     if entry.servers:
         path = specification_path(name)
@@ -95,12 +102,14 @@ def _manual_steps(name: str, entry: Cephfs, _: str) -> Iterator[str]:
 
 FILE_SYSTEM = FileSystem(
     kind="cephfs",
+    quotas="client",
     model=Cephfs,
     mount_type="ceph",
     client_group="cephfs_client",
     servers=servers,
     manual_steps=_manual_steps,
     packages=("cephfs",),
+    entry_packages=_packages,
     secret=lambda _, name: SecretFile(secret_path(name), "0600"),
     lab_packages=("cephfs",),
 )

@@ -20,6 +20,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.mount import Mount
+from clustergen.manifest.quotas import ProjectQuota
 from clustergen.units import Bytes
 
 NidGroup = Annotated[
@@ -113,6 +114,7 @@ class Lustre(Mount):
     targets: tuple[LustreTarget, ...] = field(
         (), "Targets of the servers; those with a device are created and mounted on nodes of the cluster."
     )
+    quotas: tuple[ProjectQuota, ...] = field((), "Limits of users, groups and projects.")
 
 
 def _interfaces(entry: Lustre) -> Iterator[tuple[ManifestPath, str]]:
@@ -151,6 +153,7 @@ def _manual_steps(name: str, entry: Lustre, _: str) -> Iterator[str]:
 
 FILE_SYSTEM = FileSystem(
     kind="lustre",
+    quotas="client",
     model=Lustre,
     client_group="lustre_client",
     server_group="lustre_server",

@@ -21,6 +21,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.mount import Mount, MountOption
+from clustergen.manifest.quotas import OwnerQuota
 from clustergen.units import Bytes
 
 
@@ -70,6 +71,7 @@ class Nfs(Mount):
     rdma: bool = field(False, "NFS over RDMA, by the server's address on a network that carries it.")
     port: PortNumber | None = field(None, "Other port than 2049 (RDMA: 20049).")
     soft: bool = field(False, "Give up with an error instead of waiting: can corrupt data silently.")
+    quotas: tuple[OwnerQuota, ...] = field((), "Limits of users and groups, on the node that is the server.")
     export: Export = section(Export, "The server's side.")
 
 
@@ -77,10 +79,13 @@ def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
     if entry.export.zfs is not None:
         yield "export", "kernel_headers"
         yield "export", "zfs"
+    elif entry.quotas:
+        yield "export", "quota"
 
 
 FILE_SYSTEM = FileSystem(
     kind="nfs",
+    quotas="server",
     model=Nfs,
     client_group="nfs_client",
     packages=("nfs_client",),

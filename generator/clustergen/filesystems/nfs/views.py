@@ -12,7 +12,9 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
 from clustergen.render.file import File
+from clustergen.render.formats import SHELL
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
+from clustergen.render.views.storage.quotas import SCRIPT, UNIT, Quotas, apply, quotas_view
 
 _RDMA_PORT = 20049
 _RETRY_MINUTES = 10
@@ -180,6 +182,16 @@ def server_modules(cluster: Cluster) -> Modules | None:
     return Modules(("rpcrdma",)) if any(entry.rdma for entry in _exported(cluster).values()) else None
 
 
+def quotas(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
+    """Limits are set on the server: on the dataset of its pool, or on the file system of the exported directory."""
+    if not isinstance(entry, Nfs):
+        return None
+    path = entry.path.rstrip("/")
+    if entry.export.zfs:
+        return quotas_view(cluster, name, entry, "zfs", f"{entry.export.zfs.name}/{name}", path)
+    return quotas_view(cluster, name, entry, "kernel", path, path)
+
+
 _NFSD = "nfs-server.service"
 _MODULES = restart("systemd-modules-load.service")
 _MOUNT = "etc/systemd/system/{unit}.mount"
@@ -192,5 +204,7 @@ FILES: tuple[File, ...] = (
     File("nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf", server_idmap, restart("nfs-idmapd.service")),
     File("nfs_client/etc/idmapd.conf.d/50-clustergen-client.conf", client_idmap),
     File("nfs_client/etc/modules-load.d/clustergen-nfs-client.conf", client_modules, _MODULES),
+    File(f"export/{SCRIPT}", quotas, apply, mode=0o755, format=SHELL, source=f"mount/{SCRIPT}"),
+    File(f"export/{UNIT}", quotas, apply, source=f"mount/{UNIT}"),
     *zfs.FILES,
 )

@@ -6,6 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems import part, parts
 from clustergen.manifest.mount import Mount
 from clustergen.render.file import File
+from clustergen.render.views.storage import quotas
 from clustergen.render.views.storage.mounts import MountUnit, remount_unit
 
 
@@ -20,4 +21,5 @@ def mount_units(cluster: Cluster, name: str, entry: Mount, kind: NodeType) -> di
 FILES: tuple[File, ...] = (
     File("mount/etc/systemd/system/{unit}.mount", mount_units, remount_unit, per="type"),
     *(file for views in parts("views") for file in getattr(views, "FILES", ())),
+    *quotas.FILES,
 )

@@ -1,0 +1,53 @@
+"""Quotas: limits that the file system can keep as stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.quotas import quota_host, quotas_of
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.filesystems import file_system
+from clustergen.manifest.quotas import ProjectQuota, Quota, subject
+
+_CODE = "quota-wrong"
+
+
+def quotas(cluster: Cluster) -> Iterator[Finding]:
+    for name, entry in cluster.manifest.storage.items():
+        listed = quotas_of(entry)
+        first: ManifestPath = ("storage", name, "quotas")
+        if listed and not quota_host(cluster, name, entry):
+            if file_system(entry.type).quotas == "server":
+                message = "the server is not a node of this cluster, so clustergen cannot set its quotas"
+                yield Finding(_CODE, first, message, "set them on the server, and remove quotas")
+            else:
+                message = "no node mounts the file system for writing, to set its quotas"
+                yield Finding(_CODE, first, message, "add clients")
+        subjects: set[tuple[str, str]] = set()
+        for index, quota in enumerate(listed):
+            path = (*first, index)
+            what = subject(quota)
+            if what == ("", ""):
+                hint = f"write user or group{', or project' * isinstance(quota, ProjectQuota)}"
+                yield Finding(_CODE, path, "a quota is of exactly one user, group or project", hint)
+            elif what in subjects:
+                yield Finding(_CODE, path, f"{what[0]} '{what[1]}' has a quota already", "remove one of them")
+            subjects.add(what)
+            yield from _limits(path, quota, entry.mount)
+
+
+def _limits(path: ManifestPath, quota: Quota, mount: str) -> Iterator[Finding]:
+    if quota.space is None and quota.files is None:
+        yield Finding(_CODE, path, "a quota without limits", "add space or files")
+    if quota.space is not None and (quota.space.value < 1024 or quota.space.value % 1024):
+        hint = "write KiB, MiB, GiB or TiB"
+        yield Finding(_CODE, (*path, "space"), f"{quota.space} is no multiple of 1 KiB, the unit of quotas", hint)
+    if isinstance(quota, ProjectQuota) and (quota.project is None) != (quota.directory is None):
+        yield Finding(_CODE, path, "a project has a number and a directory", "write project and directory")
+    directory = getattr(quota, "directory", None)
+    if directory is not None and not f"{directory}/".startswith(f"{mount.rstrip('/')}/"):
+        yield Finding(_CODE, (*path, "directory"), f"{directory} is not below {mount}", f"write {mount}/…")
+
+
+RULES = (quotas,)

@@ -1,0 +1,168 @@
+"""Quotas: limits are set once, read back, and what is not as expected is refused."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strategies.trees import COMPUTE, HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
+
+NFS = {"type": "nfs", "server": "head", "path": "/export/home", "mount": "/home"}
+ADA = {"user": "ada", "space": "1GiB", "files": 5000}
+LUSTRE = {"type": "lustre", "mount": "/mnt/data", "mgs": ["10.0.0.9@o2ib"]}
+CEPH = {
+    "type": "cephfs",
+    "mount": "/mnt/data",
+    "monitors": ["10.0.0.9"],
+    "fsid": "0e5b8f0c-7d0e-4a55-9f1c-0123456789ab",
+    "user": "cluster",
+}
+ZFS = {"zfs": {"disks": ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/dev/disk/by-id/c"], "layout": "raidz1"}}
+# Stand-ins keep the limits in a file, and answer as the programs do. The answers of repquota and its unit are those of
+# quota-tools 4.06 on ext4; those of lfs, zfs and Ceph are as their manuals describe them.
+READ = "kib=0 files=0; [[ ! -f limits ]] || read -r kib files <limits"
+BACKENDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
+    "lustre": (
+        {**LUSTRE, "quotas": [ADA]},
+        "c1",
+        {
+            "findmnt": "echo lustre",
+            "lfs": f"""{READ}
+case $1 in
+  quota) echo "  /mnt/data  12* 0 $kib - 3 0 $files -" ;;
+  setquota) echo "$7 ${{11}}" >limits ;;
+esac""",
+        },
+    ),
+    "zfs": (
+        {**NFS, "export": ZFS, "quotas": [ADA]},
+        "head",
+        {
+            "zfs": f"""{READ}
+case $* in
+  *mounted*) echo yes ;;
+  get*userquota@ada*) echo $((kib * 1024)) ;;
+  get*userobjquota@ada*) echo "${{files/#0/none}}" ;;
+  set*userquota@ada=*) kib=${{2#*=}}; echo "${{kib%K}} $files" >limits ;;
+  set*) echo "$kib ${{2#*=}}" >limits ;;
+esac""",
+        },
+    ),
+    "kernel": (
+        {**NFS, "quotas": [ADA]},
+        "head",
+        {
+            "findmnt": "echo /export",
+            "quotaon": 'echo "user quota on /export (/dev/sdb1) is on"',
+            "repquota": f'{READ}\nprintf "%s\\n" User,Block root,ok,ok,1,0,7,,2,0,8, "ada,ok,ok,0,0,$kib,,0,0,$files,"',
+            "setquota": 'echo "$4 $6" >limits',
+        },
+    ),
+    "cephfs": (
+        {**CEPH, "quotas": [{"directory": "/mnt/data/vision", "space": "1GiB", "files": 5000}]},
+        "c1",
+        {
+            "findmnt": "echo ceph",
+            "getfattr": "cat limits.${4##*.} 2>/dev/null",
+            "setfattr": "echo $4 >limits.${2##*.}",
+        },
+    ),
+}  # fmt: skip
+
+
+def data(entry: dict[str, Any]) -> dict[str, Any]:
+    head = {**HEAD, "roles": [*HEAD["roles"], "nfs-server"]} if entry["type"] == "nfs" else HEAD
+    nodes = [head, {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]"}}]
+    fabric = {"type": "infiniband", "rate": "NDR", "cidr": "10.1.0.0/24"}
+    return manifest(
+        networks={"management": {"cidr": "10.0.0.0/24"}, "fabric": fabric}, nodes=nodes, storage={"data": entry}
+    )
+
+
+def run(backend: str, folder: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
+    entry, host, own = BACKENDS[backend]
+    text = text_of(tree_of(data(entry), folder), host, "/usr/local/sbin/clustergen-quota-data")
+    directory = folder / "vision"
+    directory.mkdir(exist_ok=True)
+    common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]]"}
+    return run_script(text.replace("/mnt/data/vision", str(directory)), common | own | programs, folder, *arguments)
+
+
+def changes(folder: Path) -> list[str]:
+    return [call for call in calls(folder) if call.split()[0] in ("setquota", "setfattr") or " set" in call]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_limits_are_set_once(backend: str, tmp_path: Path) -> None:
+    assert run(backend, tmp_path, "check").returncode == 1
+    assert changes(tmp_path) == []
+    done = run(backend, tmp_path, "apply")
+    assert (done.returncode, done.stderr) == (0, "")
+    first = changes(tmp_path)
+    assert first
+    assert run(backend, tmp_path, "apply").returncode == 0
+    assert changes(tmp_path) == first
+    assert run(backend, tmp_path).stdout == ""
+
+
+REFUSED = {
+    "another host": ("kernel", {"hostname": "echo c9"}, "run this on head"),
+    "no such user": ("kernel", {"getent": "exit 2"}, "user ada does not exist"),
+    "quotas off": ("kernel", {"quotaon": "echo 'user quota on /export (/dev/sdb1) is off'"}, "are off"),
+    "the root file system": ("kernel", {"findmnt": "echo /"}, "root file system"),
+    "not set": ("kernel", {"setquota": "true"}, "0 0 after they were set"),
+    "not mounted": ("lustre", {"findmnt": "exit 1"}, "is no mounted Lustre"),
+    "another answer": ("lustre", {"lfs": "echo quotas are not enabled"}, "cannot be read"),
+    "no numbers": ("lustre", {"lfs": "echo /mnt/data 1 0 2G - 3 0 x -"}, "are not numbers: 2G x"),
+    "no dataset": ("zfs", {"zfs": "exit 1"}, "is not mounted"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
+    backend, programs, message = REFUSED[case]
+    done = run(backend, tmp_path, "apply", **programs)
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+PROJECT = {"project": 1001, "directory": "/mnt/data/vision", "space": "1TiB"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "sets"), [("0 -", 0, True), ("1001 P", 0, False), ("1001 -", 0, True), ("7 P", 1, False)]
+)
+def test_a_directory_of_another_project_is_refused(answer: str, code: int, sets: bool, tmp_path: Path) -> None:
+    entry = {**LUSTRE, "quotas": [PROJECT]}
+    text = text_of(tree_of(data(entry), tmp_path), "c1", "/usr/local/sbin/clustergen-quota-data")
+    text = text.replace("/mnt/data/vision", str(tmp_path))
+    lfs = f'[[ $2 != -d ]] || echo " {answer} $3"\n[[ $1 != quota ]] || echo " x 1 0 1073741824 - 1 0 0 -"'
+    programs = {"hostname": "echo c1", "findmnt": "echo lustre", "lfs": lfs}
+    assert run_script(text, programs, tmp_path, "apply").returncode == code
+    assert (f"lfs project -p 1001 -s -r {tmp_path}" in calls(tmp_path)) is sets
+
+
+def test_one_host_sets_the_limits(tmp_path: Path) -> None:
+    files = node_files(tree_of(data(BACKENDS["lustre"][0]), tmp_path), "c3")
+    unit = files["/etc/systemd/system/clustergen-quota-data.service"].content.decode()
+    assert "ConditionHost=c1\nRequiresMountsFor=/mnt/data\n" in unit
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "two subjects": {**LUSTRE, "quotas": [{**ADA, "group": "vision"}]},
+    "no subject": {**NFS, "quotas": [{"space": "1GiB"}]},
+    "no limit": {**NFS, "quotas": [{"user": "ada"}]},
+    "twice": {**NFS, "quotas": [ADA, {**ADA, "space": "2GiB"}]},
+    "no multiple of 1 KiB": {**NFS, "quotas": [{**ADA, "space": "1001B"}]},
+    "a project without a directory": {**LUSTRE, "quotas": [{"project": 1, "files": 5}]},
+    "a directory elsewhere": {**CEPH, "quotas": [{"directory": "/mnt/database", "files": 5}]},
+    "another server": {**NFS, "server": "10.0.0.9", "quotas": [ADA]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_quotas_that_cannot_be_kept_are_errors(case: str, tmp_path: Path) -> None:
+    assert "quota-wrong" in codes_of(data(WRONG[case]), tmp_path)
