@@ -3,6 +3,7 @@ With `hosts` also discover and drift, whose commands all run on this machine; th
 
     benchmarks/apply.py nodes 4 8 16 [--role FOLDER]   containers, as `clustergen lab` makes them; takes root and podman
     benchmarks/apply.py hosts 200 1000                 hosts that are all this machine, without ssh, in check mode
+    benchmarks/apply.py control 1000                   hosts that only pretend: the work of the control host
     benchmarks/apply.py load 1000 10000                inventory and playbook are read, no host is contacted
 
 A role of others is any that installs and configures Slurm; it is given the same nodes.
@@ -166,6 +167,22 @@ def hosts(counts: list[int], runs: int) -> None:
                 say(f"  {name} {recorded}: {times:.2f} times the empty play")
 
 
+def control(counts: list[int], runs: int) -> None:
+    for count in counts:
+        with tempfile.TemporaryDirectory() as place:
+            manifest = Path(place) / "manifest.yaml"
+            manifest.write_text(HOSTS.format(count=count, blocks=count // 100 - 1, rest=99), encoding="utf-8")
+            run([str(BIN / "clustergen"), "render", str(manifest)], Path(place))
+            tree = Path(place) / "rendered"
+            (tree / "empty.yml").write_text(EMPTY, encoding="utf-8")
+            playbook = [str(BIN / "ansible-playbook"), "-e", "ansible_connection=stub"]
+            environment = {**os.environ, "ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).parent / "stub")}
+            empty = played([*playbook, "empty.yml"], tree, environment, runs)
+            ours = played([*playbook, "site.yml"], tree, environment, runs)
+            ratio = statistics.median(ours.seconds) / statistics.median(empty.seconds)
+            say(f"{count} hosts, control side: empty play {empty}; site.yml {ours}: {ratio:.2f} times the empty play")
+
+
 def load(counts: list[int], runs: int) -> None:
     for count in counts:
         with tempfile.TemporaryDirectory() as place:
@@ -183,13 +200,15 @@ def load(counts: list[int], runs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("nodes", "hosts", "load"))
+    parser.add_argument("what", choices=("nodes", "hosts", "control", "load"))
     parser.add_argument("counts", type=int, nargs="+")
     parser.add_argument("--role", type=Path, help="folder of a role to be measured on the same nodes")
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     if given.what == "nodes":
         nodes(given.counts, given.role, given.runs)
+    elif given.what == "control":
+        control(given.counts, given.runs)
     elif given.what == "load":
         load(given.counts, given.runs)
     else:

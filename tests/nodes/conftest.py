@@ -247,6 +247,12 @@ def recap(said: str) -> dict[str, dict[str, int]]:
 
 
 @pytest.fixture(scope="session")
+def lab_class() -> type[Lab]:
+    """For labs of one file alone."""
+    return Lab
+
+
+@pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """The cluster, applied. `lab.first` is that first run."""
     document = loaded(ROOT / "inventories/ml-training/manifest.yaml")
