@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from clustergen.diagnostics.literals import literal_hint
 from clustergen.diagnostics.validation import findings_of
 from clustergen.manifest.base import text
 from clustergen.manifest.source import Source
@@ -181,7 +182,7 @@ CASES = {
     ),
     "mapping for a list": (
         GOOD + "nodes: {a: b}\n",
-        ("type-wrong", "3:8-14", "nodes must be a list, not a mapping", None),
+        ("type-wrong", "3:8-14", "nodes must be a list, not a mapping", "begin each entry with '- name: …'"),
     ),
     "list of entries for a mapping": (
         "name: a\nslurm: [{version: '1'}]\n",
@@ -389,3 +390,18 @@ def test_any_value_anywhere_gets_words(place: str, value: Any) -> None:
         for item in found:
             assert item.path[0] == place
             assert "Input should" not in item.message
+
+
+@pytest.mark.parametrize(
+    ("items", "hint"),
+    [
+        (("10.0.0.11", "10.0.0.12"), 'write "10.0.0.[11-12]"'),
+        (("gpu1", "gpu2", "gpu3"), 'write "gpu[1-3]"'),
+        (("debian-13",), 'write "debian-13"'),
+        (("head", "login"), None),
+        (("a b", "a c"), None),
+        ((1, 2), None),
+    ],
+)
+def test_a_list_that_folds_to_one_text(items: tuple[Any, ...], hint: str | None) -> None:
+    assert literal_hint(["text"], items, "", None) == hint

@@ -34,6 +34,13 @@ MISTAKES = {
         "write 'key: value'",
     ),
     "no colon": ("a: 1\nfoo # x\n", "yaml-syntax", "2:1", "'foo' is not 'key: value'", "add the missing colon"),
+    "no-break space": (
+        "a: 1\nfoo:\u00a0bar\n",
+        "yaml-syntax",
+        "2:5",
+        "this is a no-break space, not a space",
+        "replace it with a space",
+    ),
     "no colon on the first line": (
         "foo bar\nbaz: 1\n",
         "yaml-syntax",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -12,6 +13,7 @@ from pydantic.fields import FieldInfo
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import one_of, quote, suggest
+from clustergen.hostlist import HostlistError, compress
 from clustergen.units import Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
@@ -85,6 +87,10 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "a mapping" and isinstance(value, int) and _takes_count(declared):
         return f"write {{count: {text}}}"
+    if first == "text" and isinstance(value, (list, tuple)) and (one := _as_one(value)):
+        return f"write {one}"
+    if first == "a list" and isinstance(value, dict) and (model := entry_of(declared)[0]) is not None:
+        return "begin each entry with '- name: …'" if "name" in model.model_fields else None
     if first == "a mapping" and isinstance(value, (list, tuple)) and value:
         return "write 'NAME: …' lines instead of list items that begin with '-'"
     if first == "a mapping" and value is None:
@@ -94,6 +100,17 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         keys = [field.alias or name for name, field in model.model_fields.items()]
         return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
+
+
+def _as_one(values: Sequence[Any]) -> str | None:
+    """Items of a list as the one host list that they fold to: `"gpu[1-8]"`; None for others."""
+    if not all(isinstance(value, str) for value in values):
+        return None
+    try:
+        folded = compress(values)
+    except HostlistError:
+        return None
+    return f'"{folded}"' if folded and "," not in folded else None
 
 
 def _in_mib(text: str) -> str:

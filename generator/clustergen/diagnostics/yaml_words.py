@@ -14,7 +14,6 @@ from clustergen.diagnostics.words import quote
 from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
-
 _LONGEST_HINT, _LONGEST_LINE = 60, 100
 _LINE_END = re.compile(r"[\n\r]|$")
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
@@ -208,11 +207,12 @@ def _no_colon(complaint: Complaint) -> Problem | None:
         return _problem(
             colon, 1, f"the space after the colon of {quote(glued.group(1))} is missing", "write 'key: value'"
         )
-    shown = line.split(" #")[0].rstrip()
-    return _no_pair(begin, shown)
+    return _no_pair(begin, line.split(" #")[0].rstrip())
 
 
 def _no_pair(start: int, shown: str) -> Problem:
+    if (at := shown.find("\u00a0")) >= 0:  # as copied from a web page or a word processor
+        return _problem(start + at, 1, "this is a no-break space, not a space", "replace it with a space")
     glued = re.match(r"([\w.-]+):(?=\S)", shown)
     hint = f"add a space after the colon of {quote(glued[1])}" if glued else "add the missing colon"
     return _problem(start, len(shown), f"{quote(shown)} is not 'key: value'", hint)
