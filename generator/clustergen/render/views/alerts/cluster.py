@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     Recording,
@@ -45,6 +46,9 @@ def _allocated(cluster: Cluster) -> str | None:
 
 
 def _recordings(cluster: Cluster) -> Iterator[Recording]:
+    yield Recording("job:targets:count", "count by (job) (up)")
+    yield Recording("job:targets_down:count", "count by (job) (up == 0)")
+    yield Recording("job:scrape_seconds:max", "max by (job) (scrape_duration_seconds)")
     if cluster.manifest.monitoring.node_exporter.enabled:
         yield Recording("cluster:nodes_up:count", 'sum(up{job="node"})')
     if kinds := tuple(dcgm_types(cluster).values()):
@@ -70,8 +74,22 @@ def _recordings(cluster: Cluster) -> Iterator[Recording]:
             "node:memory_used:ratio",
             "1 - max by (instance, node_type) (node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes)",
         )
+        busy = f"rate(node_disk_io_time_seconds_total[{minutes}])"
+        yield Recording("node:disk_busy:max", f"max by (instance, node_type) ({busy})")
+        yield Recording(
+            "cluster:kernel_errors:increase5m", "sum by (kind) (increase(clustergen_kernel_errors_total[5m])) > 0"
+        )
+        if any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
+            requests = f"(rate(node_nfs_requests_total[{minutes}]))"
+            yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
+            yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
         fabric = cluster.manifest.networks.fabric
         if fabric is not None and fabric.type != "ethernet":
+            yield Recording("cluster:fabric_ports:count", "count(node_infiniband_state_id)")
+            yield Recording("cluster:fabric_ports_down:count", "count(node_infiniband_state_id != 4) or vector(0)")
+            yield Recording(
+                "cluster:fabric_links_lost:increase5m", "sum(increase(node_infiniband_link_downed_total[5m]))"
+            )
             for direction in ("received", "transmitted"):
                 counter = f"node_infiniband_port_data_{direction}_bytes_total"
                 yield Recording(

@@ -109,11 +109,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
         "refresh": _REFRESH_ON_TIME_RANGE,
         "sort": 7,
         "type": "query",
-        **(
-            {"allValue": variable.all_value, "current": {"selected": True, "text": ["All"], "value": ["$__all"]}}
-            if variable.has_all
-            else {}
-        ),
+        **({"current": {"selected": True, "text": ["All"], "value": ["$__all"]}} if variable.has_all else {}),
     }
 
 

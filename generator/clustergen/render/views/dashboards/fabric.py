@@ -10,67 +10,105 @@ from clustergen.render.views.dashboards.model import ANY_IS_BAD, Dashboard, Pane
 _CHOSEN = 'instance=~"$instance"'
 _NAME = "{{instance}} {{device}}"
 _MOST = 20
+_NODE_PAGE = (("instance", "node"),)
+_THIS_PAGE = (("instance", "fabric"),)
+_LOST = {"Links lost": "node_infiniband_link_downed_total"}
+_INFINIBAND_ERRORS = {
+    **_LOST,
+    "Recoveries": "node_infiniband_link_error_recovery_total",
+    "Symbol errors": "node_infiniband_symbol_error_total",
+    "Damaged packets": "node_infiniband_port_errors_received_total",
+}
+_ROCE_ERRORS = {
+    **_LOST,
+    "Out of sequence": "clustergen_roce_out_of_sequence_packets_total",
+    "Timeouts": "clustergen_roce_ack_timeouts_total",
+    "Without a buffer": "clustergen_roce_out_of_buffer_drops_total",
+}
+"""Column → counter of a port."""
 
 
 def dashboard(cluster: Cluster) -> Dashboard | None:
     fabric = cluster.manifest.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         return None
-    counters = _roce() if fabric.type == "roce" else _infiniband()
+    counters, errors = (_roce(), _ROCE_ERRORS) if fabric.type == "roce" else (_infiniband(), _INFINIBAND_ERRORS)
     return Dashboard(
         "fabric",
         "Fabric",
         f"Ports of the {'RoCE' if fabric.type == 'roce' else 'InfiniBand'} fabric: state, load, errors.",
-        (Row("Now", tuple(_summary())), Row("Load", tuple(_load())), Row("Errors", tuple(counters))),
-        (Variable("instance", "Node", "node_infiniband_state_id", "instance", has_all=True),),
+        (
+            Row("Now", tuple(_summary())),
+            Row("Ports of all nodes", tuple(_ports(errors))),
+            Row("Load of the chosen nodes", tuple(_load())),
+            Row("Errors of the chosen nodes", tuple(counters)),
+        ),
+        (Variable("instance", "Node", "node_infiniband_state_id", "instance"),),
     )
 
 
 def _summary() -> Iterator[Panel]:
-    yield stat("Ports", "count(node_infiniband_state_id)")
-    yield stat(
-        "Ports down", "count(node_infiniband_state_id != 4) or vector(0)", steps=ANY_IS_BAD, help="State 4 is active."
-    )
+    yield stat("Ports", "cluster:fabric_ports:count")
+    yield stat("Ports down", "cluster:fabric_ports_down:count", steps=ANY_IS_BAD)
     yield stat("Received", "sum(node:fabric_received_bytes:rate)", "Bps")
     yield stat("Sent", "sum(node:fabric_transmitted_bytes:rate)", "Bps")
-    yield stat("Links lost in a day", "sum(increase(node_infiniband_link_downed_total[1d]))", steps=ANY_IS_BAD)
+    yield stat("Links lost in a day", "sum_over_time(cluster:fabric_links_lost:increase5m[1d:5m])", steps=ANY_IS_BAD)
+
+
+def _ports(errors: dict[str, str]) -> Iterator[Panel]:
+    """Tables, which read one moment: graphs of all ports of a large cluster would take seconds."""
+    by = "max by (instance, device)"
+    yield Panel(
+        "Ports that are not active",
+        "table",
+        (Target("max by (instance, device, port) (node_infiniband_state_id) != 4", "State"),),
+        words=((1, "down"), (2, "initializing"), (3, "armed")),
+        links=_THIS_PAGE,
+    )
+    yield Panel(
+        "Errors in the last hour",
+        "table",
+        tuple(Target(f"topk({_MOST}, {by} (increase({name}[1h])) > 0)", title) for title, name in errors.items()),
+        width=10,
+        links=_THIS_PAGE,
+        help="The ports with most of each kind; a click on a node shows its graphs below.",
+    )
+    yield Panel(
+        "Slowest ports",
+        "table",
+        (Target(f"bottomk({_MOST}, {by} (node_infiniband_rate_bytes_per_second))", "Rate", "Bps"),),
+        width=6,
+        links=_THIS_PAGE,
+    )
 
 
 def _load() -> Iterator[Panel]:
     for title, direction in (("Received", "received"), ("Sent", "transmitted")):
         counter = f"node_infiniband_port_data_{direction}_bytes_total"
         yield graph(
-            f"{title}, busiest ports",
+            title,
             Target(f"topk({_MOST}, rate({counter}{{{_CHOSEN}}}[$__rate_interval]))", _NAME),
             unit="Bps",
             minimum=0,
             width=12,
-            links=(("instance", "node"),),
+            links=_NODE_PAGE,
         )
-    yield Panel(
-        "Slowest ports",
-        "table",
-        (Target(f"bottomk({_MOST}, node_infiniband_rate_bytes_per_second{{{_CHOSEN}}})", "Rate", "Bps"),),
-        width=12,
-        links=(("instance", "node"),),
-    )
-    yield Panel(
-        "Ports that are not active",
-        "table",
-        (Target(f"max by (instance, device, port) (node_infiniband_state_id{{{_CHOSEN}}}) != 4", "State"),),
-        width=12,
-        words=((1, "down"), (2, "initializing"), (3, "armed")),
-        links=(("instance", "node"),),
-    )
 
 
 def _most(title: str, metric: str, help: str = "", *, unit: str = "eps") -> Panel:
     expr = f"topk({_MOST}, rate({metric}{{{_CHOSEN}}}[$__rate_interval]))"
-    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help, links=(("instance", "node"),))
+    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help, links=_NODE_PAGE)
+
+
+def _links() -> Panel:
+    """In an hour: as a rate, single losses would be numbers with many zeros."""
+    expr = f"topk({_MOST}, increase(node_infiniband_link_downed_total{{{_CHOSEN}}}[1h]))"
+    target = Target(expr, _NAME)
+    return graph("Links lost", target, minimum=0, help="In an hour; an alert fires above two.", links=_NODE_PAGE)
 
 
 def _infiniband() -> Iterator[Panel]:
-    yield _most("Links lost", "node_infiniband_link_downed_total")
+    yield _links()
     yield _most("Link recoveries", "node_infiniband_link_error_recovery_total", "Each stalls traffic for milliseconds.")
     yield _most("Symbol errors", "node_infiniband_symbol_error_total", "Errors that the cable's correction left.")
     yield _most("Damaged packets", "node_infiniband_port_errors_received_total")
@@ -93,11 +131,11 @@ def _roce() -> Iterator[Panel]:
             unit="percentunit",
             minimum=0,
             help="Share of time; an alert fires at 10 %.",
-            links=(("instance", "node"),),
+            links=_NODE_PAGE,
         )
     yield _most("Packets out of sequence", "clustergen_roce_out_of_sequence_packets_total")
     yield _most("Missing acknowledgements", "clustergen_roce_ack_timeouts_total")
     yield _most(
         "Packets without a buffer", "clustergen_roce_out_of_buffer_drops_total", "The node receives too slowly."
     )
-    yield _most("Links lost", "node_infiniband_link_downed_total")
+    yield _links()

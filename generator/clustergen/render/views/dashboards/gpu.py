@@ -66,7 +66,7 @@ def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
     if job_form(cluster) == "label":
         return Gpus('hpc_job=~"$job"'), (Variable("job", "Job", gpus_in_jobs(cluster), "hpc_job"),)
     job = 'hpc_job=~"$job"'
-    nodes = Variable("instance", "Nodes of the job", f"{JOB_INFO}{{{job}}}", "instance", has_all=True, all_value="")
+    nodes = Variable("instance", "Nodes of the job", f"{JOB_INFO}{{{job}}}", "instance", has_all=True)
     return Gpus(_CHOSEN, job), (Variable("job", "Job", JOB_INFO, "hpc_job"), nodes)
 
 

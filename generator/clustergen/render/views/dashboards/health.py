@@ -31,8 +31,8 @@ def _summary() -> Row:
     return Row(
         "Now",
         (
-            stat("Targets", "count(up)"),
-            stat("Targets down", "count(up == 0) or vector(0)", steps=ANY_IS_BAD),
+            stat("Targets", "sum(job:targets:count)"),
+            stat("Targets down", "sum(job:targets_down:count) or vector(0)", steps=ANY_IS_BAD),
             stat("Series", "sum(prometheus_tsdb_head_series)"),
             stat(
                 "Configuration of Prometheus",
@@ -67,10 +67,10 @@ def _targets() -> Row:
                 ),
                 width=12,
             ),
-            graph("Targets down", Target("count by (job) (up == 0) or vector(0)", "{{job}}"), minimum=0, width=6),
+            graph("Targets down", Target("job:targets_down:count or vector(0)", "{{job}}"), minimum=0, width=6),
             graph(
                 "Slowest scrapes",
-                Target("max by (job) (scrape_duration_seconds)", "{{job}}"),
+                Target("job:scrape_seconds:max", "{{job}}"),
                 unit="s",
                 minimum=0,
                 width=6,

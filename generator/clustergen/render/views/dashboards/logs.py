@@ -21,12 +21,15 @@ def dashboard(_cluster: Cluster) -> Dashboard:
 def kernel(chosen: str, title: str) -> Row:
     """Of the nodes that the matchers `chosen` select."""
     matchers = f"{{{chosen}}}" if chosen else ""
+    errors = f"increase(clustergen_kernel_errors_total{matchers}[1h])"
+    if not chosen:
+        errors = "sum_over_time(cluster:kernel_errors:increase5m[1h:5m])"
     return Row(
         title,
         (
             graph(
                 "Errors by kind",
-                Target(f"sum by (kind) (increase(clustergen_kernel_errors_total{matchers}[1h])) > 0", "{{kind}}"),
+                Target(f"sum by (kind) ({errors}) > 0", "{{kind}}"),
                 minimum=0,
                 help="In an hour. kernel.log of the node on the log collector has the lines.",
             ),

@@ -66,16 +66,13 @@ class Row:
 
 @record
 class Variable:
-    """A choice at the top of a dashboard: the values of a label of some series. `all_value` is the pattern of "All";
-    where it is empty, that is all values of the list.
-    """
+    """A choice at the top of a dashboard: the values of a label of some series; with `has_all`, first all of them."""
 
     name: str
     title: str
     series: str
     label: str
     has_all: bool = False
-    all_value: str = ".+"
 
 
 @record

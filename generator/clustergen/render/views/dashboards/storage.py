@@ -61,7 +61,7 @@ def _entry(entry: Storage, limit: int) -> Iterator[Panel]:
 
 
 def _protocols() -> Iterator[Panel]:
-    busiest = f"topk({_MOST}, sum by (instance) (rate(node_nfs_requests_total[$__rate_interval])))"
+    busiest = f"topk({_MOST}, node:nfs_requests:rate)"
     yield graph(
         "NFS requests, busiest clients",
         Target(busiest, "{{instance}}"),
@@ -71,7 +71,7 @@ def _protocols() -> Iterator[Panel]:
     )
     yield graph(
         "NFS requests by method",
-        Target(f"topk({_MOST}, sum by (method) (rate(node_nfs_requests_total[$__rate_interval])))", "{{method}}"),
+        Target(f"topk({_MOST}, cluster:nfs_requests:rate)", "{{method}}"),
         unit="ops",
         minimum=0,
     )
@@ -83,7 +83,7 @@ def _protocols() -> Iterator[Panel]:
     )
     yield graph(
         "Busiest local disks",
-        Target(f"topk({_MOST}, rate(node_disk_io_time_seconds_total[$__rate_interval]))", "{{instance}} {{device}}"),
+        Target(f"topk({_MOST}, node:disk_busy:max)", "{{instance}}"),
         unit="percentunit",
         minimum=0,
         links=(("instance", "node"),),
