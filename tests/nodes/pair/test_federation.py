@@ -40,3 +40,5 @@ def test_a_job_whose_cluster_is_full_runs_on_the_other(pair: Lab, east: Lab) -> 
     rows = pair.out("head1", "sacct --federation -X -n -P -o JobID,Cluster,State").splitlines()
     assert f"{full}|test-two-heads|RUNNING" in rows
     assert f"{job}|test-east|COMPLETED" in rows
+    pair.out("head1", f"scancel {full}")
+    pair.waits("head1", "sinfo -h -o %T", r"\Aidle\s*\Z")
