@@ -93,7 +93,7 @@ def fields_of(path: str, trees: Trees, step: int = 2) -> dict[int, set[str]]:
                 lines.setdefault(index, set()).add(name)
     texts = lines_of(file.content)
     full = sorted(index for index in lines if texts[index].strip())  # a comparison places blank lines at will
-    return {index: lines[index] for index in full[:: len(full) // _MOST + 1][::-step]}
+    return {index: lines[index] for index in full[:: len(full) // _MOST + 1][::step]}
 
 
 @pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.long)])

@@ -89,7 +89,7 @@ BROKEN = [
     ("pictures", "ml-training", "facility/racks.svg", put("</defs>", "</def>"), "racks.svg: not drawn"),
     ("ansible-inventory", "roce", "inventory/hosts.ini", append("[broken"), "hosts.ini"),
     ("ansible-inventory", "roce", "inventory/group_vars/all.yml", append("a: [1"), "flow sequence"),
-    ("ansible-playbook", "roce", "site.yml", put("'clustergen.cluster.site'", "'clustergen.cluster.sight'"), "sight"),
+    ("ansible-playbook", "roce", "site.yml", put("k: clustergen.cluster.site", "k: clustergen.cluster.sight"), "sight"),
     ("ansible-config", "roce", "ansible.cfg", put(r"\[defaults\]", "[defaults]\nforkss = 1"), "forkss"),
     ("slurm", "home-3090", "etc/slurm/slurm.conf", append("SlurmctldTimeuot=60"), "SlurmctldTimeuot"),
     ("slurm", "ml-training", "etc/slurm/slurm.conf", append("SlurmctldTimeuot=60"), "SlurmctldTimeuot"),
