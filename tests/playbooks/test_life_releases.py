@@ -155,7 +155,7 @@ def test_the_state_of_slurmctld_is_kept_whole(tmp_path: Path) -> None:
     found = slurm_keep.state(str(tmp_path / "kept"), "24.11.5-now", str(tmp_path / "slurm.conf"))
     assert found is not None
     with tarfile.open(found[0]) as archive:
-        assert {"ctld/job_state", "ctld/hash.1/job.7/script"} <= set(archive.getnames())
+        assert {"./job_state", "./hash.1/job.7/script"} <= set(archive.getnames())
     assert stat.S_IMODE(Path(found[0]).stat().st_mode) == 0o600
 
 

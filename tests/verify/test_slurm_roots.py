@@ -84,34 +84,3 @@ def test_slurm_expands_host_lists_as_we_do(slurm: SlurmInstall, hosts: str) -> N
 def test_a_list_of_which_slurm_makes_nothing_is_an_error(current_slurm: SlurmInstall) -> None:
     with pytest.raises(ValueError, match=r"expands 'c\[3-1\]' to no host"):
         slurm_roots.expand(current_slurm, "c[3-1]")
-
-
-TESTING = """\
-Package: apt
-Version: 3.1
-
-Package: base-files
-Status: install ok installed
-Architecture: amd64
-Version: 14.2
-
-Package: bash
-Version: 5.3
-"""
-
-
-@pytest.mark.parametrize(
-    ("release", "status", "expected"),
-    [
-        ('VERSION_ID="13"\n', TESTING, ("debian_13", (13,))),
-        ("", TESTING, ("debian_14", (14,))),
-        ("", "Package: bash\nVersion: 5.3\n", ("debian_", ())),
-    ],
-)
-def test_a_testing_release_has_the_version_of_its_base_files(
-    release: str, status: str, expected: tuple[str, tuple[int, ...]], tmp_path: Path
-) -> None:
-    for name, text in {"etc/os-release": f"ID=debian\n{release}", "var/lib/dpkg/status": status}.items():
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    assert slurm_roots.system_of(tmp_path) == expected

@@ -6,7 +6,6 @@ the parsers' folder counts, so a root of another distribution or of one's own Sl
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -61,22 +60,13 @@ def root_with(program: str) -> Path | None:
 
 @cache
 def system_of(root: Path) -> tuple[str, tuple[int, ...]]:
-    """A root's system as an inventory's group names it ("debian_12"), and its release."""
+    """A root's system as an inventory's group names it ("debian_12"), and its release: none for testing."""
     try:
         facts = dict(_FACT.findall((root / "etc/os-release").read_text(encoding="utf-8")))
     except OSError:
         return "", ()
-    release = facts.get("VERSION_ID") or _base_files(root)
+    release = facts.get("VERSION_ID", "")
     return f"{facts.get('ID', '')}_{release.replace('.', '_')}", tuple(map(int, re.findall(r"\d+", release)))
-
-
-def _base_files(root: Path) -> str:
-    """The major version of Debian's package base-files, which is that of the next release in testing."""
-    with contextlib.suppress(OSError):
-        status = (root / "var/lib/dpkg/status").read_text(encoding="utf-8")
-        if match := re.search(r"^Package: base-files\n(?:.+\n)*?Version: (\d+)", status, re.MULTILINE):
-            return match[1]
-    return ""
 
 
 def installs() -> list[SlurmInstall]:
