@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,15 @@ if TYPE_CHECKING:
     from tests.nodes.conftest import Lab
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def members(pair: Lab, east: Lab) -> Iterator[None]:
+    """Both clusters are members for this file only: in later ones, the other cluster would take jobs."""
+    yield
+    pair.out("head1", "scancel -u root; sacctmgr -i modify federation campus set clusters-=test-east")
+    pair.waits("head1", "scontrol show federation | grep -c Sibling", r"\A0\s*\Z")
+    pair.waits("head1", "sinfo -h -o %T", r"\Aidle\s*\Z")
 
 
 def submit(lab: Lab, options: str, script: str) -> str:
@@ -40,5 +50,3 @@ def test_a_job_whose_cluster_is_full_runs_on_the_other(pair: Lab, east: Lab) -> 
     rows = pair.out("head1", "sacct --federation -X -n -P -o JobID,Cluster,State").splitlines()
     assert f"{full}|test-two-heads|RUNNING" in rows
     assert f"{job}|test-east|COMPLETED" in rows
-    pair.out("head1", f"scancel {full}")
-    pair.waits("head1", "sinfo -h -o %T", r"\Aidle\s*\Z")
