@@ -92,13 +92,16 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
 
 
 def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
-    """A disk that is full where the files go, a package that nobody has, a mirror that does not answer."""
+    """A disk that is full where the files go, a package that nobody has, a mirror that does not answer.
+
+    compute01 began bare, so apt knows there which packages its mirror has.
+    """
     lab.edit(limit(42))
     missing = {"packages_extra": on("compute02", ["clustergen-no-such-package"], [])}
-    lab.out("compute01", "cp -a /etc/slurm /run/kept && mount -t tmpfs -o size=1m none /etc/slurm")
-    lab.out("compute01", "cp -a /run/kept/. /etc/slurm; " + FILL.format(folder="/etc/slurm"))
+    lab.out("compute03", "cp -a /etc/slurm /run/kept && mount -t tmpfs -o size=1m none /etc/slurm")
+    lab.out("compute03", "cp -a /run/kept/. /etc/slurm; " + FILL.format(folder="/etc/slurm"))
     lab.out(
-        "compute03",
+        "compute01",
         "mkdir /run/apt; mv /var/cache/apt/archives/*.deb /etc/apt/sources.list* /run/apt; "
         "mkdir /etc/apt/sources.list.d; "
         "echo 'deb [trusted=yes] http://127.0.0.1:9/debian trixie main' >/etc/apt/sources.list; "
@@ -107,20 +110,20 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
     try:
         done = lab.apply("-e", json.dumps(missing))
     finally:
-        lab.out("compute01", "umount /etc/slurm; rm -r /run/kept")
+        lab.out("compute03", "umount /etc/slurm; rm -r /run/kept")
         lab.out(
-            "compute03",
+            "compute01",
             "rm -r /etc/apt/sources.list /etc/apt/sources.list.d; mv /run/apt/*.deb /var/cache/apt/archives; "
             "mv /run/apt/* /etc/apt; rmdir /run/apt",
         )
     assert done.rc != 0
-    (full,) = lines_of(done.said, "compute01")
+    (full,) = lines_of(done.said, "compute03")
     assert re.search(r"/etc/slurm\S*: No space left on device", full), full
     (package,) = lines_of(done.said, "compute02")
     assert package.startswith(
         "failed: missing package: clustergen-no-such-package is in none of this host's repositories"
     )
-    (mirror,) = lines_of(done.said, "compute03")
+    (mirror,) = lines_of(done.said, "compute01")
     assert mirror.startswith("failed: unreachable mirror: http://127.0.0.1:9/debian")
     assert "prometheus-node-exporter" in mirror
     assert "MaxTime=00:42:00" in lab.out(HEAD, "scontrol show partition debug")
@@ -130,7 +133,7 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
     assert again.rc == 0, again.said
     for host in ("compute01", "compute02", "compute03"):
         assert "00:42:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
-    assert lab.host("compute03").service("prometheus-node-exporter").is_running
+    assert lab.host("compute01").service("prometheus-node-exporter").is_running
     assert lab.apply().changed == 0
     lab.idle()
 

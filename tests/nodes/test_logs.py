@@ -41,3 +41,19 @@ def test_the_store_is_measured(lab: Lab) -> None:
     text = lab.out("monitor1", "cat /var/lib/prometheus/node-exporter/logs.prom")
     (hosts,) = re.findall(r"(?m)^clustergen_logs_hosts (\d+)$", text)
     assert int(hosts) >= 6  # and the nodes of other tests, until their logs expire
+
+
+def test_a_node_whose_rsyslogd_rejects_new_files_keeps_its_own(lab: Lab) -> None:
+    place = "/etc/rsyslog.d/60-clustergen-forward.conf"
+    before = lab.out("compute01", f"cat {place}")
+    lab.out("compute01", "echo 'module(load=\"omnone\")' >/etc/rsyslog.d/90-site.conf")
+    lab.edit(lambda document: document.setdefault("logs", {}).update(queue_size="512MiB"))
+    try:
+        done = lab.apply("--limit", "compute01")
+        after = lab.out("compute01", f"cat {place}")
+    finally:
+        lab.out("compute01", "rm /etc/rsyslog.d/90-site.conf")
+        lab.restore()
+    assert done.rc != 0
+    assert re.search(r"nothing was changed: rsyslogd rejects these files: .*omnone", done.said), done.said
+    assert after == before

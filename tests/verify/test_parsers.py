@@ -270,7 +270,7 @@ BROKEN = [
             "superpod-h100",
             ["fabric: 2,040 cables; opensm identifies a fat tree", "storage: 584 cables; opensm identifies a fat tree"],
         ),
-        ("ml-training", ["fabric: 9 cables; no switch above another"]),
+        ("ml-training", ["fabric: 14 cables; no switch above another"]),
         ("roce", []),
     ],
 )

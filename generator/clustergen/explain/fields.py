@@ -118,14 +118,14 @@ class Fields:
         yield from edits
 
     def _candidates(self, field: Field, current: Any) -> list[Any]:
-        """Four values that the manifest has for such a thing elsewhere: `allow_qos` is of names under `qos`."""
+        """Two values that the manifest has for such a thing elsewhere: `allow_qos` is of names under `qos`."""
         name = field.origin.owner[1]
         candidates = list(self._stated.get((field.origin.section, name), ()))
         for holder, names in self._names.items():
             if name.endswith((holder, f"_{holder}")) or holder.endswith((f"{name}s", f"_{name}s")):
                 candidates += names
         listed = "array" in str(resolved(dict(field.schema), self.definitions).get("type"))
-        return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:4]
+        return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:2]
 
     def _fits(self, field: Field, edit: Edit) -> bool:
         """Whether the section that the field is of takes it; no field is checked together with those of another."""

@@ -31,4 +31,16 @@ def some_nodes_pull(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (slurm_conf_from_the_controller, some_nodes_pull)
+def commits_come_from_their_author(cluster: Cluster) -> Iterator[Finding]:
+    """What a node pulls it runs as root."""
+    pull = cluster.manifest.ansible.pull
+    if pull and not pull.signers and pull.repository.startswith(("http://", "git://")):
+        yield Finding(
+            "pull-unauthenticated",
+            (*_PATH, "repository"),
+            "whoever can answer in the repository's place is root on all nodes that pull",
+            "write an https:// or ssh:// address, or name the keys that sign commits in signers",
+        )
+
+
+RULES = (slurm_conf_from_the_controller, some_nodes_pull, commits_come_from_their_author)

@@ -17,6 +17,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("power-saving-partition-unknown", ERROR, "A partition whose nodes should stay on is not defined"),
     Code("power-saving-without-states", WARNING, "Drained nodes may be switched off"),
     Code("power-saving-without-bmc", ERROR, "Nodes that cannot be switched on again"),
+    Code("pull-unauthenticated", WARNING, "Nodes pull from an unauthenticated repository"),
     Code("pull-without-configless", ERROR, "Nodes that pull would differ from slurmctld"),
     Code("pull-without-nodes", WARNING, "No node pulls"),
     Code("time-limit-zero", ERROR, "A time limit of 0 stops all jobs"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     Recording,
     Topic,
     dcgm_types,
+    draws,
     gpus_in_jobs,
     maps_jobs,
     window,
@@ -22,7 +22,7 @@ _GPU = "instance, node_type, gpu"
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if cluster.manifest.monitoring.grafana is None or not cluster.manifest.monitoring.grafana.enabled:
+    if not draws(cluster):
         return None
     recordings = tuple(_recordings(cluster))
     return Topic("cluster", "Sums of the whole cluster, for dashboards.", recordings, ()) if recordings else None
@@ -79,10 +79,6 @@ def _recordings(cluster: Cluster) -> Iterator[Recording]:
         yield Recording(
             "cluster:kernel_errors:increase5m", "sum by (kind) (increase(clustergen_kernel_errors_total[5m])) > 0"
         )
-        if any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
-            requests = f"(rate(node_nfs_requests_total[{minutes}]))"
-            yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
-            yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
         fabric = cluster.manifest.networks.fabric
         if fabric is not None and fabric.type != "ethernet":
             yield Recording("cluster:fabric_ports:count", "count(node_infiniband_state_id)")

@@ -60,6 +60,12 @@ class Topic:
         return list(dict.fromkeys(_DCGM.findall(text)))
 
 
+def draws(cluster: Cluster) -> bool:
+    """Whether dashboards read series that are recorded for them."""
+    grafana = cluster.manifest.monitoring.grafana
+    return grafana is not None and grafana.enabled
+
+
 @once_per_cluster
 def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     """Node types whose GPUs DCGM manages, by name: where the manifest is silent, all but GeForce, of which it tells

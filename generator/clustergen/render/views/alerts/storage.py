@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.manifest.storage import Storage
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.views.alerts.model import Alert, Recording, Topic, draws, window
 
 
 def topic(cluster: Cluster) -> Topic | None:
@@ -25,7 +25,16 @@ def topic(cluster: Cluster) -> Topic | None:
                 "zpool status names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
-    return Topic("storage", "File systems: mounted, responding, free space.", (), tuple(alerts)) if alerts else None
+    recordings = tuple(_recordings(cluster))
+    title = "File systems: mounted, responding, free space."
+    return Topic("storage", title, recordings, tuple(alerts)) if alerts else None
+
+
+def _recordings(cluster: Cluster) -> Iterator[Recording]:
+    if draws(cluster) and any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
+        requests = f"(rate(node_nfs_requests_total[{window(cluster, 5)}]))"
+        yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
+        yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
 
 
 def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:

@@ -50,6 +50,7 @@ TRIALS = (
     ("alertmanager", "/etc/alertmanager/", _asked("amtool", ["/etc/alertmanager"], ["check-config", "/etc/alertmanager/alertmanager.yml"])),
     ("chrony", "/etc/chrony", _asked("chronyd", ["/etc/chrony"], ["-p", "-f", _CHRONY])),
     ("sshd", "/etc/ssh/", _asked("sshd", ["/etc/ssh"], ["-t"])),
+    ("rsyslog", "/etc/rsyslog.d/", _asked("rsyslogd", ["/etc/rsyslog.d"], ["-N1", "-f", "/etc/rsyslog.conf"])),
     ("sudo", "/etc/sudoers.d/", _asked("visudo", ["/etc/sudoers.d"], ["-c"])),
 )  # fmt: skip
 
