@@ -36,13 +36,21 @@ SUITES = {
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
-    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun",
+    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun,tcc",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
-    "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp",
+    "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,tcc",
     "forky": "slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
+
+# slurmd's NVML plugin, unpacked because bookworm's depends on NVIDIA's driver and on another build of Slurm; it exists
+# for amd64 alone. `verify` compiles the library that it needs with tcc.
+_NVML = r"""set -e; export APT_CONFIG=$MMDEBSTRAP_APT_CONFIG; cd "$1/var/cache/apt"
+if apt-cache show slurm-wlm-nvml-plugin >/dev/null 2>&1; then
+  apt-get -q download slurm-wlm-nvml-plugin && dpkg-deb -x slurm-wlm-nvml-plugin_*.deb "$1"
+fi"""
+_WITH_NVML = ("bookworm", "trixie")
 
 # An empty system database, so that slurmdbd has a server to talk to; small, because every check copies it.
 _FINISH = r"""set -e; d=$1/var/lib/clustergen; mkdir -p "$d"
@@ -117,7 +125,8 @@ def _packages_of(suite: str) -> str:
 
 def recipe(suite: str) -> str:
     """What a root is built of, as 16 hexadecimal digits; another recipe is another root."""
-    return hashlib.sha256(f"{suite} {_packages_of(suite)} {_FINISH}".encode()).hexdigest()[:16]
+    parts = [suite, _packages_of(suite), _FINISH, *([_NVML] if suite in _WITH_NVML else [])]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 def _is_current(folder: Path, suite: str) -> bool:
@@ -150,6 +159,7 @@ def _command(suite: str, target: str, is_root: bool) -> list[str]:
     command = [
         *("timeout", "-k", "5", str(_SECONDS), "mmdebstrap", "--quiet", f"--mode={'root' if is_root else 'unshare'}"),
         *("--variant=essential", f"--format={'directory' if is_root else 'tar'}", f"--include={_packages_of(suite)}"),
+        *(("--components=main,contrib", f"--customize-hook={_NVML}") if suite in _WITH_NVML else ()),
         f'--customize-hook={_FINISH}; echo {recipe(suite)} >"$d/recipe"',
         # A mirror may be a frozen copy, or this machine's clock wrong; the signatures are still checked.
         '--aptopt=Acquire::Check-Valid-Until "false"',
