@@ -1,5 +1,5 @@
-# make        what there is to make
-# make demo   from nothing to a rendered cluster that its real daemons have read
+# make        lists the targets
+# make demo   renders a cluster and lets its real daemons read it
 # make lab    the same cluster in containers, with jobs running on it
 # make quick  lint, types, and a sample of the tests, in a minute
 # make test   what CI runs: lint, types, all tests, real Slurm and its neighbours
@@ -13,26 +13,26 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 
-# Hundreds of tests start Python anew: it compiles a module once, whatever the caller's environment says.
+# Hundreds of tests start Python: each module is compiled once, regardless of the caller's environment.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help venv parsers containers lab demo render proof site image browser lint ansible types quick test long pythons benchmark clean
 
-help: ## this list
+help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-venv: $(READY) ## the Python environment, anew when pyproject.toml or constraints.txt changed
+venv: $(READY) ## the Python environment, created again if pyproject.toml or constraints.txt changed
 
 $(READY):
 	$(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
 	@touch $@
 
-parsers: venv ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in a private folder (two minutes, once)
+parsers: venv ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in ~/.cache/clustergen (two minutes, once)
 	$(BIN)/clustergen setup parsers
 
-containers: venv ## what nodes in containers take: podman, mmdebstrap
+containers: venv ## packages for nodes in containers: podman, mmdebstrap
 	$(BIN)/clustergen setup lab
 
 lab: venv containers ## a cluster in containers, with a real Slurm (five minutes)
@@ -40,14 +40,14 @@ lab: venv containers ## a cluster in containers, with a real Slurm (five minutes
 	$(BIN)/clustergen lab apply $(DEMO)/manifest.yaml
 	$(BIN)/clustergen lab status $(DEMO)/manifest.yaml
 
-demo: venv parsers ## renders a cluster and lets the real daemons read it
+demo: venv parsers ## render a cluster and let the real daemons read it
 	$(BIN)/clustergen render $(DEMO)/manifest.yaml
 	$(BIN)/clustergen verify $(DEMO)/rendered
 
-render: venv ## renders every inventory again
+render: venv ## render every inventory again
 	for manifest in inventories/*/manifest.yaml; do $(BIN)/clustergen render "$$manifest" || exit; done
 
-proof: venv parsers ## docs/proof.md anew: who has read which kind of file
+proof: venv parsers ## write docs/proof.md: which program has read which kind of file
 	$(BIN)/clustergen proof --write docs/proof.md inventories/*/manifest.yaml tests/fixtures/verify/*.yaml
 
 site: venv ## the documentation site, in build/site/html; a warning is an error
@@ -85,7 +85,7 @@ test: venv parsers containers browser lint ## all that CI runs: every case, real
 long: venv parsers containers ## the rounds that take minutes to hours: thousands of mutations, faults and changes on a running Slurm
 	$(BIN)/pytest -n $(WORKERS) -m long
 
-benchmark: venv ## docs/benchmarks.md anew: times of all verbs as ratios, and instructions where valgrind is installed
+benchmark: venv ## write docs/benchmarks.md: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md
 
 pythons: ## the quick tests with other Pythons (PYTHONS; debian:forky has 3.14), and with the oldest libraries that are allowed

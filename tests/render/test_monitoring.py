@@ -73,7 +73,7 @@ def box(tree: Any, folder: Path, host: str = "mon") -> sandbox.Sandbox:
     return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
 
 
-def told(tree: Any, folder: Path, script: str, host: str = "mon", **notes: str) -> str:
+def run_on(tree: Any, folder: Path, script: str, host: str = "mon", **notes: str) -> str:
     """What a shell script says on the node; it must end well. Notes are files in /run/clustergen."""
     words = ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"]
     done = sandbox.run(box(tree, folder, host), words, timeout=60, notes=notes)
@@ -154,7 +154,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
     script = "promtool check config prometheus.yml"
     if f"{PROMETHEUS}/alertmanager.yml" in node_files(tree, "mon"):
         script += " && amtool check-config alertmanager.yml"
-    said = told(tree, tmp_path, script)
+    said = run_on(tree, tmp_path, script)
     assert "FAILED" not in said
     assert "lint error" not in said
     assert said.count("rules found") == sum("/rules/" in target for target in node_files(tree, "mon"))
@@ -208,7 +208,7 @@ def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: d
     tree = tree_of(monitored(**changes), tmp_path)
     tests = with_labels_of_texts((UNIT_TESTS / f"{name}.yml").read_text(encoding="utf-8"), tree)
     script = "cp /run/clustergen/tests labels.yml && promtool test rules labels.yml"
-    assert "SUCCESS" in told(tree, tmp_path, script, tests=tests)
+    assert "SUCCESS" in run_on(tree, tmp_path, script, tests=tests)
 
 
 def with_labels_of_texts(text: str, tree: Any) -> str:
@@ -543,7 +543,7 @@ def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
     node = tmp_path / "node/tmp"
     node.mkdir(parents=True)
     (node / "slurm.prom").write_bytes(out.read_bytes())
-    assert "error" not in told(tree, tmp_path, "promtool check metrics </tmp/slurm.prom || [ $? = 3 ]")
+    assert "error" not in run_on(tree, tmp_path, "promtool check metrics </tmp/slurm.prom || [ $? = 3 ]")
 
 
 @pytest.mark.parametrize("dead", ["scontrol", "squeue", "sdiag", "sinfo"])
@@ -582,7 +582,7 @@ amtool config routes test --config.file=alertmanager.yml severity=critical
 amtool config routes test --config.file=alertmanager.yml severity=warning
 kill %1
 """
-    said = told(tree, tmp_path, script)
+    said = run_on(tree, tmp_path, script)
     alert = r'"alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"'
     seen = {kind: sorted(re.findall(f"^{kind} {alert}", said, re.MULTILINE)) for kind in ("inhibited", "active")}
     assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1")], said
@@ -769,7 +769,7 @@ def test_metrics_of_drift_are_in_prometheus_format(tmp_path: Path) -> None:
     assert 'clustergen_drift_nodes{state="affected"} 1' in lines
     tree = tree_of(monitored(), tmp_path)
     script = "promtool check metrics <<'END' || [ $? = 3 ]\n" + file.read_text(encoding="ascii") + "END"
-    assert "error" not in told(tree, tmp_path, script).replace('severity="error"', "")
+    assert "error" not in run_on(tree, tmp_path, script).replace('severity="error"', "")
 
 
 def test_drift_runs_only_where_it_is_enabled(tmp_path: Path) -> None:

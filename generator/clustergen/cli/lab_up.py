@@ -65,7 +65,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 def up(manifest: Path, name: str | None, **options: Any) -> None:
     """Start the nodes of MANIFEST as containers.
 
-    Requires root: run `sudo -E clustergen lab up`. `clustergen setup lab` installs podman.
+    Requires root: run `sudo env "PATH=$PATH" clustergen lab up`. `clustergen setup lab` installs podman.
 
     Interrupting the first `up` removes everything again.
     """

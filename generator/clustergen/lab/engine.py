@@ -87,7 +87,8 @@ def find(choice: str | None, store: Path) -> Engine:
     """The engine to use: podman where it can be used, else docker. Raises ClustergenError with what to install."""
     if os.geteuid() != 0:
         raise ClustergenError(
-            "a lab requires root to create addresses and device files for its nodes", "run sudo -E clustergen lab …"
+            "a lab requires root to create addresses and device files for its nodes",
+            'run sudo env "PATH=$PATH" clustergen lab …',
         )
     if not shutil.which("ssh"):
         raise ClustergenError("ssh is not installed", "run apt-get install openssh-client as root")

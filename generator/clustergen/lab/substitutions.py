@@ -203,7 +203,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no Grafana",
         "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
-        lambda cluster, machine: cluster.manifest.monitoring.grafana is not None,
+        lambda cluster, machine: cluster.manifest.monitoring.active_grafana is not None,
         edit=_no_grafana,
     ),
     Substitution(

@@ -119,14 +119,11 @@ class Thresholds(Section):
     """Thresholds of alerts."""
 
     gpu_hot: Celsius | None = field(
-        None,
-        "°C, warning after 5 minutes; default: 5 °C below the limit of the model, or of the GPU itself.",
+        None, "°C, warning after 5 minutes; default: 5 °C below the limit of the model, or of the GPU itself."
     )
     gpu_very_hot: Celsius | None = field(None, "°C, critical after 1 minute; default: at that limit.")
     disk_free: Annotated[int, Field(ge=1, le=50)] = field(10, "Percent free of a local file system.")
-    node_down: Annotated[int, Field(ge=1, le=86400), Bare("second")] = field(
-        300, "Time without a response from a node."
-    )
+    node_down: Annotated[int, Field(ge=1, le=86400), Bare("second")] = field(300, "Time without response from a node.")
     throttled: Annotated[float, Field(gt=0, le=1)] = field(0.1, "Share of time throttled.")
 
 
@@ -192,6 +189,11 @@ class Monitoring(Section):
     labels: dict[
         Annotated[str, text(r"^[a-zA-Z_][a-zA-Z0-9_]*$", "use letters, digits and _, and begin with a letter")], Phrase
     ] = field({}, "External labels.")
+
+    @property
+    def active_grafana(self) -> Grafana | None:
+        """The settings of Grafana, unless it is left out or disabled."""
+        return self.grafana if self.grafana is not None and self.grafana.enabled else None
 
 
 class Health(Section):

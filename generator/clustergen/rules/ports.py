@@ -64,7 +64,7 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         yield _Daemon("the SNMP exporter", monitoring.snmp.port, path, servers)
     path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
     yield _Daemon("Prometheus", monitoring.port, path, servers)
-    if (grafana := monitoring.grafana) and grafana.enabled:
+    if grafana := monitoring.active_grafana:
         path = ("monitoring", "grafana", "port") if "port" in grafana.model_fields_set else None
         yield _Daemon("Grafana", grafana.port, path, servers)
     if monitoring.alertmanager:

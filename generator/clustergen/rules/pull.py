@@ -1,4 +1,4 @@
-"""Nodes that bring themselves to the tree: what one node can do without the others."""
+"""Nodes that apply the tree to themselves: what one node can do without the others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def commits_come_from_their_author(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "pull-unauthenticated",
             (*_PATH, "repository"),
-            "whoever can answer in the repository's place is root on all nodes that pull",
+            "the repository is not authenticated: a machine that answers in its place is root on all nodes that pull",
             "write an https:// or ssh:// address, or name the keys that sign commits in signers",
         )
 

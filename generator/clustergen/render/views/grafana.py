@@ -65,8 +65,7 @@ class Contact:
 
 def spec(cluster: Cluster) -> Grafana | None:
     """The manifest's section where Grafana is to run."""
-    grafana = cluster.manifest.monitoring.grafana
-    return grafana if grafana is not None and grafana.enabled and monitored(cluster) else None
+    return cluster.manifest.monitoring.active_grafana if monitored(cluster) else None
 
 
 def settings(cluster: Cluster) -> Settings | None:

@@ -16,9 +16,9 @@ _DAY = 86400
 
 def certificates(cluster: Cluster) -> tuple[str, ...]:
     """The files with certificates that the cluster's own services read, on whichever node they are."""
-    logs, grafana = cluster.manifest.logs.tls, cluster.manifest.monitoring.grafana
+    logs, grafana = cluster.manifest.logs.tls, cluster.manifest.monitoring.active_grafana
     files = [logs.certificate, logs.ca] if logs and cluster.with_role("log-collector") else []
-    if grafana and grafana.enabled and grafana.tls:
+    if grafana and grafana.tls:
         files.append(grafana.tls.certificate)
     return tuple(dict.fromkeys(files))
 

@@ -62,8 +62,7 @@ class Topic:
 
 def draws(cluster: Cluster) -> bool:
     """Whether dashboards read series that are recorded for them."""
-    grafana = cluster.manifest.monitoring.grafana
-    return grafana is not None and grafana.enabled
+    return cluster.manifest.monitoring.active_grafana is not None
 
 
 @once_per_cluster

@@ -145,8 +145,8 @@ def _monitoring(cluster: Cluster) -> Iterator[Service]:
     if spec.alertmanager:
         yield Service("Alertmanager", spec.alertmanager_port, "anyone")
         yield _catalogued("alertmanager-cluster")
-    if spec.grafana and spec.grafana.enabled:
-        yield Service("Grafana", spec.grafana.port, "anyone")
+    if grafana := spec.active_grafana:
+        yield Service("Grafana", grafana.port, "anyone")
 
 
 def _log_collector(cluster: Cluster) -> Iterator[Service]:

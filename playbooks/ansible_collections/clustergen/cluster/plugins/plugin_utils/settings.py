@@ -105,7 +105,7 @@ KINDS = {
             "accept_venv",
             "accept_wheels",
             "cluster_hosts",
-            "cluster_keep_folder",
+            "cluster_keep_directory",
             "cluster_slurm_repository_role",
             "cluster_slurm_role",
             "cluster_slurm_source",
