@@ -58,6 +58,27 @@ def test_names_addresses_and_devices_are_the_node_s(current_slurm: SlurmInstall)
     assert done.code == 0
 
 
+# Prints the network's counters after exchanges in which each message has two parts, as Slurm 22.05 sends them.
+TWO_PARTS = """
+import socket
+server = socket.create_server(("10.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+served, _ = server.accept()
+for _ in range(20):
+    for sender, receiver in ((client, served), (served, client)):
+        sender.sendall(b"head")
+        sender.sendall(b"body")
+        receiver.recv(8, socket.MSG_WAITALL)
+names, values = [line.split() for line in open("/proc/net/netstat") if line.startswith("TcpExt:")]
+print(values[names.index("DelayedACKs")])
+"""
+
+
+def test_a_message_in_two_parts_does_not_wait_for_its_acknowledgement(current_slurm: SlurmInstall) -> None:
+    box = Sandbox(current_slurm.path, addresses=("10.0.0.1",))
+    assert sandbox.run(box, ["/usr/bin/python3", "-c", TWO_PARTS], timeout=60).stdout == "0\n"
+
+
 def test_nothing_gets_out(current_slurm: SlurmInstall) -> None:
     done = shell(Sandbox(current_slurm.path), "touch /etc/left /var/left; ls /etc/left; ls -d /proc/[0-9]* | wc -l")
     assert done.stdout.splitlines()[0] == "/etc/left"

@@ -84,6 +84,8 @@ if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
   echo link set lo up
   while read -r at; do echo "address add $at dev lo"; done <"$work/addresses"
 } | $ip -batch -
+# Slurm 22.05 sends a message in two parts, and the second one waits 40 ms for a delayed acknowledgement of the first.
+$ip route show table local | sed -n 's/^local .*/route change table local & quickack 1/p' | $ip -force -batch - 2>/dev/null || true
 read -r name <"$work/hostname"
 hostname "$name" 2>/dev/null || chroot "$new" hostname "$name" 2>/dev/null || whole=
 [ $whole ] || grep -qx optional "$work/hostname" || {
