@@ -79,8 +79,8 @@ test: venv parsers containers browser lint ## all that CI runs: every case, real
 	$(BIN)/clustergen setup lab --docker
 	tools/side-by-side \
 		types make --no-print-directory types ansible -- \
-		tests $(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not container and not long' -- \
-		containers $(BIN)/pytest -n 2 --dist loadfile -m 'container and not long'
+		tests $(BIN)/pytest -n $(WORKERS) --tb short --dist worksteal -m 'not container and not long' -- \
+		containers $(BIN)/pytest -n 2 --tb short --dist loadfile -m 'container and not long'
 
 long: venv parsers containers ## the rounds that take minutes to hours: thousands of mutations, faults and changes on a running Slurm
 	$(BIN)/pytest -n $(WORKERS) -m long

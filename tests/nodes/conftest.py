@@ -49,7 +49,7 @@ slurm:
   version: "24.11"
   federation: campus
   state_location: /srv/state/slurm
-  slurmctld_timeout: 5
+  slurmctld_timeout: 15
 storage:
   state: {type: nfs, mount: /srv/state, server: nfs.example.org, path: /state, clients: [slurm-controller]}
 """

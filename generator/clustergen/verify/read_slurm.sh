@@ -189,21 +189,33 @@ fi
 for number in "${!users[@]}"; do
   id "${users[number]}" >/dev/null 2>&1 || echo "${users[number]}:x:$((70000 + number)):65534::/nonexistent:/bin/false" >>/etc/passwd
 done
-kill -9 $controller
-wait $controller 2>/dev/null
-while read -r what path _; do
-  [ "$what" != state ] || find "$path" -mindepth 1 -delete
-done <"$out/surroundings"
 # A partition that is drained for maintenance takes the jobs again later.
 exchange -e '/^\s*NodeName\s*=/Is/\bState=UNKNOWN\b/State=IDLE/I' -e '/^\s*PartitionName\s*=/Is/\bState=[A-Z]*/State=UP/I'
-slurmctld -D -v >"$out/jobs.log" 2>&1 &
-controller=$!
-wait_for 'Running as primary controller' "$out/jobs.log" $controller && serves $controller
+begins() {
+  kill -9 $controller
+  wait $controller 2>/dev/null
+  while read -r what path _; do
+    [ "$what" != state ] || find "$path" -mindepth 1 -delete
+  done <"$out/surroundings"
+  slurmctld -D -v >"$out/jobs.log" 2>&1 &
+  controller=$!
+  wait_for 'Running as primary controller' "$out/jobs.log" $controller && serves $controller
+}
+# Two seconds after its start slurmctld has noticed that no node answers, and has none for any job: it starts once more.
+takes() { # takes JOB USER: whether Slurm would take the job of this user; its answer is in $words
+  for _ in {1..5}; do
+    if words=$(timeout -k 1 30 sbatch --test-only --uid="$2" "$1" 2>&1); then return 0; fi
+    if ! grep -q 'agent/is_node_resp' "$out/jobs.log"; then return 1; fi
+    begins
+  done
+  return 1
+}
+begins
 while read -r job; do
   answer='failed - '
   # The first user of whom Slurm would take the job; one that took the job before is asked first.
   for user in "${users[@]:-root}"; do
-    if words=$(timeout -k 1 30 sbatch --test-only --uid="$user" "$job" 2>&1); then
+    if takes "$job" "$user"; then
       answer="passed $user "
       users=("$user" "${users[@]}")
       break
