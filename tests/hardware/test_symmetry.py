@@ -1,4 +1,4 @@
-"""A fabric without a plan against itself: what most of it does is taken as meant."""
+"""A fabric without a plan against itself: the most frequent value is assumed to be intended."""
 
 from __future__ import annotations
 

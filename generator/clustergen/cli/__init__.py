@@ -36,7 +36,7 @@ _VERBS = {
     "lab": "Run the nodes of a manifest as containers with a real Slurm.",
     "setup": "Install the programs that verify and lab run.",
     "explain": "Explain a diagnostic code, a manifest field or a line of a rendered file.",
-    "discover": "Print the node types and nodes of a manifest for machines that exist.",
+    "discover": "Print the node types and nodes of a manifest for existing machines.",
     "drift": "Compare machines with the manifest that they were set up from.",
     "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
     "schema": "Print the JSON Schema of the manifest, for editors.",

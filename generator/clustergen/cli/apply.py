@@ -31,9 +31,9 @@ _NOT_APPLIED, _FAILED = 1, 3  # exit codes
 def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit: str | None, only_check: bool) -> None:
     """Apply a manifest (default: manifest.yaml) or a saved plan to the nodes with ansible-playbook.
 
-    Renders the tree beside the manifest where it is not up to date, shows what changes on the nodes, asks for
-    confirmation, and runs site.yml. A plan of `clustergen plan --out` is applied only while the manifest, its tree and,
-    where the plan asked them, the nodes are what it was made from. Options after -- go to ansible-playbook.
+    Renders the tree beside the manifest if it is out of date, shows what changes on the nodes, asks for
+    confirmation, and runs site.yml. A plan saved by `clustergen plan --out` is refused if the manifest,
+    its tree or, if the plan queried them, the nodes have changed since. Options after -- go to ansible-playbook.
 
     Exit code 0: applied; 1: not confirmed, or the plan is out of date; 2: the manifest is invalid; 3: it failed.
     """

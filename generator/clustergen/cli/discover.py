@@ -19,7 +19,7 @@ from clustergen.diagnostics import ClustergenError, printable
 )
 @click.option("--script", is_flag=True, help="Print a shell script that collects these files on a node.")
 def command(facts: Path | None, script: bool) -> None:
-    """Print the node_types and nodes of a manifest for machines that exist.
+    """Print the node_types and nodes of a manifest for existing machines.
 
     Machines that are alike become one node type; systems and GPUs are recognised from the catalogue. RealMemory is that
     of the smallest machine. Lines with CHECK are assumptions.

@@ -51,7 +51,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )  # fmt: skip
 @click.option(
     "--ignore", multiple=True, metavar="CODES", shell_complete=code_list,
-    help="Leave these out; of two matches the longer decides.",
+    help="Do not report these codes; of two matches, the longer one decides.",
 )  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
 def check(paths: tuple[str, ...], network: str, select: tuple[str, ...], ignore: tuple[str, ...], form: str) -> None:
@@ -62,7 +62,7 @@ def check(paths: tuple[str, ...], network: str, select: tuple[str, ...], ignore:
 
     Reports missing and crossed cables, ports on the wrong rail, missing switches and nodes, links below their rate, and
     what is not in the plan, each with rack, unit and port. Without a plan or switches in the manifest, the fabric is
-    compared with itself: what most of it does is taken as meant.
+    compared with itself: the most frequent value is assumed to be intended.
 
     Exit codes: 0 the fabric is as planned, 1 findings, 2 MANIFEST is invalid, 3 FILE cannot be read.
     """

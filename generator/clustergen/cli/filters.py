@@ -110,7 +110,7 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
                 help="Do not report findings that this file lists.",
             ),
-            click.option("--write-baseline", is_flag=True, help="Write today's findings to the file of --baseline."),
+            click.option("--write-baseline", is_flag=True, help="Write the current findings to --baseline FILE."),
             click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
             click.option("--statistics", is_flag=True, help="Count the findings of each code instead of showing them."),
         ]

@@ -116,7 +116,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     """Render the lab's manifest and apply it with Ansible.
 
-    MANIFEST is the one that the current lab was made from, unless given. Options after -- are passed to
+    MANIFEST defaults to the manifest of the current lab. Options after -- are passed to
     ansible-playbook.
     """
     from clustergen.lab import run

@@ -94,7 +94,7 @@ def reframe_packages(wheels: Path | None, python: str) -> None:
 @command.command("lab")
 @click.option("--docker", is_flag=True, help="Install docker beside podman; its daemon is neither started nor enabled.")
 def lab(docker: bool) -> None:
-    """Install podman and what else `clustergen lab` requires.
+    """Install podman and the other packages of `clustergen lab`.
 
     That is podman with its network parts, ssh and mmdebstrap, on Debian and Ubuntu, as root. Where the distribution's
     podman is older than 4, docker is installed. No setting of podman is changed.

@@ -44,7 +44,7 @@ def command(
     TREE is a rendered tree, or a manifest or directory with its tree in rendered/; default: the current directory.
 
     verify uses the programs that `clustergen setup parsers` installs, else those of this machine. If the tree's Slurm
-    release is not installed, the next newer one reads it, and the row says so. Each program runs in a sandbox.
+    release is not installed, the next newer one reads it, and the row shows it. Each program runs in a sandbox.
 
     Exit code 0: everything that has a parser passed; 1: a check failed; 3: no check failed, but a parser could not run,
     or TREE cannot be read.

@@ -1,4 +1,4 @@
-"""The fabric against itself, where no plan says what is right: what most of it does is taken as meant.
+"""The fabric against itself, where no plan says what is right: the most frequent value is assumed to be intended.
 
 A leaf's rail is the one that most of its adapters have, a bundle between two tiers is as wide as most are, a node has
 as many rails as most nodes, a link is as fast as most.

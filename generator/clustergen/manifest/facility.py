@@ -54,7 +54,7 @@ class Facility(Section):
     """The machine room."""
 
     cabling: Cabling = section(Cabling, "Geometry from which cable lengths are derived.")
-    cooling: Watts | None = field(None, "Heat that the room removes in all.")
+    cooling: Watts | None = field(None, "Heat that the cooling of the room removes.")
     power_factor: Annotated[float, Field(ge=0.5, le=1)] = field(
         0.95, "Watts per volt-ampere of the load, for feeds and UPS; NVIDIA plans with 0.95."
     )

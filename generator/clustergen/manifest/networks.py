@@ -41,7 +41,7 @@ class FabricPlan(Section):
     capacity: Annotated[int, Field(ge=1, le=65536)] | None = field(
         None,
         "Nodes that uplinks, spines, cores and racks are planned for, so that no cable moves until the cluster has that"
-        " many; default: those that there are.",
+        " many; default: the present nodes.",
     )
     spines: Annotated[int, Field(ge=1, le=512)] | None = field(
         None, "Least number of spines, for redundancy; of each group of spines with three tiers."
@@ -94,7 +94,7 @@ class Bond(Section):
         (), "Interfaces of the ports; default: those of the node type's nics in this network."
     )
     mode: Literal["802.3ad", "active-backup"] = field(
-        "802.3ad", "802.3ad: LACP, which the switch must speak; active-backup: one port at a time, on any switch."
+        "802.3ad", "802.3ad: LACP, which the switch must support; active-backup: one port at a time, on any switch."
     )
 
 

@@ -25,7 +25,7 @@ class PowerSaving(Section):
     except_nodes: HostList | None = field(None, "SuspendExcNodes: nodes that stay on.")
     except_partitions: tuple[Name, ...] = field((), "SuspendExcParts: partitions whose nodes stay on.")
     user: Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)] = field(
-        "clustergen", "Account on the BMCs; its password is a given secret (secrets_given.bmc)."
+        "clustergen", "Account on the BMCs; supply its password as secrets_given.bmc."
     )
     check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")
     command: AbsolutePath | None = field(

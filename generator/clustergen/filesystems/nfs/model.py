@@ -69,7 +69,7 @@ class Nfs(Mount):
         None, "TCP connections; fixed by a client's first mount of the server."
     )
     rdma: bool = field(False, "NFS over RDMA, by the server's address on a network that carries it.")
-    port: PortNumber | None = field(None, "Other port than 2049 (RDMA: 20049).")
+    port: PortNumber | None = field(None, "Port, if not 2049 (RDMA: 20049).")
     soft: bool = field(False, "Give up with an error instead of waiting: can corrupt data silently.")
     quotas: tuple[OwnerQuota, ...] = field((), "Limits of users and groups, on the node that is the server.")
     export: Export = section(Export, "The server's side.")

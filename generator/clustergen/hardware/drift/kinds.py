@@ -39,12 +39,12 @@ KINDS = {
     ),
     "node-off": Kind(
         "facts", "error",
-        "its BMC reports that the machine is switched off: somebody, a power failure or a fault did that",
+        "its BMC reports that the machine is off: switched off by hand, by a power failure or by a fault",
         "read the event log of the BMC, then switch the machine on there",
     ),
     "gpu-missing": Kind(
         "hardware", "error",
-        "a GPU fell off the PCIe bus (Xid 79), or its driver gave it up",
+        "a GPU fell off the PCIe bus (Xid 79), or the driver failed to initialise it",
         f"{_DRAIN}gpu-missing; {_SHELL}'dmesg -T | grep Xid'  # then power-cycle the node",
     ),
     "gpu-driver": Kind(

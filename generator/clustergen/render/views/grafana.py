@@ -58,7 +58,7 @@ class Provider:
 
 @record
 class Contact:
-    """The contact point of alerts that people define in Grafana: this cluster's Alertmanager."""
+    """The contact point of alerts that users define in Grafana: this cluster's Alertmanager."""
 
     alertmanager: str
 

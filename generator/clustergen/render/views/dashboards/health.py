@@ -1,4 +1,4 @@
-"""The monitoring itself: targets, rules, storage, and whether alerts reach anybody."""
+"""The monitoring itself: targets, rules, storage, and delivery of alerts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def dashboard(_cluster: Cluster) -> Dashboard:
     return Dashboard(
         "monitoring",
         "Monitoring",
-        "Targets, rules, samples, and whether alerts reach anybody.",
+        "Targets, rules, samples, and delivery of alerts.",
         (_summary(), _targets(), _probes(), _storage(), _alerting()),
     )
 

@@ -23,7 +23,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
     return Dashboard(
         "overview",
         "Cluster overview",
-        "What is allocated, busy and idle, what waits, and what is wrong.",
+        "GPUs allocated, busy and idle; the queue; alerts; the hottest and busiest nodes.",
         (_summary(cluster), _alerts(cluster), _gpus(), _queue(), _nodes(cluster)),
     )
 

@@ -21,7 +21,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
     if cluster.racks:
         rows.append(Row("Racks", tuple(_racks())))
     rows += [Row("Nodes", tuple(_nodes(cluster))), sensors.of_cluster(), snmp.of_cluster()]
-    return Dashboard("power", "Power and heat", "What GPUs and nodes draw, and where it is hot.", tuple(rows))
+    return Dashboard("power", "Power and heat", "Power and temperature of GPUs and nodes.", tuple(rows))
 
 
 def _summary() -> Iterator[Panel]:

@@ -73,7 +73,7 @@ def main():
                 module.fail_json(msg="slurmdbd did not start: %s" % (words or "see journalctl -u slurmdbd"))
             if spent > module.params["timeout"]:
                 module.fail_json(
-                    msg="slurmdbd still converts its database after %d s, and goes on; leave it, watch its log, and run this again. "
+                    msg="slurmdbd still converts its database after %d s; do not stop it, watch its log, and run the playbook again.  "
                     "Jobs run, and slurmctld keeps their accounting" % spent
                 )
             time.sleep(1)

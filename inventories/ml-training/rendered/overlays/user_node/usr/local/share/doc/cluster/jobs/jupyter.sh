@@ -19,7 +19,7 @@
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install jupyterlab
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
-# The output has the token that opens the server: nobody else may read it. Others on this node can reach the port.
+# The output has the token that opens the server: only you may read it. Other users on this node can reach the port.
 chmod 600 "${SLURM_JOB_NAME}-$SLURM_JOB_ID.out" || exit 1
 port=$((20000 + SLURM_JOB_ID % 10000))
 cat <<END

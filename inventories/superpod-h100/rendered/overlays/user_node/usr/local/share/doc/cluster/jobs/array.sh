@@ -20,7 +20,7 @@
 
 # Each task gets a number of its own in SLURM_ARRAY_TASK_ID. Here it selects a line of a list of inputs:
 # ls data/*.json >inputs.txt && sbatch array.sh
-# A larger array: sbatch --array=0-99 array.sh. The option on the command line wins.
+# A larger array: sbatch --array=0-99 array.sh. The option on the command line takes precedence.
 input=$SLURM_ARRAY_TASK_ID
 if [[ -e inputs.txt ]]; then
   input=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" inputs.txt)

@@ -19,7 +19,7 @@
 # The model repository: sbatch triton.sh ~/models
 models=$(realpath "${1:?name a directory with models behind the name of this script}")
 
-# Triton asks for no key: everybody in the cluster can send requests to these ports.
+# Triton requires no key: any user of the cluster can send requests to these ports.
 port=$((20000 + SLURM_JOB_ID % 10000))
 echo "curl http://$SLURMD_NODENAME:$port/v2/health/ready"
 image=${IMAGE:-'nvcr.io#nvidia/tritonserver:25.08-py3'}

@@ -22,7 +22,7 @@
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install vllm
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
-# Requests carry this key: without it, everybody in the cluster could use the server.
+# Requests carry this key: without it, any user of the cluster could use the server.
 umask 077
 VLLM_API_KEY=$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')
 export VLLM_API_KEY
