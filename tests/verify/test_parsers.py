@@ -243,6 +243,9 @@ BROKEN = [
     ("cloud-init", "roce", CLOUD, put("false", "true"), "rewrites /etc/hosts"),
     ("cloud-init user data", "roce", "cloud-init/*.yaml", put("write_files", "write_file"), "write_file"),
     ("cloud-init user data", "roce", "cloud-init/*.yaml", put("0755", "0644"), "clustergen-pull differs"),
+    ("warewulf", "rocky", "warewulf/nodes.conf", put("image name", "container name"), "container name is not a field"),
+    ("warewulf", "rocky", "warewulf/nodes.conf", put('hwaddr: ".*"', "hwaddr: 5"), "hwaddr: 5 is no mac"),
+    ("warewulf", "rocky", "warewulf/nodes.conf", put("rocky.gpu_node", "rocky.gpu"), "no files of group gpu"),
     (
         "netbox",
         "ml-training",
@@ -339,6 +342,7 @@ WITHOUT_PROGRAMS = {
     "grafana settings",
     "grafana provisioning",
     "dashboards",
+    "warewulf",
 }
 
 

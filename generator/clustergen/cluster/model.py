@@ -124,6 +124,7 @@ class NodeGroup:
     bmc: tuple[str, ...]
     storage: tuple[str, ...]
     fabric: tuple[tuple[str, ...], ...]  # by rail, then by host
+    macs: tuple[str, ...]  # of the port that boots, by host; empty where none are given
     features: tuple[str, ...]
     weight: int | None
     state: str
@@ -218,8 +219,7 @@ class Cluster:
 
     def folded(self, *roles: str) -> str:
         """The same, folded; empty where there is none."""
-        hosts = self.hosts(*roles)
-        return compress(hosts) if hosts else ""
+        return compress(hosts) if (hosts := self.hosts(*roles)) else ""
 
     def with_role(self, role: str) -> tuple[NodeGroup, ...]:
         return tuple(group for group in self.groups if group.has(role))

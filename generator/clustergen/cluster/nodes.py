@@ -78,6 +78,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         bmc=addresses(other.bmc, ("addresses", "bmc")),
         storage=addresses(other.storage, ("addresses", "storage")),
         fabric=rails,
+        macs=entry.macs if len(entry.macs) == len(hosts) else (),
         features=entry.features,
         weight=entry.weight,
         state=entry.state,

@@ -188,6 +188,11 @@ FileSystemDevice = Annotated[
     _PathCheck,
 ]
 """A disk with a file system: its path, label or UUID."""
+Mac = Annotated[
+    str,
+    text(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", "write six pairs of lower-case hexadecimal digits: 04:3f:72:aa:00:01", 17),
+]
+"""The hardware address of an Ethernet port."""
 Device = Annotated[
     str, text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", "write the name of one interface or device, as eno1 or mlx5_0", 63)
 ]

@@ -15,6 +15,7 @@ from clustergen.manifest.logs import Logs
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.operations import Ansible, Drift, Health, Host, Monitoring
+from clustergen.manifest.provisioning import Provisioning
 from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
@@ -80,5 +81,8 @@ class Manifest(Section):
     drift: Drift = section(Drift, "Comparison of the machines with the manifest.")
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
+    provisioning: Annotated[Provisioning | None, NOT_EMPTY] = field(
+        None, "Nodes that a server boots over the network; none do unless the section is present."
+    )
     site: Site = section(Site, "Site files.")
     catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that is not in the catalogue.")

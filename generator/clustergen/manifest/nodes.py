@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import AddressList, HostList, Name, Options, Section, SlurmName, field, section
+from clustergen.manifest.base import AddressList, HostList, Mac, Name, Options, Section, SlurmName, field, section
 
 Role = Literal[
     "slurm-controller",
@@ -36,6 +36,9 @@ class Nodes(Section):
     type: Name = field(..., "Node type; `service` is a machine that runs no jobs and needs no definition.")
     address: AddressList | None = field(None, "Management addresses, one per name: 10.0.0.[11-18].")
     addresses: Addresses = section(Addresses, "Addresses in the other networks.")
+    macs: tuple[Mac, ...] = field(
+        (), "MAC addresses of the port that boots over the network, one per name; for provisioning."
+    )
     roles: tuple[Role, ...] | None = field(
         None, "Roles of the nodes; default slurm-compute, unless the type is service."
     )

@@ -35,6 +35,7 @@ def rules() -> tuple[Rule, ...]:
         power,
         power_saving,
         prices,
+        provisioning,
         pull,
         quotas,
         racks,
@@ -93,6 +94,7 @@ def rules() -> tuple[Rule, ...]:
         logs,
         containers,
         pull,
+        provisioning,
         user_guide,
     )
     return tuple(rule for topic in topics for rule in topic.RULES)

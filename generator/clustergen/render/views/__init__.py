@@ -33,6 +33,7 @@ from clustergen.render.views import (
     slurm,
     storage,
     usage_report,
+    warewulf,
 )
 
 FAMILIES: tuple[ModuleType, ...] = (
@@ -56,6 +57,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     inventory,
     pull,
     cloud_init,
+    warewulf,
     facility,
     acceptance,
     jobs,

@@ -25,11 +25,12 @@ from clustergen.verify.checks import (
     storage,
     systemd,
     tree,
+    warewulf,
 )
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_HOST = (host, network, cloud_init)
+_HOST = (host, network, cloud_init, warewulf)
 _ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)

@@ -1,0 +1,88 @@
+"""Nodes that a server boots over the network: known to it, and without state that a boot would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.groups import serves_targets
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.nfs import serves
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+
+_STATEFUL = ("slurm-controller", "slurm-accounting", "monitoring", "log-collector", "nfs-server")
+
+
+def provisioned(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """Entries whose nodes the server boots."""
+    spec = cluster.manifest.provisioning
+    return tuple(group for group in cluster.groups if spec and group.type.name in spec.images)
+
+
+def type_unknown(cluster: Cluster) -> Iterator[Finding]:
+    spec = cluster.manifest.provisioning
+    used = [kind.name for kind in cluster.node_types]
+    for name in spec.images if spec else ():
+        if name not in used:
+            yield Finding(
+                "provisioning-type-unknown",
+                ("provisioning", "images", name),
+                f"no node is of type '{name}'",
+                did_you_mean(name, used) or f"use {one_of(used)}",
+            )
+
+
+def incomplete(cluster: Cluster) -> Iterator[Finding]:
+    """The server knows a machine by its MAC address, and tells it its IP address."""
+    for group in provisioned(cluster):
+        path: ManifestPath = ("nodes", group.index)
+        macs = cluster.manifest.nodes[group.index].macs
+        if not macs:
+            yield Finding(
+                "provisioning-incomplete",
+                path,
+                f"{group.folded} boots over the network without a MAC address, by which Warewulf knows a machine",
+                f'add macs: ["04:3f:72:aa:00:01"{", …" if len(group.hosts) > 1 else ""}], one per name',
+            )
+        if not cluster.manifest.nodes[group.index].address:
+            yield Finding(
+                "provisioning-incomplete",
+                path,
+                f"{group.folded} boots over the network without a management address, which Warewulf assigns",
+                "add address, one per name",
+            )
+
+
+def macs(cluster: Cluster) -> Iterator[Finding]:
+    """As many as names, and each once in the cluster."""
+    owner: dict[str, str] = {}
+    for group in cluster.groups:
+        listed = cluster.manifest.nodes[group.index].macs
+        path: ManifestPath = ("nodes", group.index, "macs")
+        if listed and len(listed) != len(group.hosts):
+            names = f"{len(group.hosts)} node{'s' if len(group.hosts) > 1 else ''}"
+            count = f"{len(listed)} MAC address{'es' if len(listed) > 1 else ''}"
+            yield Finding("mac-count", path, f"{count} for {names}", "list one per name, in the same order")
+        for index, (host, mac) in enumerate(zip(group.hosts, group.macs, strict=False)):
+            if (other := owner.setdefault(mac, host)) != host:
+                yield Finding("mac-duplicate", (*path, index), f"{mac} of '{host}' is already that of '{other}'")
+
+
+def state_is_lost(cluster: Cluster) -> Iterator[Finding]:
+    """Warewulf's root file system is in memory."""
+    for group in provisioned(cluster):
+        reasons = [role for role in _STATEFUL if group.has(role)]
+        reasons += [
+            f"server of '{name}'"
+            for name, entry in cluster.manifest.storage.items()
+            if serves_targets(group, entry) or serves(cluster, group, entry)
+        ]
+        if reasons:
+            yield Finding(
+                "provisioning-loses-state",
+                ("nodes", group.index),
+                f"{group.folded} boots an image into memory, and keeps state on disk: {', '.join(reasons)}",
+                "give these nodes a type without an image, and install them",
+            )
+
+
+RULES = (type_unknown, incomplete, macs, state_is_lost)

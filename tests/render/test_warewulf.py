@@ -1,0 +1,180 @@
+"""What a Warewulf server gets: nodes.conf, and the program that merges it and lays the tree's files out as overlays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from clustergen.records import replace
+from clustergen.render.tree import Tree
+from clustergen.render.write import write
+from strategies.trees import GPU, HEAD, calls, manifest, node_files, tree_of
+
+IS_ROOT = os.geteuid() == 0
+SLURM = 64030 if IS_ROOT else 0  # a user namespace with one user has no other number
+MACS = ["52:54:00:00:00:11", "52:54:00:00:00:12", "52:54:00:00:00:13", "52:54:00:00:00:14"]
+COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]", "macs": MACS}
+SERVER = """nodeprofiles:
+  default: {comment: the server's}
+  bmc: {ipmi: {password: hunter2}}
+nodes:
+  other:
+    profiles: [default]
+    network devices: {default: {hwaddr: 52:54:00:12:34:56, onboot: true}}
+"""
+
+
+def cluster(**changes: Any) -> dict[str, Any]:
+    management = {
+        "cidr": "10.0.0.0/24",
+        "domain": "cluster.local",
+        "interface": "eno1",
+        "dns": ["10.0.0.2"],
+        "mtu": 9000,
+    }
+    return manifest(
+        nodes=changes.pop("nodes", [HEAD, COMPUTE]),
+        networks={"management": management, "fabric": {"type": "infiniband", "rate": "NDR"}},
+        node_types={"gpu": {**GPU, "tuning": {"iommu": "pt", "kernel_options": ["console=ttyS0,115200"]}}},
+        storage={"home": {"type": "nfs", "server": "10.0.0.9", "path": "/export/home", "mount": "/home"}},
+        provisioning={"engine": "warewulf", "images": {"gpu": "debian-13"}, **changes},
+    )
+
+
+class Server(NamedTuple):
+    """A Warewulf server with one image."""
+
+    folder: Path
+
+    @property
+    def nodes_conf(self) -> Path:
+        return self.folder / "nodes.conf"
+
+    @property
+    def nodes(self) -> dict[str, Any]:
+        document: dict[str, Any] = yaml.safe_load(self.nodes_conf.read_bytes())["nodes"]
+        return document
+
+    def overlay(self, group: str) -> Path:
+        return self.folder / f"overlays/small.{group}/rootfs"
+
+    def install(self, tree: Tree, *arguments: str) -> subprocess.CompletedProcess[str]:
+        shutil.rmtree(self.folder / "rendered", ignore_errors=True)
+        write(tree, self.folder / "rendered")
+        for name in ("wwctl", "systemctl"):
+            program = self.folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.folder}/calls"\n', encoding="utf-8")
+            program.chmod(0o755)
+        places = [
+            f"--{name}={self.folder / place}"
+            for name, place in (("nodes-conf", "nodes.conf"), ("overlays", "overlays"), ("images", "images"))
+        ]
+        user = [] if IS_ROOT else ["unshare", "--map-root-user"]
+        script = str(self.folder / "rendered/warewulf/install.py")
+        return subprocess.run(
+            [*user, sys.executable, script, *places, *arguments],
+            env={**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    (tmp_path / "overlays").mkdir()
+    (tmp_path / "nodes.conf").write_text(SERVER, encoding="utf-8")
+    image = tmp_path / "images/debian-13/rootfs/etc"
+    (image / "slurm").mkdir(parents=True)
+    (image / "slurm").chmod(0o750)
+    for table, line in (("passwd", f"slurm:x:{SLURM}:{SLURM}::/:/bin/sh\n"), ("group", f"slurm:x:{SLURM}:\n")):
+        (image / table).write_text(f"root:x:0:0::/:\n{line}", encoding="utf-8")
+    return Server(tmp_path)
+
+
+def test_nodes_conf_has_what_a_boot_needs(tmp_path: Path) -> None:
+    tree = tree_of(cluster(profiles=["bmc"]), tmp_path)
+    document = yaml.safe_load(tree.files["warewulf/nodes.conf"].content)
+    profile = document["nodeprofiles"]["small.gpu"]
+    assert profile["image name"] == "debian-13"
+    assert profile["kernel"]["args"] == ["iommu=pt", "console=ttyS0,115200"]
+    assert profile["network devices"]["default"] == {
+        "type": "ethernet", "onboot": "true", "device": "eno1", "netmask": "255.255.255.0", "mtu": "9000",
+        "tags": {"DNS1": "10.0.0.2", "DNSSEARCH": "cluster.local"},
+    }  # fmt: skip
+    groups = {file.group for file in node_files(tree, "c3").values()}
+    assert {f"small.{group}" for group in groups} == {name for name in profile["system overlay"] if "small." in name}
+    assert list(document["nodes"]) == ["c1", "c2", "c3", "c4"]
+    node = {"hwaddr": "52:54:00:00:00:13", "ipaddr": "10.0.0.13"}
+    assert document["nodes"]["c3"] == {"profiles": ["bmc", "small.gpu"], "network devices": {"default": node}}
+
+
+@pytest.mark.slow
+def test_the_program_keeps_what_is_the_servers(server: Server, tmp_path: Path) -> None:
+    tree = tree_of(cluster(profiles=["bmc"]), tmp_path)
+    assert server.install(tree, "--check").returncode == 1
+    assert server.nodes_conf.read_text(encoding="utf-8") == SERVER
+    assert list((tmp_path / "overlays").iterdir()) == []
+
+    done = server.install(tree)
+    assert done.returncode == 0, done.stderr
+    assert server.nodes["other"]["network devices"]["default"] == {"hwaddr": "52:54:00:12:34:56", "onboot": True}
+    for target, file in node_files(tree, "c1").items():
+        place = server.overlay(file.group or "") / target.lstrip("/")
+        assert place.read_bytes() == file.content
+        assert place.stat().st_mode & 0o7777 == file.mode
+    assert (server.overlay("slurm_node") / "etc/slurm").stat().st_mode & 0o777 == 0o750
+    link = server.overlay("mount_home") / "etc/systemd/system/remote-fs.target.wants/home.mount"
+    assert str(link.readlink()) == "/etc/systemd/system/home.mount"
+    assert calls(tmp_path) == ["systemctl try-reload-or-restart warewulfd.service", "wwctl overlay build c1 c2 c3 c4"]
+    assert server.install(tree).stdout == "up to date\n"
+    assert server.install(tree, "--check").returncode == 0
+
+    changed = server.nodes_conf.read_text(encoding="utf-8").replace("  c2:\n", "  c2:\n    asset key: serial\n")
+    server.nodes_conf.write_text(changed, encoding="utf-8")
+    smaller = tree_of(
+        cluster(nodes=[HEAD, {**COMPUTE, "name": "c[1-2]", "address": "10.0.0.[11-12]", "macs": MACS[:2]}]), tmp_path
+    )
+    done = server.install(smaller)
+    assert "node c3: removed\nnode c4: removed\n" in done.stdout
+    assert set(server.nodes) == {"other", "c1", "c2"}
+    assert server.nodes["c2"]["asset key"] == "serial"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (SERVER.replace("other:", "c2:"), "c2 is a node of the server that is not from clustergen"),
+        (SERVER.replace("  bmc:", "  ipmi:"), "the server has no profile bmc"),
+    ],
+)
+def test_the_program_refuses_before_it_writes(server: Server, tmp_path: Path, before: str, message: str) -> None:
+    server.nodes_conf.write_text(before, encoding="utf-8")
+    done = server.install(tree_of(cluster(profiles=["bmc"]), tmp_path))
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert server.nodes_conf.read_text(encoding="utf-8") == before
+    assert list((tmp_path / "overlays").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_files_get_the_numbers_that_their_accounts_have_in_the_image(server: Server, tmp_path: Path) -> None:
+    tree = tree_of(cluster(), tmp_path)
+    hosts = tree.files["overlays/all/etc/hosts"]
+    files = {**tree.files, hosts.path: replace(hosts, owner="slurm", owner_group="slurm", mode=0o640)}
+    tree = replace(tree, files=files)
+    assert server.install(tree).returncode == 0
+    info = (server.overlay("all") / "etc/hosts").stat()
+    assert (info.st_uid, info.st_gid, info.st_mode & 0o7777) == (SLURM, SLURM, 0o640)
+    (tmp_path / "images/debian-13/rootfs/etc/passwd").write_text("root:x:0:0::/:\n", encoding="utf-8")
+    assert "image debian-13 has no slurm in /etc/passwd" in server.install(tree).stderr
