@@ -125,6 +125,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     """The tree of a valid manifest, its site's files included; None where they do not fit together."""
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
+    from clustergen.render.node_hardware import hardware
     from clustergen.render.site import clashes_of, take_site_files
     from clustergen.render.snmp_modules import module_problems
     from clustergen.render.tree import Tree
@@ -149,7 +150,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, hosts, path.name, compiled.source.sha256), tuple(diagnostics)
+    return Tree(ordered, hosts, path.name, compiled.source.sha256, hardware(cluster)), tuple(diagnostics)
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

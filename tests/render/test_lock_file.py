@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 TREE = plain_tree({"a": "1"})
 LOCKED: dict[str, Any] = json.loads(TREE.lock())
 ENTRY = LOCKED["files"]["a"]
+HARDWARE = {"sockets": 2, "cores": 8, "threads": 2, "numa": 1, "numbering": "sockets", "cpus": ["0-7,16-23"]}
 READERS = {
     "render": lambda directory: write(TREE, directory),
     "render --check": lambda directory: differences(TREE, directory),
@@ -55,6 +56,21 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "no manifest": ({**LOCKED, "manifest": "m.yaml"}, "no mapping 'manifest'"),
     "a manifest elsewhere": ({**LOCKED, "manifest": {"name": "../m.yaml", "sha256": "0" * 64}}, r"manifest\.name is"),
     "a manifest of two lines": ({**LOCKED, "manifest": {"name": "m\n.yaml", "sha256": "0" * 64}}, r"manifest\.name is"),
+    "hardware as a list": ({**LOCKED, "hardware": [1]}, "no mapping 'hardware'"),
+    **{
+        f"hardware: {case}": ({**LOCKED, "hardware": {"type_a": {**HARDWARE, **changes}}}, "hardware of 'type_a'")
+        for case, changes in {
+            "no cores": {"cores": 0},
+            "a number in words": {"threads": "2"},
+            "a name of two lines": {"gpu": "H100\ngpu 1"},
+            "CPUs that are none": {"cpus": ["0-3;4"]},
+            "links in words": {"links": [["many"]]},
+            "links that are no rows": {"links": [1]},
+            "more GPUs than a node has": {"cpus": ["0"] * 65},
+            "an unknown numbering": {"numbering": "random"},
+            "an unknown key": {"colour": "green"},
+        }.items()
+    },
     "files as a list": ({**LOCKED, "files": [1]}, "no mapping 'files'"),
     "an entry as a number": ({**LOCKED, "files": {"a": 1}}, "a has no mapping"),
     "no hash": (entry(sha256="gone"), "a: sha256 is None"),

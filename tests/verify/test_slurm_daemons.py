@@ -279,7 +279,7 @@ def test_autodetect_is_not_asked_and_said_so(ask: Ask, current_slurm: SlurmInsta
     report = ask(current_slurm, {"gres.conf": (r"(?s).+", "AutoDetect=nvml\n")})
     assert report.started
     assert report.gres == {}
-    assert report.omitted[-1] == "gres.conf: AutoDetect requires the node's GPU driver; slurmd is not checked"
+    assert report.omitted[-1] == "gres.conf: AutoDetect is omitted; slurmd is not started"
 
 
 def test_a_root_without_a_database_is_asked_without_accounting(ask: Ask, current_slurm: SlurmInstall) -> None:

@@ -7,6 +7,7 @@ fill a GPU although one compute slice is left over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -128,13 +129,13 @@ def mig_detected(family: str, profile: str, release: SlurmRelease) -> str:
     """A profile as slurmd of a release names its instances.
 
     From 23.02.6 on that is NVIDIA's name. Older ones round the memory that the driver reports, which differs between
-    drivers, to whole GiB, and leave the media engines out; the figures here are those of one driver.
+    drivers, to whole GiB, and leave out media engines and the like; the figures here are those of one driver.
     """
     if release >= NAMED_BY_NVIDIA:
         return profile
     row = mig_profile(family, profile)
     if row is None or row.memory_gib is None:
-        return profile.removesuffix("+me")
+        return re.sub(r"[+-].*", "", profile)
     return f"{row.compute}g.{int(row.memory_gib + 0.5)}gb"
 
 

@@ -37,6 +37,15 @@ class Cpu:
     def numa_nodes(self) -> int:
         return self.sockets * self.numa_per_socket
 
+    def linux_cpu(self, core: int, thread: int, numbering: str) -> int:
+        """The kernel's number of a thread of one of Slurm's cores; `numbering`: sockets, alternating or siblings."""
+        if numbering == "siblings":
+            return core * self.threads_per_core + thread
+        if numbering == "alternating":
+            socket, place = divmod(core, self.cores_per_socket)
+            core = place * self.sockets + socket
+        return thread * self.cores + core
+
     def cores_of_socket(self, socket: int) -> str:
         """Slurm's core numbers of one socket, such as `56-111`."""
         first = socket * self.cores_per_socket

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.model import NodeType, Port
 from clustergen.filesystems.weka.model import Weka
 from clustergen.manifest.model import Manifest
@@ -89,25 +90,17 @@ def slurm_cpu_list(kind: NodeType) -> str:
         return ""
     cores = sorted(polling.union(system_cores(kind, kind.reserved_cores - len(polling), polling)))
     threads = kind.threads_per_core
-    return _ranges([core * threads + thread for core in cores for thread in range(threads)])
+    return ranges([core * threads + thread for core in cores for thread in range(threads)])
 
 
 def linux_cpus(kind: NodeType, cores: Iterable[int]) -> list[int]:
     """The kernel's numbers of all threads of some cores."""
-    threads, total = kind.threads_per_core, kind.cores
-
-    def number(core: int, thread: int) -> int:
-        if kind.cpu_numbering == "siblings":
-            return core * threads + thread
-        if kind.cpu_numbering == "alternating":
-            socket, place = divmod(core, kind.cores_per_socket)
-            core = place * kind.sockets + socket
-        return thread * total + core
-
-    return sorted(number(core, thread) for core in cores for thread in range(threads))
+    cpu = Cpu(kind.sockets, kind.cores_per_socket, kind.threads_per_core)
+    threads = range(kind.threads_per_core)
+    return sorted(cpu.linux_cpu(core, thread, kind.cpu_numbering) for core in cores for thread in threads)
 
 
-def _ranges(numbers: Iterable[int]) -> str:
+def ranges(numbers: Iterable[int]) -> str:
     """Sorted numbers with neighbours folded: `60-63,124-127`."""
     runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda item: item[1] - item[0])]
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.render import effects
+from clustergen.render.node_hardware import read_hardware
 from clustergen.render.tree import LOCK, LOCK_FORMAT, LOCK_LIMIT, STAGING
 
 
@@ -34,11 +35,12 @@ class Manifest(TypedDict):
 
 
 class LockFile(TypedDict):
-    """`files`: path in the tree → entry."""
+    """`hardware`: group of a node type → what `node_hardware` reads. `files`: path in the tree → entry."""
 
     format: int
     clustergen: str
     manifest: Manifest
+    hardware: dict[str, Any]
     files: dict[str, Entry]
 
 
@@ -85,6 +87,11 @@ def parse_lock(raw: bytes) -> LockFile:
         raise ValueError("it has no mapping 'manifest'")
     _text("manifest.name", manifest.get("name"), _NAME)
     _text("manifest.sha256", manifest.get("sha256"), _SHA256)
+    hardware = document.setdefault("hardware", {})  # trees of older versions have none
+    if not isinstance(hardware, dict):
+        raise ValueError("it has no mapping 'hardware'")
+    for group, entry in hardware.items():
+        read_hardware(group, entry)
     files = document.get("files")
     if not isinstance(files, dict):
         raise ValueError("it has no mapping 'files'")

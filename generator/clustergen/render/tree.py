@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from clustergen import __version__
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
+from clustergen.render.node_hardware import Hardware
 
 if TYPE_CHECKING:  # on nodes that pull, the playbooks run without pydantic
     from clustergen.cluster.model import NodeGroup
@@ -58,6 +60,8 @@ class Tree:
     groups: Mapping[str, tuple[str, ...]]  # group → hosts
     manifest_name: str
     manifest_sha256: str
+    hardware: Mapping[str, Hardware] = MappingProxyType({})
+    """Inventory group of a node type → its hardware."""
 
     def __iter__(self) -> Iterator[RenderedFile]:
         return iter(self.files.values())
@@ -84,6 +88,7 @@ class Tree:
             "format": LOCK_FORMAT,
             "clustergen": __version__,
             "manifest": {"name": self.manifest_name, "sha256": self.manifest_sha256},
+            "hardware": {group: hardware.document() for group, hardware in sorted(self.hardware.items())},
             "files": entries,
         }
         return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()

@@ -17,6 +17,7 @@ from clustergen.hostlist import HostlistError, expand
 from clustergen.render.access import reading
 from clustergen.render.lock_file import Entry as LockEntry
 from clustergen.render.lock_file import read_lock
+from clustergen.render.node_hardware import Hardware, read_hardware
 from clustergen.render.tree import FILE_LIMIT, LOCK
 
 INVENTORY = "inventory/hosts.ini"
@@ -66,6 +67,8 @@ class TreeFolder:
     folder: Path
     entries: Mapping[str, Entry]
     differences: tuple[str, ...]
+    hardware: Mapping[str, Hardware] = field(default_factory=dict)
+    """Inventory group of a node type → its hardware."""
 
     @cached_property
     def inventory(self) -> Inventory:
@@ -134,7 +137,8 @@ def _read_tree(folder: Path) -> TreeFolder:
                 except regular_file.NotRegularError:
                     continue
                 entries[path] = Entry(path, content, path.split("/")[1], match[1], 0o755 if executable else 0o644)
-    return TreeFolder(folder, entries, tuple(differences))
+    hardware = {group: read_hardware(group, document) for group, document in lock["hardware"].items()}
+    return TreeFolder(folder, entries, tuple(differences), hardware)
 
 
 def _read(place: Path) -> tuple[bytes, bool]:

@@ -199,8 +199,8 @@ def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) 
     if around.accounting and not (folder / "slurmdbd.conf").is_file():
         yield "slurmdbd.conf: missing; slurmctld is checked with a slurmdbd with defaults"
     if around.autodetect:
-        left = "only its other lines are checked" if around.devices else "slurmd is not checked"
-        yield f"gres.conf: AutoDetect requires the node's GPU driver; {left}"
+        left = "only its other lines are checked" if around.devices else "slurmd is not started"
+        yield f"gres.conf: AutoDetect is omitted; {left}"
 
 
 def _complaints(logs: Mapping[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ from clustergen.verify.checks import (
     prometheus,
     shell,
     slurm,
+    slurm_hardware,
     storage,
     systemd,
     tree,
@@ -31,7 +32,8 @@ from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
 _HOST = (host, network, cloud_init, warewulf)
-_ON_NODES = (tree, slurm, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
+_SLURM = (slurm, slurm_hardware)
+_ON_NODES = (tree, *_SLURM, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
@@ -44,7 +46,7 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
     "login": access.CHECKS,
     "monitoring": (*prometheus.CHECKS, *grafana.CHECKS),
     "scripts": shell.CHECKS,
-    "slurm": slurm.CHECKS,
+    "slurm": tuple(check for module in _SLURM for check in module.CHECKS),
     "storage": storage.CHECKS,
     "systemd": systemd.CHECKS,
 }

@@ -34,7 +34,7 @@ _PLUGINS = "Slurm: third-party plugins"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
 _TIMEOUT = 300.0  # a few seconds, but on a machine with ten other things to do
-_MOST_KINDS = 8  # of nodes with GPUs; each starts a slurmd
+_SECONDS_PER_SLURMD = 10.0
 
 _ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
 _WHAT = {
@@ -68,7 +68,8 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     jobs = _with_jobs(folder, entries)
     asked, detected = _nodes_with_gres(trial, folder)
     try:
-        report = read_config(install, folder, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=_TIMEOUT)
+        timeout = _TIMEOUT + _SECONDS_PER_SLURMD * len(asked)
+        report = read_config(install, folder, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=timeout)
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
@@ -140,7 +141,7 @@ def _nodes_with_gres(trial: Trial, folder: Path) -> tuple[list[str], list[str]]:
         text = (folder / _GRES.lstrip("/")).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return [], []
-    kinds = [node.hosts[0] for node in trial.nodes if node.hosts and "gpu_node" in node.groups][:_MOST_KINDS]
+    kinds = [node.hosts[0] for node in trial.nodes if node.hosts and "gpu_node" in node.groups]
     detected = [host for host in kinds if any(_stands_in(host, hosts) for hosts in _detected(text))]
     return [host for host in kinds if host not in detected], detected
 
@@ -193,7 +194,7 @@ def _rows(
             continue
         if daemon == "slurmd":
             about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
-            about += [f"{node}: not checked, because AutoDetect requires the GPU driver" for node in detected]
+            about += [f"{node}: not started, as its GPUs are detected; see the row on hardware" for node in detected]
         yield replace(
             check.judged(daemon_files, complaints[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
         )
@@ -235,7 +236,8 @@ CHECKS = (
         "the primary controller and responds, slurmd for one node of each type with GPUs until it has registered; "
         "`slurmd -G` lists its GPUs. The accounts script runs twice, and the second run changes nothing. If that "
         "release is not installed, the next newer one reads the files, and the catalogue checks keys and values. For "
-        "slurmd, cgroup values are replaced, and AutoDetect and third-party plugins are omitted. Slurm ignores unknown "
+        "slurmd, cgroup values are replaced, AutoDetect (which the next check is about) and third-party plugins are "
+        "omitted. Slurm ignores unknown "
         "keys of mpi.conf and topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, "
         "for a user of the accounts where there are any. No job runs.",
         _reads,

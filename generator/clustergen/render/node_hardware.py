@@ -1,0 +1,112 @@
+"""The hardware of a node type, as the lock file keeps it for `clustergen verify`: what slurmd would find there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from clustergen.records import record
+
+if TYPE_CHECKING:  # on nodes that pull, the playbooks read lock files without pydantic
+    from clustergen.cluster.model import Cluster, NodeType
+
+_LIMIT = 4096  # of every number: far more than any machine has
+_WORDS = re.compile(r"[ -~]{0,80}")
+_CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
+_NUMBERINGS = ("sockets", "alternating", "siblings")
+_MOST_GPUS = 64
+
+
+@record
+class Hardware:
+    """Processors, and GPUs where there are any. Cores are per socket, threads per core, NUMA nodes per socket."""
+
+    sockets: int
+    cores: int
+    threads: int
+    numa: int
+    numbering: str
+    """How Linux numbers CPUs: sockets, alternating or siblings."""
+    gpu: str = ""
+    """The name that NVML reports; empty where there is none, or nobody knows it."""
+    mig_family: str = ""
+    switch_links: int = 0
+    """NVLinks of a GPU that end at a switch."""
+    cpus: tuple[str, ...] = ()
+    """By GPU: the Linux CPUs next to it, as `0-55,112-167`."""
+    links: tuple[tuple[int, ...], ...] = ()
+    """By GPU: NVLinks to each other one, -1 for itself; empty where there are none between GPUs."""
+
+    def document(self) -> dict[str, Any]:
+        """For the lock file, without what is empty."""
+        fields = {name: getattr(self, name) for name in Hardware.__annotations__}
+        return {name: value for name, value in fields.items() if value not in ("", 0, ())}
+
+
+def hardware(cluster: Cluster) -> dict[str, Hardware]:
+    """The inventory's group → hardware, for the types of compute nodes."""
+    kinds = {group.type.name: group.type for group in cluster.compute if group.type.is_resolved}
+    return {kind.group: _of_type(kind) for kind in kinds.values()}
+
+
+def _of_type(kind: NodeType) -> Hardware:
+    cpu = (kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket, kind.cpu_numbering)
+    gpus = kind.gpus
+    if gpus is None or not gpus.model.slurm_type:  # a model that nobody knows
+        return Hardware(*cpu)
+    return Hardware(
+        *cpu,
+        gpu=gpus.model.nvml_name,
+        mig_family=gpus.model.mig_family,
+        switch_links=(gpus.model.nvlink_links or 0) if gpus.nvlink == "nvswitch" else 0,
+        cpus=_cpus(kind),
+        links=gpus.links,
+    )
+
+
+def _cpus(kind: NodeType) -> tuple[str, ...]:
+    """As measured on the system, where its GPUs are where the catalogue has them; else what follows from NUMA nodes."""
+    from clustergen.catalogue.systems import system
+    from clustergen.cluster.cores import linux_cpus, ranges
+
+    gpus = kind.gpus
+    assert gpus is not None
+    base = system(kind.system) if kind.system else None
+    if (
+        base is not None
+        and base.cpu.counts == (kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket)
+        and gpus.numa == tuple(place.numa for place in base.gpus)
+        and all(place.cpus for place in base.gpus)
+        and kind.cpu_numbering == "sockets"
+    ):
+        return tuple(place.cpus for place in base.gpus)
+    numa = kind.cores_per_socket // kind.numa_per_socket
+    core_ranges = [range(n * numa, (n + 1) * numa) for n in gpus.numa] or [
+        range(n * kind.cores_per_socket, (n + 1) * kind.cores_per_socket) for n in gpus.sockets
+    ]
+    return tuple(ranges(linux_cpus(kind, cores)) for cores in core_ranges)
+
+
+def read_hardware(group: str, document: Any) -> Hardware:
+    """Raises ValueError for everything that `document` does not write."""
+    problem = ValueError(f"hardware of {group!a:.80} is not as clustergen writes it")
+    if not isinstance(document, dict) or not document.keys() <= Hardware.__annotations__.keys():
+        raise problem
+    fields = dict(document)
+    lists = {name: fields.pop(name, []) for name in ("cpus", "links")}
+    if not all(isinstance(value, list) and len(value) <= _MOST_GPUS for value in lists.values()):
+        raise problem
+    cpus, links = lists.values()
+    rows = [row if isinstance(row, list) and len(row) <= _MOST_GPUS else [None] for row in links]
+    sizes = [fields.get(name) for name in ("sockets", "cores", "threads", "numa")]
+    numbers = [*sizes, fields.get("switch_links", 0), *(number for row in rows for number in row)]
+    texts = [fields.get("gpu", ""), fields.get("mig_family", "")]
+    if (
+        not all(type(number) is int and -1 <= number <= _LIMIT for number in numbers)
+        or not all(size and size > 0 for size in sizes)
+        or not all(isinstance(text, str) and _WORDS.fullmatch(text) for text in texts)
+        or not all(isinstance(text, str) and _CPUS.fullmatch(text) for text in cpus)
+        or fields.get("numbering") not in _NUMBERINGS
+    ):
+        raise problem
+    return Hardware(**fields, cpus=tuple(cpus), links=tuple(map(tuple, rows)))

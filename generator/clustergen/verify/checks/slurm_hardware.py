@@ -1,0 +1,109 @@
+"""Node types before the real slurmd: what it finds on their hardware, and whether slurm.conf and gres.conf agree."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, can_detect, detect
+from clustergen.verify.files import Entry
+from clustergen.verify.node_roots import NodeRoot
+from clustergen.verify.rows import Row
+from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs
+
+_CONF = "/etc/slurm/slurm.conf"
+_GRES = "/etc/slurm/gres.conf"
+_MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
+
+
+def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+    texts = {entry.target: entry.text for entry in entries}
+    nodes = dict(_nodes(trial))
+    if _CONF not in texts or not nodes:
+        yield check.row("not run", entries, ["the lock file names no hardware of compute nodes: render the tree again"])
+        return
+    release = trial.tree.slurm_release
+    has_gpus = any(node.hardware.cpus for node in nodes.values())
+    install = _install(release, has_gpus)
+    if install is None:
+        why = f"no Slurm here has {PLUGIN}, which detects GPUs: run clustergen setup parsers"
+        if platform.machine() != "x86_64":
+            yield check.row("no parser", entries, [f"Debian has {PLUGIN}, which detects GPUs, for x86_64 alone"])
+        else:
+            yield check.row("not run", entries, [why])
+        return
+    try:
+        answers = detect(install, texts[_CONF], texts.get(_GRES, ""), list(nodes.values()))
+    except SandboxError as error:
+        yield check.row("not run", entries, [str(error)], version=install.version)
+        return
+    complaints = [f"slurmd: {kind}: {words}" for kind, node in nodes.items() for words in answers[node.name].complaints]
+    notes = [f"{kind}: {_summary(node, answers[node.name])}" for kind, node in nodes.items()]
+    row = check.judged(entries, complaints, notes, install.version)
+    if install.release != release:
+        remark = f"checked with {install.version}: no Slurm {release} here has {PLUGIN}"
+        row = replace(row, what=f"{row.what} (for {release})", words=(remark, *row.words))
+    yield row
+
+
+def _install(release: str, has_gpus: bool) -> SlurmInstall | None:
+    """The tree's release, else the newest, of those that can be asked."""
+    able = [one for one in installs() if not has_gpus or can_detect(one)]
+    exact = for_release(release)
+    return exact if exact in able else next(iter(able), None)
+
+
+def _nodes(trial: Trial) -> Iterator[tuple[str, Node]]:
+    """A node of each type by the type's name."""
+    compute = set(trial.tree.inventory.groups.get("slurm_compute", ()))
+    roots = {host: root for root in trial.nodes for host in root.hosts if host in compute}
+    for group, hardware in trial.tree.hardware.items():
+        host = next((host for host in trial.tree.inventory.groups.get(group, ()) if host in roots), None)
+        if host is not None:
+            mig = _mig(roots[host], len(hardware.cpus))
+            yield group.removeprefix("type_"), Node(host, hardware, mig)
+
+
+def _mig(root: NodeRoot, count: int) -> tuple[Mapping[str, int] | None, ...]:
+    """By GPU: the instances that the node's own service makes; empty where it makes none."""
+    import yaml
+
+    if _MIG not in root.files:
+        return ()
+    try:
+        document = yaml.safe_load(root.files[_MIG].text)
+        (plan,) = document["mig-configs"].values()
+        layouts: list[Mapping[str, int] | None] = [None] * count
+        for part in plan:
+            for gpu in range(count) if part["devices"] == "all" else part["devices"]:
+                layouts[gpu] = dict(part["mig-devices"]) if part["mig-enabled"] else None
+    except (yaml.YAMLError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return ()  # the file has a check of its own
+    return tuple(layouts)
+
+
+def _summary(node: Node, answer: Detected) -> str:
+    hardware = node.hardware
+    processors = f"{hardware.sockets} x {hardware.cores} cores"
+    types = ", ".join(f"{count} of type {name}" if name else str(count) for name, count in answer.types.items())
+    return f"{processors}; {hardware.gpu}: {types}" if types else processors
+
+
+CHECKS = (
+    Check(
+        "slurm hardware",
+        "Slurm: processors and GPUs that slurmd detects",
+        "slurmd -G",
+        "For each type of compute nodes, slurmd runs on hardware that hwloc and an NVML library of this project "
+        "simulate: the sockets, cores, threads and NUMA nodes of the type, and the GPUs of the catalogue by name, "
+        "count, CPU affinity, NVLinks and MIG instances. slurmd finds the processors that slurm.conf states, detects "
+        "with AutoDetect=nvml as many GPUs as the type has, and agrees with the types, Cores, Links and MIG instances "
+        "of slurm.conf and gres.conf. Slurm 22.05 and 24.11 have the plugin; the files of another release are read by "
+        "the newest of these. It does not prove that a machine has this hardware.",
+        paths(_CONF, _GRES, _MIG),
+        _ask,
+    ),
+)

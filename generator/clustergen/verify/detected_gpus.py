@@ -1,0 +1,250 @@
+"""Asks the real slurmd which GPUs its AutoDetect=nvml detects on nodes of some hardware, and whether gres.conf agrees.
+
+slurmd's NVML plugin calls nvml.c, a library of ours that answers from a text file; hwloc reads the processors from a
+variable. Nothing else is needed for `slurmd -G`, so slurm.conf shrinks to what it reads: the nodes, and how it counts
+sockets. Nodes with lines per device are asked with AutoDetect=nvml beside these lines, and slurmd compares the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clustergen.catalogue.mig import mig_placement
+from clustergen.catalogue.systems import Cpu
+from clustergen.hostlist import HostlistError, contains
+from clustergen.render.node_hardware import Hardware
+from clustergen.slurmconf import Line, parse
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_daemons import cgroup_plugin
+from clustergen.verify.slurm_roots import SlurmInstall
+
+PLUGIN = "gpu_nvml.so"
+_NODE_KEYS = ("sockets", "boards", "socketsperboard", "corespersocket", "threadspercore", "cpus", "procs", "gres")
+_AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
+_AUTODETECT = re.compile(r"\bAutoDetect\s*=\s*\w+", re.IGNORECASE)
+_FIRST_CAP = 16  # number of the first device below /dev/nvidia-caps; the driver's own choice
+
+_GIB_BY_NAME = re.compile(r"\.(\d+)gb")
+_COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning): .*|Node reconfigured socket/core boundaries.*)")
+_LISTED = re.compile(r"(?:^|\s)(Gres Name=gpu (?:Type=(\S+) )?Count=(\d+)\b.*)")
+_DETECTED = re.compile(r"\b(\d+) GPU system device\(s\) detected")
+_SEEN = re.compile(r"\sCPUs:(\d+) Boards:(\d+) Sockets:(\d+) CoresPerSocket:(\d+) ThreadsPerCore:(\d+)")
+_OF_THE_SANDBOX = re.compile(r"_nvml_get_mem_freqs|fetch_config|plugstack")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node to ask about: its hardware, and by GPU the MIG profiles that it is split into (profile → instances)."""
+
+    name: str
+    hardware: Hardware
+    mig: tuple[Mapping[str, int] | None, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """GPUs as slurmd should list them: whole ones and instances."""
+        split = [sum(layout.values()) for layout in self.mig if layout is not None]
+        return len(self.hardware.cpus) - len(split) + sum(split)
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """What slurmd said of a node: complaints in its own words, and how many GPUs it listed of each type."""
+
+    complaints: tuple[str, ...]
+    types: Mapping[str, int]
+
+
+def can_detect(install: SlurmInstall) -> bool:
+    """Whether this Slurm has the NVML plugin, and its root a compiler for the library."""
+    has_compiler = any((install.path / "usr/bin" / name).exists() for name in ("tcc", "cc", "gcc"))
+    return has_compiler and any(next(install.path.glob(f"{place}/{PLUGIN}"), None) for place in _PLUGIN_FOLDERS)
+
+
+_PLUGIN_FOLDERS = (
+    "usr/lib/*/slurm*",
+    "usr/lib/slurm*",
+    "usr/lib64/slurm*",
+    "usr/local/lib/slurm",
+    "opt/slurm/lib/slurm",
+)
+
+
+def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequence[Node]) -> dict[str, Detected]:
+    """By node. `slurm_conf` and `gres_conf` are the files' texts. Raises SandboxError where nothing can be run here."""
+    module = Path(__file__)
+    notes = {
+        "nvml.c": module.with_name("nvml.c").read_text(encoding="utf-8"),
+        "detect_gpus.sh": module.with_name("detect_gpus.sh").read_text(encoding="utf-8"),
+        "slurm.conf": _slurm_conf(slurm_conf, nodes),
+        "gres.conf": _gres_conf(gres_conf, nodes),
+        "cgroup.conf": f"CgroupPlugin={cgroup_plugin(install.release)}\n",
+        "nodes": "".join(f"{node.name}\n" for node in nodes),
+    }
+    for node in nodes:
+        instances = list(_instances(node))
+        notes[f"{node.name}.nvml"] = "".join(f"{line}\n" for line in _nvml(node, instances))
+        notes[f"{node.name}.hwloc"] = _hwloc(node.hardware)
+        minors = dict(_minors(instances))
+        notes[f"{node.name}.minors"] = "".join(f"{name} {minor}\n" for name, minor in minors.items())
+        devices = [f"/dev/nvidia{index}" for index in range(len(node.hardware.cpus))]
+        devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
+        notes[f"{node.name}.devices"] = "".join(f"{path}\n" for path in devices)
+    box = sandbox.Sandbox(install.path, is_one_user=True)
+    script = ["/bin/bash", "/run/clustergen/detect_gpus.sh"]
+    done = sandbox.run(box, script, timeout=120 + 10 * len(nodes), notes=notes)
+    logs = {node.name: done.files.get(f"{node.name}.log", "") for node in nodes}
+    if not any(logs.values()):
+        raise sandbox.SandboxError(done.stderr.strip() or "slurmd -G did not answer")
+    lines = _node_lines(slurm_conf)
+    return {node.name: _judged(node, logs[node.name], _line_of(lines, node.name)) for node in nodes}
+
+
+def _judged(node: Node, log: str, line: Line | None) -> Detected:
+    complaints: dict[str, None] = {}
+    listed: dict[str, tuple[str, int]] = {}  # releases say it on stderr, in the log file, or in both
+    for text in log.splitlines():
+        if match := _LISTED.search(text):
+            listed[match[1]] = match[2] or "", int(match[3])
+        elif (match := _COMPLAINT.search(text)) and not _OF_THE_SANDBOX.search(text):
+            complaints[match[1]] = None
+    types: Counter[str] = Counter()
+    for name, count in listed.values():
+        types[name] += count
+    seen = next(iter(_SEEN.findall(log)), None)
+    if seen is None:
+        complaints.setdefault("slurmd -G did not come to the processors", None)
+    elif line is not None:
+        complaints |= dict.fromkeys(_processors(line, seen))
+    gpus = len(node.hardware.cpus)
+    detected = next(map(int, _DETECTED.findall(log)), 0)
+    if detected != gpus:
+        complaints[f"detects {detected} GPUs of {gpus}"] = None
+    elif types.total() != node.count:
+        complaints[f"lists {types.total()} GPUs and MIG instances of {node.count}"] = None
+    return Detected(tuple(complaints), types)
+
+
+def _processors(line: Line, seen: tuple[str, ...]) -> Iterator[str]:
+    """Where slurm.conf has other numbers than slurmd sees."""
+    cpus, boards, sockets, cores, threads = seen
+    for key, value in (
+        ("CPUs", cpus),
+        ("Boards", boards),
+        ("Sockets", sockets),
+        ("CoresPerSocket", cores),
+        ("ThreadsPerCore", threads),
+    ):
+        stated = line.get(key)
+        if stated is not None and stated != value and not (key == "CPUs" and int(value) == int(stated) * int(threads)):
+            yield f"slurm.conf has {key}={stated}, slurmd finds {value}"
+
+
+def _node_lines(text: str) -> list[Line]:
+    return [line for line in parse(text, "slurm.conf") if line.key == "nodename"]
+
+
+def _line_of(lines: Sequence[Line], host: str) -> Line | None:
+    for line in lines:
+        names = line.get("NodeName") or ""
+        try:
+            if names.upper() != "DEFAULT" and contains(names, host):
+                return line
+        except HostlistError:
+            continue  # slurmctld has its own words about such a list
+    return None
+
+
+def _slurm_conf(text: str, nodes: Sequence[Node]) -> str:
+    lines = parse(text, "slurm.conf")
+    of_nodes = [line for line in lines if line.key == "nodename"]
+    values = {key: next((line.get(key) for line in reversed(lines) if line.key == key), None) for key in _CLUSTER_KEYS}
+    parameters = [word for word in (values["slurmdparameters"] or "").split(",") if word.lower() in _AS_SOCKET]
+    output = [
+        "ClusterName=verify\nSlurmctldHost=verify\nSlurmUser=root\nAuthType=auth/none\nCredType=cred/none",
+        "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSlurmdSpoolDir=/var/spool/slurmd/%n",
+        f"GresTypes={values['grestypes'] or 'gpu'}",
+        f"SlurmdParameters={','.join(parameters)}" if parameters else "",
+    ]
+    for node in nodes:
+        line = _line_of(of_nodes, node.name)
+        pairs = [pair for pair in line.pairs if pair.key.lower() in _NODE_KEYS] if line else []
+        output.append(" ".join([f"NodeName={node.name}", *(f"{pair.key}={pair.value}" for pair in pairs)]))
+    return "\n".join([*output, "PartitionName=all Nodes=ALL", ""])
+
+
+_CLUSTER_KEYS = ("grestypes", "slurmdparameters")
+
+
+def _gres_conf(text: str, nodes: Sequence[Node]) -> str:
+    """With AutoDetect=nvml for every node, in place of any other method."""
+    detecting = [line.get("NodeName") or "" for line in parse(text, "gres.conf") if line.get("AutoDetect")]
+    added = [
+        f"NodeName={node.name} AutoDetect=nvml\n"
+        for node in nodes
+        if node.hardware.cpus and not _detects(detecting, node.name)
+    ]
+    return "".join([*added, _AUTODETECT.sub("AutoDetect=nvml", text)])
+
+
+def _detects(detecting: Sequence[str], host: str) -> bool:
+    try:
+        return any(names == "" or contains(names, host) for names in detecting)
+    except HostlistError:
+        return False
+
+
+def _instances(node: Node) -> Iterator[tuple[int, int, int, int, str]]:
+    """MIG instances as (GPU, GPU instance, compute slices, MiB, profile)."""
+    for gpu, layout in enumerate(node.mig):
+        if layout is None:
+            continue
+        placed = mig_placement(node.hardware.mig_family, layout)
+        for number, (profile, _) in enumerate(placed or ()):
+            gib = profile.memory_gib or int(_GIB_BY_NAME.findall(profile.profile)[0])
+            yield gpu, number + 1, profile.compute, int(gib * 1024), profile.profile
+
+
+def _nvml(node: Node, instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[str]:
+    """The lines of nvml.c's file; PCI addresses are invented, and those of switches are no GPU's."""
+    hardware = node.hardware
+    split = {gpu for gpu, layout in enumerate(node.mig) if layout is not None}
+    for gpu, cpus in enumerate(hardware.cpus):
+        yield f"gpu {gpu} {_pci(gpu)} {cpus} {int(gpu in split)} {hardware.gpu}"
+    for gpu in range(len(hardware.cpus)):
+        ends = [_pci(len(hardware.cpus) + link % 4) for link in range(hardware.switch_links)]
+        if hardware.links:
+            ends = [_pci(other) for other, count in enumerate(hardware.links[gpu]) for _ in range(count)]
+        yield from (f"link {gpu} {lane} {end}" for lane, end in enumerate(ends))
+    for gpu, instance, slices, mib, profile in instances:
+        yield f"mig {gpu} {instance} 0 {slices} {mib} {profile}"
+
+
+def _pci(number: int) -> str:
+    return f"0000:{number + 16:02x}:00.0"
+
+
+def _minors(instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[tuple[str, int]]:
+    """The lines of the driver's file mig-minors: a device each for the GPU instance and its compute instance."""
+    minor = _FIRST_CAP
+    for gpu, instance, *_ in instances:
+        yield f"gpu{gpu}/gi{instance}/access", minor
+        yield f"gpu{gpu}/gi{instance}/ci0/access", minor + 1
+        minor += 2
+
+
+def _hwloc(hardware: Hardware) -> str:
+    """For HWLOC_SYNTHETIC, every thread with the number that Linux gives it."""
+    cpu = Cpu(hardware.sockets, hardware.cores, hardware.threads)
+    numbers = (
+        cpu.linux_cpu(core, thread, hardware.numbering)
+        for core in range(cpu.cores)
+        for thread in range(hardware.threads)
+    )
+    order = ",".join(map(str, numbers))
+    width = hardware.cores // hardware.numa
+    return f"pack:{cpu.sockets} numa:{hardware.numa} core:{width} pu:{hardware.threads}(indexes={order})"
