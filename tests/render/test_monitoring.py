@@ -63,6 +63,15 @@ HOME = {
 }
 
 
+STORE = {"type": "gpu", "roles": [], "address": "10.0.0.[31-32]", "addresses": {"bmc": "10.0.9.[31-32]"}}
+FAILOVER = {"servers": "nfs[1-2]", "device": "/dev/mapper/nfs", "directory": "/export"}
+PAIR_OF_SERVERS = {
+    "storage": {"home": {**HOME, "server": "10.0.0.30", "export": {}, "failover": FAILOVER}},
+    "networks": {"management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"}, "bmc": {"cidr": "10.0.9.0/24"}},
+    "nodes": [HEAD, MONITOR, COMPUTE, {"name": "nfs[1-2]", **STORE}],
+}
+
+
 def monitored(**changes: Any) -> dict[str, Any]:
     return manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes})
 
@@ -183,6 +192,7 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
         ),
         ("roce", {"networks": LOSSLESS}),
         ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
+        ("failover", PAIR_OF_SERVERS),
         ("kernel", {}),
         ("probes", PROBED),
         ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),

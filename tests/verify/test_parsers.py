@@ -78,6 +78,16 @@ PROFILES = "etc/clustergen-network/management"
 GRAFANA = "etc/grafana/provisioning"
 # (check, cluster, file below an overlay or in the tree, change, what the parser says)
 BROKEN = [
+    ("corosync", "rocky", "etc/corosync/corosync.conf", put("aes256", "aes257"), "Invalid cipher type"),
+    ("pacemaker", "rocky", "etc/clustergen-failover/cib.xml", put('score="50"', 'score="often"'), "often"),
+    ("pacemaker", "rocky", "etc/clustergen-failover/cib.xml", put("cidr_netmask", "netmask"), "no parameter netmask"),
+    (
+        "pacemaker",
+        "rocky",
+        "etc/clustergen-failover/cib.xml",
+        put('name="stonith-enabled" value="true"', 'name="stonith-enabled" value="false"'),
+        "when nfs1 fails",
+    ),
     ("ceph specification", "rocky", "etc/ceph/*.spec.yaml", put("data_devices", "data_disks"), "data_disks"),
     (
         "beegfs-mgmtd",
@@ -375,6 +385,8 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "queries": "ml-training",
         "NetworkManager": "midrange-weka",
         "ceph specification": "rocky",
+        "corosync": "rocky",
+        "pacemaker": "rocky",
         "firewalld": "rocky",
         "NetworkManager profiles": "rocky",
         "acceptance": "home-3090",

@@ -50,6 +50,7 @@ class FileSystem:
     entry_packages: Callable[[Any], Iterable[tuple[Scope, str]]] = lambda _: ()
     paths: tuple[str, ...] = ()  # files by which a client is known that comes neither as a package nor from the tree
     secret: Callable[[Mapping[str, Any], str], SecretFile | None] = lambda _, __: None  # of an entry of the manifest
+    server_secrets: Callable[[Any], Iterable[tuple[str, SecretFile]]] = lambda _: ()  # given ones of servers, by name
     interfaces: Callable[[Any], Iterable[tuple[ManifestPath, str]]] = lambda _: ()  # that an entry names, with the path
     monitored_units: tuple[str, ...] = ()  # regular expressions: units whose failure is an alert
     unread: tuple[Unread, ...] = ()

@@ -25,7 +25,7 @@ def remove(document: Document, cluster: Cluster) -> None:
     servers = hosts(cluster)
     for name, entry in cluster.manifest.storage.items():
         if not servers.isdisjoint(filesystems.file_system(entry.type).servers(entry)):
-            for key in ("targets", "servers"):
+            for key in ("targets", "servers", "failover"):
                 document["storage"][name].pop(key, None)
     sizes: dict[str | None, int] = {
         node["name"]: 0

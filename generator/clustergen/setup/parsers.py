@@ -36,7 +36,8 @@ SUITES = {
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
-    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun,tcc",
+    "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun,"
+    "corosync,pacemaker-cli-utils,resource-agents,fence-agents-ipmilan,fence-agents-redfish,tcc",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,tcc",

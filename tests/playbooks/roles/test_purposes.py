@@ -41,7 +41,7 @@ FULL: dict[str, Any] = {
     "gpu": {"driver": "580", "acs": "off"},
     "slurm": {"version": "24.11", "pyxis": {"enabled": True}},
 }
-PARTS = {"contrib", "universe", "archive", "epel"}
+PARTS = {"contrib", "universe", "highavailability", "archive", "epel"}
 
 
 def variables(folder: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

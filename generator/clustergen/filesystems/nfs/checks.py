@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clustergen.filesystems.nfs import failover_checks
 from clustergen.verify.checks.base import Check, Question, Reader, any_word, paths
 from clustergen.verify.programs import Answer
 
@@ -61,4 +62,5 @@ CHECKS = (
             newest=True,
         ),
     ),
+    *failover_checks.CHECKS,
 )

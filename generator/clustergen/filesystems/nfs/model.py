@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.filesystems.descriptor import FileSystem, Scope
+from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile
+from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
     BlockDevice,
     Host,
+    HostList,
     Options,
     PortNumber,
     Section,
@@ -23,6 +25,17 @@ from clustergen.manifest.base import (
 from clustergen.manifest.mount import Mount, MountOption
 from clustergen.manifest.quotas import OwnerQuota
 from clustergen.units import Bytes
+
+AUTHKEY = "/etc/corosync/authkey"
+BMC_PASSWORD = "/etc/clustergen-failover/bmc-password"
+SharedDevice = Annotated[
+    str,
+    text(
+        r"^/dev/(mapper|disk/by-id)/[A-Za-z0-9_.:-]+$",
+        "write a path below /dev/disk/by-id or /dev/mapper: it is the same on both servers",
+        255,
+    ),
+]
 
 
 class ZfsPool(Section):
@@ -55,6 +68,20 @@ class Export(Section):
     zfs: Annotated[ZfsPool | None, NOT_EMPTY] = field(None, "ZFS pool of the exported directory.")
 
 
+class Failover(Section):
+    """Two servers between which the address `server` moves, by Pacemaker."""
+
+    servers: HostList = field(..., "Two nodes with BMCs; the first has the address unless it fails.")
+    device: SharedDevice = field(..., "Disk that both servers see, by the same path.")
+    size: Bytes | None = field(None, "Expected size of the disk; another one by more than 2 % is not formatted.")
+    filesystem: Literal["xfs", "ext4"] = field("xfs", "File system on the disk.")
+    directory: AbsolutePath = field(..., "Where the disk is mounted; `path` is below it.")
+    user: Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)] = field(
+        "clustergen", "Account on the BMCs, for fencing; its password is a given secret (secrets_given.bmc)."
+    )
+    check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")
+
+
 class Nfs(Mount):
     """An NFS file system."""
 
@@ -73,9 +100,36 @@ class Nfs(Mount):
     soft: bool = field(False, "Give up with an error instead of waiting: can corrupt data silently.")
     quotas: tuple[OwnerQuota, ...] = field((), "Limits of users and groups, on the node that is the server.")
     export: Export = section(Export, "The server's side.")
+    failover: Annotated[Failover | None, NOT_EMPTY] = field(
+        None, "High availability: `server` is an address that moves between two nodes with a shared disk."
+    )
+
+
+def servers(entry: Nfs) -> tuple[str, ...]:
+    """The hosts of a failover pair; a single server is found by its role."""
+    return tuple(expand(entry.failover.servers)) if entry.failover else ()
+
+
+def _manual_steps(name: str, entry: Nfs, _: str) -> Iterator[str]:
+    if entry.failover:
+        hosts = servers(entry)
+        yield (
+            f"Set up the failover pair of {name}: clustergen-failover-{name} format on {hosts[0]},"
+            f" start on {compress(hosts)}, then apply and check on {hosts[0]}."
+        )
+
+
+def _server_secrets(entry: Nfs) -> Iterator[tuple[str, SecretFile]]:
+    if entry.failover:
+        yield "corosync", SecretFile(AUTHKEY, "0400")
+        yield "bmc", SecretFile(BMC_PASSWORD, "0400")
 
 
 def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
+    if entry.failover:
+        yield "serve", "nfs_server"
+        yield "serve", "failover"
+        yield "serve", entry.failover.filesystem
     if entry.export.zfs is not None:
         yield "export", "kernel_headers"
         yield "export", "zfs"
@@ -88,8 +142,13 @@ FILE_SYSTEM = FileSystem(
     quotas="server",
     model=Nfs,
     client_group="nfs_client",
+    server_group="nfs_failover",
+    servers=servers,
+    manual_steps=_manual_steps,
+    server_secrets=_server_secrets,
     packages=("nfs_client",),
     entry_packages=_packages,
+    monitored_units=("pacemaker|corosync",),
     lab_units=("zfs*", "nfs-*", "rpc*", "nfsdcld.service"),
-    lab_packages=("zfs", "nfs_client", "nfs_server"),
+    lab_packages=("zfs", "nfs_client", "nfs_server", "failover"),
 )

@@ -9,6 +9,7 @@ from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks,
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, server_of, serves
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.filesystems.nfs.failover_rules import paired, pairs
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
@@ -35,7 +36,7 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
                     f"node '{entry.server}' does not have the role nfs-server, so it exports nothing",
                     f"add nfs-server to the roles of {group.folded}",
                 )
-        if not serving and entry.export.model_fields_set:
+        if not serving and not paired(cluster, entry) and entry.export.model_fields_set:
             similar = did_you_mean(entry.server, cluster.hosts())
             yield Finding(
                 "nfs-export-elsewhere",
@@ -237,4 +238,4 @@ def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
     return [] if ours else [entry.server]
 
 
-RULES = (servers, reach, version_three, transport, zfs, exports)
+RULES = (servers, reach, version_three, transport, zfs, exports, pairs)

@@ -6,7 +6,8 @@ from clustergen.cluster.groups import mounts
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, serves
-from clustergen.filesystems.nfs import zfs
+from clustergen.filesystems.nfs import failover, zfs
+from clustergen.filesystems.nfs.exports import RDMA_PORT, Conf, Domain, ExportLine, domain_of
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -16,7 +17,6 @@ from clustergen.render.formats import SHELL
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
 from clustergen.render.views.storage.quotas import SCRIPT, UNIT, Quotas, apply, quotas_view
 
-_RDMA_PORT = 20049
 _RETRY_MINUTES = 10
 
 
@@ -27,7 +27,7 @@ def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict
     server = f"[{host}]" if family else host
     options = [f"vers={entry.version}"]
     if entry.rdma:
-        options += [f"proto=rdma{family}", f"port={entry.port or _RDMA_PORT}"]
+        options += [f"proto=rdma{family}", f"port={entry.port or RDMA_PORT}"]
     else:
         options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port else [])]
         options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
@@ -61,15 +61,6 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
         for name, entry in cluster.manifest.storage.items()
         if isinstance(entry, Nfs) and any(name in mounts(cluster, group) for group in cluster.groups)
     ]
-
-
-@record
-class ExportLine:
-    """One directory and who may mount it."""
-
-    path: str
-    options: str
-    clients: str
 
 
 def _clients(cluster: Cluster, name: str, kind: NodeType) -> list[NodeGroup]:
@@ -111,23 +102,13 @@ def server_view(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountUni
     return bind_mount(name, entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
 
 
-@record
-class ServerConf:
-    """Section [nfsd] of nfs.conf."""
-
-    threads: int
-    version_3: str
-    rdma_port: int | None
-    exports: str
-
-
-def server_conf(cluster: Cluster) -> ServerConf | None:
+def server_conf(cluster: Cluster) -> Conf | None:
     entries = _exported(cluster)
     if not entries:
         return None
     values = entries.values()
-    ports = [entry.port or _RDMA_PORT for entry in values if entry.rdma]
-    return ServerConf(
+    ports = [entry.port or RDMA_PORT for entry in values if entry.rdma]
+    return Conf(
         threads=max(entry.export.threads for entry in values),
         version_3="y" if any(entry.version == "3" for entry in values) else "n",
         rdma_port=ports[0] if ports else None,
@@ -147,24 +128,12 @@ def zfs_first(cluster: Cluster) -> ZfsFirst | None:
     return ZfsFirst(", ".join(pools)) if pools else None
 
 
-@record
-class Idmap:
-    """The NFSv4 domain; client and server must agree on it."""
-
-    domain: str
+def client_idmap(cluster: Cluster) -> Domain | None:
+    return domain_of(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
 
 
-def _idmap(cluster: Cluster) -> Idmap | None:
-    domain = cluster.manifest.networks.management.domain
-    return Idmap(domain) if domain else None
-
-
-def client_idmap(cluster: Cluster) -> Idmap | None:
-    return _idmap(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
-
-
-def server_idmap(cluster: Cluster) -> Idmap | None:
-    return _idmap(cluster) if any(entry.version != "3" for entry in _exported(cluster).values()) else None
+def server_idmap(cluster: Cluster) -> Domain | None:
+    return domain_of(cluster) if any(entry.version != "3" for entry in _exported(cluster).values()) else None
 
 
 @record
@@ -207,4 +176,5 @@ FILES: tuple[File, ...] = (
     File(f"export/{SCRIPT}", quotas, apply, mode=0o755, format=SHELL, source=f"mount/{SCRIPT}"),
     File(f"export/{UNIT}", quotas, apply, source=f"mount/{UNIT}"),
     *zfs.FILES,
+    *failover.FILES,
 )

@@ -8,6 +8,7 @@ from typing import Literal
 from clustergen.cluster.groups import entry_group, mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
+from clustergen.filesystems.descriptor import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
 from clustergen.render.views.scrape import monitored
@@ -58,11 +59,22 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
             for path in (receiver.webhook_url_file, receiver.slack_url_file):
                 if path:
                     yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+    yield from _of_servers(cluster)
     if grafana.spec(cluster):
         yield Secret(grafana.SECRET, grafana.PASSWORD, ("monitoring",), "grafana", "0400", "given")
     if probes.has_snmp(cluster):
         path, effect = probes.SNMP_AUTHS, f"restart:{probes.SNMP}"
         yield Secret(probes.SNMP_SECRET, path, ("monitoring",), "prometheus", "0400", "given", effect=effect)
+
+
+def _of_servers(cluster: Cluster) -> Iterator[Secret]:
+    """Each once, for the servers of all entries that have it."""
+    groups: dict[tuple[str, SecretFile], list[str]] = {}
+    for name, entry in cluster.manifest.storage.items():
+        for secret in file_system(entry.type).server_secrets(entry):
+            groups.setdefault(secret, []).append(entry_group("serve", name))
+    for (name, file), members in groups.items():
+        yield Secret(name, file.path, tuple(members), "root", file.mode, "given")
 
 
 def _jwt_key(cluster: Cluster) -> str | None:

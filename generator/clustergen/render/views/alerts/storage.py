@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import mount_group, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.model import Nfs, servers
 from clustergen.manifest.storage import Storage
 from clustergen.render.views.alerts.model import Alert, Recording, Topic, draws, window
 
@@ -25,9 +25,34 @@ def topic(cluster: Cluster) -> Topic | None:
                 "zpool status names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
+    for name, entry in cluster.manifest.storage.items():
+        alerts += _pair(name, entry) if isinstance(entry, Nfs) and entry.failover else ()
     recordings = tuple(_recordings(cluster))
     title = "File systems: mounted, responding, free space."
     return Topic("storage", title, recordings, tuple(alerts)) if alerts else None
+
+
+def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
+    """Of two servers with a moving address: one serves, and the other one could."""
+    hosts = "|".join(servers(entry))
+
+    def active(unit: str) -> str:
+        return f'node_systemd_unit_state{{name="{unit}.service",state="active",instance=~"{hosts}"}}'
+
+    yield Alert(
+        "NfsFailoverServers", f"(sum({active('nfs-server')}) or vector(0)) != 1", "5m", "critical",
+        f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
+        "Without a server, all clients wait. Two can destroy the file system on the shared disk.",
+        f"crm_mon -1 on {' or '.join(servers(entry))} shows failed resources and fencing. If two serve, power one off.",
+        (("storage", name),),
+    )  # fmt: skip
+    yield Alert(
+        "NfsFailoverPartner", f"{active('pacemaker')} == 0", "10m", "warning",
+        f"{{{{ $labels.instance }}}} cannot take over {name}",
+        "Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
+        f"After the cause is known: clustergen-failover-{name} start on {{{{ $labels.instance }}}}, then check.",
+        (("storage", name),),
+    )  # fmt: skip
 
 
 def _recordings(cluster: Cluster) -> Iterator[Recording]:

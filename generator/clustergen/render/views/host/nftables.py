@@ -158,6 +158,12 @@ def _gpu(cluster: Cluster) -> Iterator[Service]:
         yield Service("dcgm-exporter", cluster.manifest.monitoring.dcgm.port)
 
 
+def _failover(_: Cluster) -> Iterator[Service]:
+    first, links = ports()["corosync"], 8
+    yield _catalogued("nfs")
+    yield Service("corosync", f"{first.port}-{int(first.port) + links - 1}", protocols=first.protocols)
+
+
 def _of_catalogue(*names: str) -> Callable[[Cluster], Iterator[Service]]:
     return lambda _: (_catalogued(name) for name in names)
 
@@ -173,6 +179,7 @@ SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
     "log_collector": _log_collector,
     "gpu_node": _gpu,
     "nfs_server": _of_catalogue("nfs"),
+    "nfs_failover": _failover,
     # Servers of these file systems connect to their clients.
     "lustre_client": _of_catalogue("lustre"),
     "beegfs_client": _of_catalogue("beegfs-client"),

@@ -1,0 +1,203 @@
+"""Two NFS servers with an address that moves: Corosync, the resources of Pacemaker, exports and the script."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+from clustergen.cluster.ip_networks import network_of
+from clustergen.cluster.model import Cluster
+from clustergen.filesystems.nfs.exports import RDMA_PORT, Conf, Domain, ExportLine, domain_of
+from clustergen.filesystems.nfs.model import AUTHKEY, BMC_PASSWORD, Nfs, servers
+from clustergen.filesystems.nfs.pair import group_of, rings, shares
+from clustergen.manifest.mount import Mount
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, Effect
+from clustergen.render.file import File
+from clustergen.render.formats import CONF, SHELL
+
+STATE = ".nfs-state"  # directory on the shared disk for the locks and clients that a server must know after a move
+_CIB = "/etc/clustergen-failover/cib.xml"
+
+
+@record
+class Member:
+    """One server: its number in Corosync and its addresses, the management network's first."""
+
+    host: str
+    number: int
+    addresses: tuple[str, ...]
+
+
+@record
+class Corosync:
+    """corosync.conf of two nodes."""
+
+    cluster: str
+    members: tuple[Member, ...]
+
+
+@record
+class Fence:
+    """The device that switches a server off: the BMC, asked by the other server."""
+
+    host: str
+    address: str
+    other: str
+
+
+@record
+class Resources:
+    """The configuration part of Pacemaker's CIB."""
+
+    agent: str  # fence_ipmilan, fence_redfish
+    user: str
+    password: str  # file
+    secure: bool
+    fences: tuple[Fence, ...]
+    device: str
+    filesystem: str
+    directory: str
+    state: str
+    address: str
+    prefix: int
+
+
+@record
+class Script:
+    """The program that sets the pair up."""
+
+    entry: str
+    cluster: str
+    hosts: tuple[str, ...]
+    device: str
+    size: int  # bytes; 0: not stated
+    filesystem: str
+    label: str
+    directory: str
+    state: str
+    exports: tuple[str, ...]
+    cib: str
+    authkey: str
+
+
+@record
+class Exports:
+    """The oneshot that applies changed exports where the server runs."""
+
+
+def corosync(cluster: Cluster, name: str, entry: Mount) -> dict[str, Corosync] | None:
+    if not isinstance(entry, Nfs) or entry.failover is None:
+        return None
+    hosts = servers(entry)
+    columns = rings(cluster, hosts)
+    members = (Member(host, number + 1, tuple(ring[number] for ring in columns)) for number, host in enumerate(hosts))
+    return {"corosync": Corosync(f"nfs-{name}", tuple(members))}
+
+
+def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | None:
+    bmc = cluster.manifest.networks.bmc
+    if not isinstance(entry, Nfs) or (pair := entry.failover) is None or bmc is None:
+        return None
+    hosts = servers(entry)
+    network = network_of(cluster, entry.server)
+    fences = []
+    for host, other in zip(hosts, reversed(hosts), strict=True):
+        if place := group_of(cluster, host):
+            fences.append(Fence(host, place[0].bmc[place[1]], other))
+    return {
+        "cib": Resources(
+            agent="fence_redfish" if bmc.protocol == "redfish" else "fence_ipmilan",
+            user=pair.user,
+            password=BMC_PASSWORD,
+            secure=pair.check_certificates,
+            fences=tuple(fences),
+            device=pair.device,
+            filesystem=pair.filesystem,
+            directory=pair.directory.rstrip("/"),
+            state=f"{pair.directory.rstrip('/')}/{STATE}",
+            address=entry.server,
+            prefix=ip_network(network.cidr, strict=False).prefixlen if network and network.cidr else 0,
+        )
+    }
+
+
+def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | None:
+    if not isinstance(entry, Nfs) or (pair := entry.failover) is None:
+        return None
+    directory = pair.directory.rstrip("/")
+    return {
+        name: Script(
+            entry=name,
+            cluster=f"nfs-{name}",
+            hosts=servers(entry),
+            device=pair.device,
+            size=pair.size.value if pair.size else 0,
+            filesystem=pair.filesystem,
+            label=f"nfs-{name}"[:12],  # XFS has no longer ones
+            directory=directory,
+            state=f"{directory}/{STATE}",
+            exports=tuple(share.path.rstrip("/") for share in shares(cluster, entry).values()),
+            cib=_CIB,
+            authkey=AUTHKEY,
+        )
+    }
+
+
+def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | None:
+    """With `mountpoint`, the server without the disk exports nothing."""
+    if not isinstance(entry, Nfs) or entry.failover is None:
+        return None
+    guard = f"mountpoint={entry.failover.directory.rstrip('/')}"
+    return {
+        f"clustergen-{name}": ExportLine(
+            share.path, ",".join(dict.fromkeys([*share.export.options, guard])), " ".join(_admitted(cluster, share))
+        )
+        for name, share in shares(cluster, entry).items()
+    }
+
+
+def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
+    """The manifest's networks, else those of management and storage, and the address's."""
+    networks, network = cluster.manifest.networks, network_of(cluster, entry.server)
+    named = [networks.management.cidr, networks.storage and networks.storage.cidr, network and network.cidr]
+    return list(entry.export.networks) or list(dict.fromkeys(cidr for cidr in named if cidr))
+
+
+def conf(cluster: Cluster, _: str, entry: Mount) -> dict[str, Conf] | None:
+    if not isinstance(entry, Nfs) or entry.failover is None:
+        return None
+    entries = shares(cluster, entry)
+    ports = [share.port or RDMA_PORT for share in entries.values() if share.rdma]
+    threads = max(share.export.threads for share in entries.values())
+    return {"50-clustergen": Conf(threads, "n", ports[0] if ports else None, ", ".join(entries))}
+
+
+def idmap(cluster: Cluster, _: str, entry: Mount) -> dict[str, Domain] | None:
+    domain = domain_of(cluster)
+    return {"50-clustergen-server": domain} if isinstance(entry, Nfs) and entry.failover and domain else None
+
+
+def apply_exports(_: Cluster, __: str, entry: Mount) -> dict[str, Exports] | None:
+    return {"clustergen-failover-exports": Exports()} if isinstance(entry, Nfs) and entry.failover else None
+
+
+_UNIT = "serve/etc/systemd/system/{unit}.service"
+FILES: tuple[File, ...] = (
+    File("serve/etc/corosync/{stem}.conf", corosync),
+    File("serve/etc/clustergen-failover/{stem}.xml", resources),
+    File("serve/usr/local/sbin/clustergen-failover-{name}", script, mode=0o755, format=SHELL),
+    File(
+        "serve/etc/exports.d/{stem}.exports",
+        exports,
+        Effect("run", "clustergen-failover-exports.service"),
+        format=CONF,
+        source="export/etc/exports.d/clustergen-{name}.exports",
+    ),
+    File("serve/etc/nfs.conf.d/{stem}.conf", conf, source="nfs_server/etc/nfs.conf.d/50-clustergen.conf"),
+    File(
+        "serve/etc/idmapd.conf.d/{stem}.conf",
+        idmap,
+        source="nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf",
+    ),
+    File(_UNIT, apply_exports, DAEMON_RELOAD, source="serve/etc/systemd/system/clustergen-failover-exports.service"),
+)
