@@ -85,6 +85,7 @@ def test_every_operating_system_has_a_lustre_client() -> None:
         ("nfs", "noatime", False),
         ("lustre", "flock", False),
         ("ceph", "recover_session=clean", True),
+        ("fuse.ceph", "ceph.client_oc=false", True),
         ("wekafs", "num_cores=2", True),
         ("beegfs", "cfgFile=/etc/beegfs/beegfs-client.conf", True),
         ("lustre", "x-systemd.requires=lnet.service", True),

@@ -16,7 +16,7 @@ SPECIAL = {
     "cluster/cores.py",
     "cluster/nfs.py",
     "cluster/storage.py",
-    "lab/substitutions.py",
+    "lab/file_systems.py",
     "render/views/alerts/storage.py",
     "render/views/dashboards/exported.py",
     "render/views/packages.py",

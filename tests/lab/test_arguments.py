@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -89,18 +90,20 @@ def test_variables_of_the_user_reach_ansible() -> None:
     assert told["repositories_slurm_url"] == "http://x/"
 
 
-@pytest.mark.parametrize("change", [{"subnet": "10.89.8.0/24"}, {"os": "debian-12"}, {"engine": "docker"}])
-def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"subnet": "10.89.8.0/24"}, {"os": "debian-12"}, {"engine": "docker"}, {"mounts": ["a"]}]
+)
+def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, Any]) -> None:
     earlier = Wish(["2"], "10.89.7.0/24", engine="podman")
     with pytest.raises(ClustergenError) as told:
-        Wish(**change).over(earlier)  # type: ignore[arg-type]
+        Wish(**change).over(earlier)
     assert told.value.hint == "clustergen lab down first"
     assert Wish(["3"]).over(earlier) == Wish(["3"], "10.89.7.0/24", engine="podman")
 
 
 def test_a_server_of_the_cluster_has_the_shared_folder_where_it_serves_it() -> None:
     from clustergen.compile import validate
-    from clustergen.lab.substitutions import shared_folders
+    from clustergen.lab.file_systems import shared_folders
 
     compiled = validate(MANIFEST.parents[1] / "a6000-quad/manifest.yaml")
     assert compiled.cluster is not None

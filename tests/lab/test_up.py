@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clustergen import compile as compiler
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import engine as engines
-from clustergen.lab import images, node_images, nodes, run
+from clustergen.lab import file_systems, images, node_images, nodes, run
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
 from strategies.inventories import ML_TRAINING
+from strategies.trees import manifest
 
 
 def test_a_network_in_use_is_reported_before_an_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +52,30 @@ def test_installed_packages_are_another_image_and_a_substitution(
         names.add(node_images.images_of(lab, wish)["debian-13"])
     assert listed == [False, True, True]
     assert len(names) == 2
+
+
+def test_containers_mount_a_file_system_that_needs_no_kernel_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path))
+    place = tmp_path / "manifest.yaml"
+    ceph = {"type": "cephfs", "monitors": ["m1"], "fsid": "00000000-0000-0000-0000-000000000000", "user": "hpc"}
+    storage = {
+        "a": {**ceph, "mount": "/a", "mounter": "fuse"},
+        "b": {**ceph, "mount": "/b", "mounter": "fuse"},
+        "c": {**ceph, "mount": "/c"},
+    }
+    place.write_text(json.dumps(manifest(storage=storage)), encoding="utf-8")
+    compiled = compiler.validate(place)
+    lab = prepare(compiled, place, None, Wish(mounts=["a"]))
+    without = yaml.safe_load(lab.work.inventory.read_text(encoding="utf-8"))["all"]["vars"]
+    assert [unit for unit in without["cluster_without_units"] if unit.endswith(".mount")] == ["b.mount", "c.mount"]
+    assert ("cephfs" in without["cluster_without_packages"], "ceph_fuse" in without["cluster_without_packages"]) == (
+        True,
+        False,
+    )
+    folders = file_systems.shared_folders(lab.cluster, ["a"])
+    assert {place for listed in folders.values() for _, place in listed} == {"/b", "/c"}
+    for name, reason in (("c", "a container cannot mount it"), ("d", "no such file system")):
+        with pytest.raises(ClustergenError, match=reason):
+            prepare(compiled, place, None, Wish(mounts=[name]))

@@ -37,6 +37,7 @@ def monitoring(fields: str, roles: str = "slurm-controller, monitoring") -> str:
     return cluster(f"monitoring: {{{fields}}}\n", roles=roles)
 
 
+CEPH = "a: {type: cephfs, monitors: [m1], fsid: 00000000-0000-0000-0000-000000000000, user: hpc, mount: /c, %s}"
 NFS = "home: {type: nfs, server: filer, path: /export/home, mount: /home%s}"
 LUSTRE = 'work: {type: lustre, mount: /work, mgs: ["10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.2@o2ib"]%s}'
 ZFS = (
@@ -113,6 +114,10 @@ RIGHT = {
         "a: {type: weka, backends: [w1], filesystem: f, mount: /w, options: [num_cores=2, inode_bits=64]}\n"
         "  b: {type: cephfs, monitors: [m1], fsid: 00000000-0000-0000-0000-000000000000, user: hpc,"
         " mount: /c, options: [recover_session=clean]}"
+    ),
+    "options of ceph-fuse": storage(
+        CEPH
+        % "mounter: fuse, path: /a/b+c, options: [ceph.client_oc_size=67108864, ceph.client_snapdir=.old, relatime]"
     ),
     "RDMA over a storage network": changed(
         storage(NFS % ", rdma: true"), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}\n  storage: {cidr: 10.2.0.0/24}")
@@ -267,6 +272,22 @@ WRONG = {
     "an option of Weka's": (
         storage("a: {type: weka, backends: [w1], filesystem: f, mount: /w, options: [numcores=2]}"),
         [("mount-option-unknown", "numcores=2")],
+    ),
+    "an option of the kernel client, for ceph-fuse": (
+        storage(CEPH % "mounter: fuse, options: [ms_mode=secure]"),
+        [("mount-option-unknown", "ms_mode=secure")],
+    ),
+    "an option of ceph-fuse, for the kernel client": (
+        storage(CEPH % "options: [ceph.client_oc_size=67108864]"),
+        [("mount-option-unknown", "ceph.client_oc_size=67108864")],
+    ),
+    "a wrong value of ceph-fuse": (
+        storage(CEPH % "mounter: fuse, options: [ceph.client_oc=no]"),
+        [("mount-option-value", "ceph.client_oc=no")],
+    ),
+    "a directory that ceph-fuse takes for two options": (
+        storage(CEPH % 'mounter: fuse, path: "/a,b"'),
+        [("mount-option-value", '"/a,b"')],
     ),
     "RDMA from a server on the management network": (
         storage((NFS % ", rdma: true").replace("filer", "10.0.0.200"), fabric=FABRIC, kind=NICS),

@@ -65,7 +65,7 @@ class MountOption:
     """One mount option."""
 
     type: str
-    """nfs, lustre, beegfs, wekafs, ceph, any; or exports, the server's side of NFS."""
+    """nfs, lustre, beegfs, wekafs, ceph, fuse.ceph, any; or exports, the server's side of NFS."""
     option: str
     takes_value: bool
     values: tuple[str, ...] = ()

@@ -48,6 +48,10 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--set", "variables", multiple=True, metavar="NAME=TEXT",
                 help="Set an Ansible variable, e.g. repositories_slurm_url=https://…",
             ),
+            click.option(
+                "--mount", "mounts", multiple=True, metavar="FILE_SYSTEM",
+                help="Mount this CephFS with ceph-fuse instead of sharing a directory; its cluster must be reachable.",
+            ),
             click.option("--engine", type=click.Choice(("podman", "docker")), help="Default: podman, else docker."),
             click.option(
                 "--installed", is_flag=True,
@@ -137,6 +141,7 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
 def _wish(
     scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
     slurm: str | None = None, variables: tuple[str, ...] = (), engine: str | None = None, installed: bool = False,
+    mounts: tuple[str, ...] = (),
 ) -> Any:  # fmt: skip
     from clustergen.lab.model import Wish
 
@@ -145,7 +150,7 @@ def _wish(
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
     assignments = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
-    return Wish(list(scale), subnet, system, images, engine, slurm, assignments, installed)
+    return Wish(list(scale), subnet, system, images, engine, slurm, assignments, list(mounts), installed)
 
 
 def _lab(manifest: Path, name: str | None, wish: Any) -> Any:

@@ -38,7 +38,7 @@ class FileSystem:
 
     kind: str
     model: type[Mount]
-    mount_type: str = ""  # for mount(8) and the table of mount options; empty: the kind
+    mount_type: Callable[[Any], str] = lambda entry: str(entry.type)  # of an entry, for mount(8) and its options
     client_group: str = ""  # of all nodes that mount one; empty: there is none
     server_group: str = ""  # of all servers of one; empty: servers are not rendered
     servers: Callable[[Any], Iterable[str]] = lambda _: ()  # hosts of an entry on which targets are created
@@ -54,6 +54,7 @@ class FileSystem:
     interfaces: Callable[[Any], Iterable[tuple[ManifestPath, str]]] = lambda _: ()  # that an entry names, with the path
     monitored_units: tuple[str, ...] = ()  # regular expressions: units whose failure is an alert
     unread: tuple[Unread, ...] = ()
+    lab_mounts: Callable[[Any], bool] = lambda _: False  # whether a container can mount an entry
     lab_units: tuple[str, ...] = ()  # patterns of what a container cannot run, install or read
     lab_packages: tuple[str, ...] = ()
     lab_files: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ class Wish:
     engine: str | None = None
     slurm: str | None = None
     variables: Mapping[str, str] = {}
+    mounts: Sequence[str] = ()  # file systems that the nodes mount
     installed: bool = False  # images have the packages of the cluster installed
 
     def write(self, place: Path) -> None:
@@ -39,10 +40,13 @@ class Wish:
             ("images", "image"),
             ("engine", "engine"),
             ("slurm", "slurm"),
+            ("mounts", "mount"),
         ):
             asked, has = getattr(self, name), getattr(earlier, name)
             if asked and asked != has and earlier.engine:
-                advice = f"with --{option} {has}" if has and name != "images" else f"without that --{option}"
+                advice = (
+                    f"with --{option} {has}" if has and name not in {"images", "mounts"} else f"without that --{option}"
+                )
                 raise ClustergenError(f"the lab is already up {advice}", "clustergen lab down first", 2)
         return Wish(**{name: getattr(self, name) or getattr(earlier, name) for name in fields(Wish)})
 

@@ -110,8 +110,17 @@ def _room(count: int) -> None:
         )
 
 
-def start(engine: Engine, work: Work, nodes: Sequence[Node], view: Path | None, report: Callable[[str], None]) -> None:
-    """Starts the containers, some at a time, and prepares each; `report` hears of every node that is ready."""
+def start(
+    engine: Engine,
+    work: Work,
+    nodes: Sequence[Node],
+    view: Path | None,
+    report: Callable[[str], None],
+    devices: Sequence[str] = (),
+) -> None:
+    """Starts the containers, some at a time, and prepares each; `report` hears of every node that is ready.
+    `devices`: of this machine, for all nodes.
+    """
     _room(len(nodes))
     _forget(work, {node.address for node in nodes})
     script = (_FILES / "prepare.sh").read_text(encoding="utf-8")
@@ -119,7 +128,7 @@ def start(engine: Engine, work: Work, nodes: Sequence[Node], view: Path | None, 
     hosts = dict(_recorded(work))
 
     def one(node: Node) -> None:
-        _run(engine, work, node, view)
+        _run(engine, work, node, view, devices)
         hosts[node.address] = _prepare(engine, work, node, script, key)
         report(node.host)
 
@@ -170,7 +179,7 @@ def _forget(work: Work, addresses: set[str]) -> None:
     work.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
-def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
+def _run(engine: Engine, work: Work, node: Node, view: Path | None, devices: Sequence[str]) -> None:
     arguments = [
         "run", "--detach", "--name", container(work, node.host), "--hostname", node.host,
         "--label", f"{LABEL}={work.name}", "--label", f"clustergen.node={node.host}",
@@ -178,7 +187,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None) -> None:
     ]  # fmt: skip
     if engine.sets_mac:
         arguments += ["--mac-address", _mac(node.address)]
-    arguments += confined(engine)
+    arguments += [*confined(engine), *(f"--device={device}" for device in devices)]
     for name, mount in node.folders:
         place = work.shared / name
         place.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import yaml
 from clustergen import compile as compiler
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab import namespace, substitutions
+from clustergen.lab import file_systems, namespace, substitutions
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.scale import parse, scaled
 from clustergen.lab.subnet import moved, network
@@ -24,12 +24,13 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     """Writes the lab's manifest, its tree and its settings. Raises ClustergenError where that manifest has errors."""
     cluster = compiled.cluster
     assert cluster is not None
+    file_systems.require_mountable(cluster, wish.mounts)
     work = Work(name or cluster.name)
     work.make()
     machine = substitutions.Machine(hybrid=namespace.hybrid())
     chosen = [
         *substitutions.asked(cluster, wish.os, wish.slurm, installed=wish.installed),
-        *substitutions.chosen(cluster, machine),
+        *substitutions.chosen(cluster, machine, wish.mounts),
     ]
     document = _document(compiled.source.data)
     if wish.scale:

@@ -13,7 +13,7 @@ from clustergen.cluster.model import NodeGroup
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import compress
 from clustergen.lab import engine as engines
-from clustergen.lab import namespace, node_images, substitutions
+from clustergen.lab import file_systems, namespace, node_images
 from clustergen.lab import nodes as containers
 from clustergen.lab.engine import Engine
 from clustergen.lab.model import Lab, Wish
@@ -56,8 +56,9 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
                 containers.make_network(engine, work, lab.cluster, lab.document)
             containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
             view = namespace.cgroup_view(engine.store) if engine.hybrid else None
-            nodes = containers.nodes(lab.cluster, chosen, substitutions.shared_folders(lab.cluster))
-            containers.start(engine, work, [node for node in nodes if node.host not in current], view, report)
+            folders = file_systems.shared_folders(lab.cluster, wish.mounts)
+            nodes = [node for node in containers.nodes(lab.cluster, chosen, folders) if node.host not in current]
+            containers.start(engine, work, nodes, view, report, devices=["/dev/fuse"] if wish.mounts else [])
     except BaseException:
         if not current:
             report("cleaning up")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from clustergen import filesystems
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
-from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import serves
-from clustergen.filesystems.nfs.model import Nfs
-from clustergen.lab import file_servers, mig
+from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
-from clustergen.render.unit_names import mount_unit
 
 Document = dict[str, Any]
 
@@ -68,33 +63,6 @@ def _has_mig(cluster: Cluster, _: Machine) -> bool:
 def people(cluster: Cluster) -> list[str]:
     """The users of the manifest's accounts, each once."""
     return sorted({user for account in cluster.manifest.slurm.accounts.values() for user in account.users} - {"root"})
-
-
-def file_systems(cluster: Cluster) -> dict[str, str]:
-    """Name → mount point of those that no container can mount: all of them, since each takes a kernel module."""
-    entries = cluster.manifest.storage.items()
-    return {name: entry.mount for name, entry in entries if any(name in mounts(cluster, g) for g in cluster.groups)}
-
-
-def _volumes(cluster: Cluster) -> Mapping[str, list[str] | bool | int]:
-    declared = file_systems(cluster)
-    units = [str(mount_unit(mount)) for mount in declared.values()]
-    units += [f"clustergen-*-{name}.service" for name in declared]
-    kinds = filesystems.file_systems()
-    entries = cluster.manifest.storage
-    awaited = [name for name in declared if filesystems.file_system(entries[name].type).ready_unit]
-    return {
-        "cluster_without_units": [*units, *(unit for kind in kinds for unit in kind.lab_units)],
-        # systemd finds the shared folders mounted, and needs no units for that.
-        "cluster_without_files": [
-            *(f"/etc/systemd/system/{unit}" for unit in units),
-            *(file for kind in kinds for file in kind.lab_files),
-            # slurmd does not wait for what no daemon mounts here.
-            *(f"/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf" for name in awaited),
-        ],
-        "cluster_without_packages": ["kernel_headers", *(purpose for kind in kinds for purpose in kind.lab_packages)],
-        "install_storage": False,
-    }
 
 
 def _no_pyxis(document: Document, _: Cluster) -> None:
@@ -169,12 +137,6 @@ LIST: tuple[Substitution, ...] = (
         variables=lambda _: {"cluster_without_files": ["/etc/systemd/system/slurmd.service.d/60-clustergen-gpu.conf"]},
     ),
     Substitution(
-        "a directory that the containers share in place of each file system; a private one for a local disk",
-        "file systems require kernel modules that a container cannot load; mount points, checks and scripts are real",
-        lambda cluster, machine: bool(file_systems(cluster)),
-        variables=_volumes,
-    ),
-    Substitution(
         "no fabric: its interfaces, subnet manager and health check are omitted",
         "this machine has no RDMA hardware; jobs still get the NCCL and UCX settings",
         lambda cluster, machine: cluster.manifest.networks.fabric is not None,
@@ -236,6 +198,17 @@ LIST: tuple[Substitution, ...] = (
 )
 
 
+def _directories(real: Collection[str]) -> Substitution:
+    """In place of all file systems but `real`."""
+    excepted = f" except {', '.join(sorted(real))}" if real else ""
+    return Substitution(
+        f"a directory that the containers share in place of each file system{excepted}; a private one for a local disk",
+        "file systems require kernel modules that a container cannot load; mount points, checks and scripts are real",
+        lambda cluster, _: bool(file_systems.replaced(cluster)),
+        variables=lambda cluster: file_systems.without(cluster, real),
+    )
+
+
 def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed: bool) -> list[Substitution]:
     """What the user wants to be otherwise than in the manifest."""
 
@@ -263,8 +236,9 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
     return requests
 
 
-def chosen(cluster: Cluster, machine: Machine) -> list[Substitution]:
-    return [item for item in LIST if item.applies(cluster, machine)]
+def chosen(cluster: Cluster, machine: Machine, real: Collection[str] = ()) -> list[Substitution]:
+    """Those that this cluster needs on this machine. `real`: file systems that the nodes mount."""
+    return [item for item in (*LIST, _directories(real)) if item.applies(cluster, machine)]
 
 
 def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str] | bool | int]:
@@ -278,20 +252,3 @@ def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str
             else:
                 values[name] = list(value) if isinstance(value, list) else value
     return values
-
-
-def shared_folders(cluster: Cluster) -> dict[str, list[tuple[str, str]]]:
-    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own, and a
-    server's is where it serves it too.
-    """
-    folders: dict[str, list[tuple[str, str]]] = {}
-    for name, mount in file_systems(cluster).items():
-        entry = cluster.manifest.storage[name]
-        for group in cluster.groups:
-            places = [mount] if name in mounts(cluster, group) else []
-            if isinstance(entry, Nfs) and serves(cluster, group, entry):
-                places.append(entry.path)
-            for host in group.hosts:
-                folder = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
-                folders.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
-    return folders

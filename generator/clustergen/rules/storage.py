@@ -67,10 +67,10 @@ def _mounts(roles: tuple[str, ...], entry: Mount) -> bool:
 
 def mount_options(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
-        kind = file_system(entry.type)
+        mount_type = file_system(entry.type).mount_type(entry)
         for index, option in enumerate(entry.options):
             path: ManifestPath = ("storage", name, "options", index)
-            yield from option_findings(path, kind.mount_type or kind.kind, kind.kind, option)
+            yield from option_findings(path, mount_type, mount_type, option)
 
 
 def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Iterator[Finding]:

@@ -60,6 +60,9 @@ class Cephfs(Mount):
         ..., "CephX user; its key is installed on the nodes at apply time."
     )
     path: AbsolutePath | None = field(None, "Directory of the file system to mount.")
+    mounter: Literal["kernel", "fuse"] = field(
+        "kernel", "Client that mounts it: the kernel's, or ceph-fuse, which needs no module and runs in containers."
+    )
     servers: CephServers | None = field(None, "Servers on nodes of the cluster; none: there is no specification.")
     quotas: tuple[DirectoryQuota, ...] = field((), "Limits of directories.")
 
@@ -86,7 +89,13 @@ def specification_path(name: str) -> str:
     return f"/etc/ceph/clustergen-{name}.spec.yaml"
 
 
+def mount_type(entry: Cephfs) -> str:
+    """The type for mount(8), which has a helper for each client."""
+    return "fuse.ceph" if entry.mounter == "fuse" else "ceph"
+
+
 def _packages(entry: Cephfs) -> Iterator[tuple[Scope, str]]:
+    yield "mount", "cephfs" if entry.mounter == "kernel" else "ceph_fuse"
     if entry.quotas:
         yield "mount", "xattr"
 
@@ -104,12 +113,12 @@ FILE_SYSTEM = FileSystem(
     kind="cephfs",
     quotas="client",
     model=Cephfs,
-    mount_type="ceph",
+    mount_type=mount_type,
     client_group="cephfs_client",
     servers=servers,
     manual_steps=_manual_steps,
-    packages=("cephfs",),
     entry_packages=_packages,
     secret=lambda _, name: SecretFile(secret_path(name), "0600"),
-    lab_packages=("cephfs",),
+    lab_mounts=lambda entry: entry.mounter == "fuse",
+    lab_packages=("cephfs", "ceph_fuse"),
 )

@@ -42,4 +42,13 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (servers_known,)
+def fuse_paths(cluster: Cluster) -> Iterator[Finding]:
+    """mount.fuse.ceph gets the directory as one of the options, which commas separate."""
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Cephfs) and entry.mounter == "fuse" and "," in (entry.path or ""):
+            message = f"ceph-fuse cannot mount '{entry.path}': its mount options are separated by commas"
+            hint = "mount a directory without a comma in its name, or write mounter: kernel"
+            yield Finding("mount-option-value", ("storage", name, "path"), message, hint)
+
+
+RULES = (servers_known, fuse_paths)

@@ -1,10 +1,10 @@
-"""CephFS clients: the kernel mount and ceph.conf."""
+"""CephFS clients: the mount by the kernel or by ceph-fuse, and ceph.conf."""
 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.cephfs import servers
-from clustergen.filesystems.cephfs.model import Cephfs, secret_path
+from clustergen.filesystems.cephfs.model import Cephfs, mount_type, secret_path
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
@@ -23,23 +23,30 @@ def _monitor(endpoint: str) -> str:
 
 
 def mount_units(cluster: Cluster, name: str, entry: Cephfs, _: NodeType) -> dict[str, MountUnit]:
+    conf = f"conf=/etc/ceph/{_stem(cluster, name)}.conf"
+    source = _fuse(entry, conf) if entry.mounter == "fuse" else _kernel(name, entry, conf)
+    return remote_mount(name, entry, source)
+
+
+def _kernel(name: str, entry: Cephfs, conf: str) -> Source:
     """The device string of monitors: unlike the one with the file system's name in it, all kernels know it."""
-    stem = _stem(cluster, name)
-    conf = [f"conf=/etc/ceph/{stem}.conf"] if stem != "ceph" else []
-    return remote_mount(
-        name,
-        entry,
-        Source(
-            what=f"{','.join(map(_monitor, entry.monitors))}:{entry.path or '/'}",
-            kind="ceph",
-            options=[
-                f"name={entry.user}",
-                f"secretfile={secret_path(name)}",
-                f"fs={entry.filesystem}",
-                *conf,
-                "noatime",
-            ],
-        ),
+    own_conf = [conf] if conf != "conf=/etc/ceph/ceph.conf" else []
+    secret = f"secretfile={secret_path(name)}"
+    return Source(
+        what=f"{','.join(map(_monitor, entry.monitors))}:{entry.path or '/'}",
+        kind=mount_type(entry),
+        options=[f"name={entry.user}", secret, f"fs={entry.filesystem}", *own_conf, "noatime"],
+    )
+
+
+def _fuse(entry: Cephfs, conf: str) -> Source:
+    """Monitors and key come from ceph.conf. mount.fuse.ceph passes options with the prefix `ceph.` to ceph-fuse."""
+    path = [f"client_mountpoint={entry.path}"] if entry.path else []
+    options = [f"id={entry.user}", conf, f"client_fs={entry.filesystem}", *path]
+    return Source(
+        what="none",
+        kind=mount_type(entry),
+        options=[*(f"ceph.{option}" for option in options), "noatime"],
     )
 
 

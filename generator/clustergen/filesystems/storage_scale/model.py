@@ -51,7 +51,7 @@ def _manual_steps(_: str, entry: StorageScale, clients: str) -> Iterator[str]:
 FILE_SYSTEM = FileSystem(
     kind="storage_scale",
     model=StorageScale,
-    mount_type="gpfs",
+    mount_type=lambda _: "gpfs",
     client_group="storage_scale_client",
     ready_unit="clustergen-storage-scale-{name}.service",
     manual_steps=_manual_steps,

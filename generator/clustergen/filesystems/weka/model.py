@@ -37,7 +37,7 @@ class Weka(Mount):
 FILE_SYSTEM = FileSystem(
     kind="weka",
     model=Weka,
-    mount_type="wekafs",
+    mount_type=lambda _: "wekafs",
     client_group="weka_client",
     packages=("kernel_headers", "compiler"),
     paths=("/etc/wekaio/service.conf",),

@@ -1,0 +1,77 @@
+"""File systems of a lab: directories that stand for them, and those that containers mount."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from clustergen import filesystems
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.nfs import serves
+from clustergen.diagnostics import ClustergenError, did_you_mean
+from clustergen.filesystems.nfs.model import Nfs
+from clustergen.render.unit_names import mount_unit
+
+
+def replaced(cluster: Cluster, real: Collection[str] = ()) -> dict[str, str]:
+    """Name → mount point of those that directories replace: all but `real`, which the nodes mount."""
+    entries = cluster.manifest.storage.items()
+    mounted = {name for group in cluster.groups for name in mounts(cluster, group)}
+    return {name: entry.mount for name, entry in entries if name in mounted.difference(real)}
+
+
+def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bool | int]:
+    """Variables of Ansible: what nodes are without where directories replace all file systems but `real`."""
+    declared = replaced(cluster, real)
+    units = [str(mount_unit(mount)) for mount in declared.values()]
+    units += [f"clustergen-*-{name}.service" for name in declared]
+    kinds = filesystems.file_systems()
+    entries = cluster.manifest.storage
+    awaited = [name for name in declared if filesystems.file_system(entries[name].type).ready_unit]
+    chosen = [entries[name] for name in real]
+    needed = {purpose for entry in chosen for _, purpose in filesystems.file_system(entry.type).entry_packages(entry)}
+    unused = (purpose for kind in kinds for purpose in kind.lab_packages if purpose not in needed)
+    return {
+        "cluster_without_units": [*units, *(unit for kind in kinds for unit in kind.lab_units)],
+        # systemd finds the shared folders mounted, and needs no units for that.
+        "cluster_without_files": [
+            *(f"/etc/systemd/system/{unit}" for unit in units),
+            *(file for kind in kinds for file in kind.lab_files),
+            # slurmd does not wait for what no daemon mounts here.
+            *(f"/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf" for name in awaited),
+        ],
+        "cluster_without_packages": ["kernel_headers", *unused],
+        "install_storage": False,
+    }
+
+
+def shared_folders(cluster: Cluster, real: Collection[str] = ()) -> dict[str, list[tuple[str, str]]]:
+    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own, and a
+    server's is where it serves it too.
+    """
+    folders: dict[str, list[tuple[str, str]]] = {}
+    for name, mount in replaced(cluster, real).items():
+        entry = cluster.manifest.storage[name]
+        for group in cluster.groups:
+            places = [mount] if name in mounts(cluster, group) else []
+            if isinstance(entry, Nfs) and serves(cluster, group, entry):
+                places.append(entry.path)
+            for host in group.hosts:
+                folder = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
+                folders.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
+    return folders
+
+
+def require_mountable(cluster: Cluster, names: Collection[str]) -> None:
+    """Raises ClustergenError with exit code 2 where a file system is unknown, or requires a kernel module."""
+    for name in names:
+        entry = cluster.manifest.storage.get(name)
+        if entry is None:
+            hint = did_you_mean(name, cluster.manifest.storage) or "name an entry of storage"
+            raise ClustergenError(f"--mount {name}: the manifest has no such file system", hint, 2)
+        if not filesystems.file_system(entry.type).lab_mounts(entry):
+            raise ClustergenError(
+                f"--mount {name}: a container cannot mount it",
+                "only CephFS with mounter: fuse needs no kernel module",
+                2,
+            )
