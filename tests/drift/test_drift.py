@@ -23,6 +23,7 @@ from strategies.machines import (
     record,
     scontrol,
     scontrol_line,
+    scontrol_partition,
     slurmd,
     smi,
     smi_log,
@@ -167,6 +168,21 @@ SLURM = {
     "slurm-version": scontrol_line("gpu2").replace("24.11.5", "24.05.1"),
     "slurm-unplanned": scontrol_line("gpu2") + "\n" + scontrol_line("gpu9"),
 }
+PARTITIONS = {
+    "state: DOWN": (scontrol_partition("main", "gpu[1-4]", State="DOWN"), "partition main State: DOWN, expected UP"),
+    "time": (
+        scontrol_partition("main", "gpu[1-4]", MaxTime="2-00:00:00"),
+        "partition main MaxTime: 2-00:00:00, expected UNLIMITED",
+    ),
+    "nodes": (scontrol_partition("main", "gpu[1-3]"), "partition main Nodes: gpu[1-3], expected gpu[1-4]"),
+    "none": (scontrol_partition("main", "(null)"), "partition main Nodes: none, expected gpu[1-4]"),
+    "odd": (scontrol_partition("main", "gpu[4-"), "partition main Nodes: gpu[4-, expected gpu[1-4]"),
+    "extra": (
+        scontrol_partition("main", "gpu[1-4]") + scontrol_partition("night", "gpu1", Default="NO"),
+        "partition night: is not in the manifest",
+    ),
+}
+"""What a controller shows, and the finding that follows."""
 
 
 @pytest.mark.parametrize("kind", SLURM)
@@ -175,6 +191,31 @@ def test_slurms_view_of_one_node(kind: str, folder: Path) -> None:
     (finding,) = findings()
     assert finding["kind"] == kind
     assert finding["nodes"] == ["gpu9" if kind == "slurm-unplanned" else "gpu2"]
+
+
+@pytest.mark.parametrize("case", PARTITIONS)
+def test_a_partition_that_slurmctld_has_otherwise(case: str, folder: Path) -> None:
+    shown, message = PARTITIONS[case]
+    record(folder, head={"scontrol-partitions": shown})
+    (finding,) = findings()
+    assert (finding["kind"], finding["nodes"]) == ("slurm-partition", ["head"])
+    assert f"slurm-partition] head: {message}\n" in run().stdout
+
+
+def test_a_missing_partition_and_partitions_that_were_not_recorded(folder: Path) -> None:
+    record(folder, head={"scontrol-partitions": scontrol_partition("other", "gpu[1-4]")})
+    assert {one["subject"]: one["actual"] for one in findings()} == {
+        "partition main": "slurmctld does not have it",
+        "partition other": "is not in the manifest",
+    }
+    (folder / "head/scontrol-partitions").write_text("slurm_load_partitions: Connection refused\n", encoding="utf-8")
+    (finding,) = findings()
+    assert (finding["kind"], finding["subject"]) == ("facts-unreadable", "scontrol-partitions")
+    (folder / "head/scontrol-partitions").unlink()
+    done = run()
+    assert (done.exit_code, done.stderr) == (
+        0, "partitions are not compared: head has not recorded scontrol-partitions\n"
+    )  # fmt: skip
 
 
 def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
@@ -233,6 +274,7 @@ def test_every_kind_has_a_case() -> None:
         "firmware-setting",
         "firmware-setting-differs",
         "node-off",
+        "slurm-partition",
     }
     assert set(FAULTS) | set(SLURM) | others == set(KINDS)
 
@@ -457,6 +499,23 @@ def test_what_the_site_states_is_compared(folder: Path) -> None:
     page = Path("rendered/facility/firmware.md").read_text(encoding="utf-8")
     assert "| SR-IOV | off (Disable) | SRIOVEnable |" in page
     assert "| Power and performance profile | Performance | PwrPerfTuning |" in page
+
+
+@pytest.mark.parametrize(("system", "fields"), [("ws-2xa6000", "sr_iov, power"), ("smc-821ge-tnhr", "")])
+def test_what_the_catalogue_cannot_compare_is_a_remark(folder: Path, system: str, fields: str) -> None:
+    Path("manifest.yaml").write_text(
+        FIRMWARE.replace("SYSTEM", system).replace("tuning: TUNING", "firmware: {sr_iov: off, power: PerfOptimized}"),
+        encoding="utf-8",
+    )
+    for name in ("head", "gpu1", "gpu2", "gpu3"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "uname").write_text("6.12.9-amd64\n", encoding="utf-8")
+    done = run()
+    why = f"the catalogue knows no attribute for {fields} of this system"
+    remark = f"node_types.h100.firmware is not compared: {why}\n" if fields else ""
+    assert (done.exit_code, done.stderr) == (
+        0, remark + "Slurm's view is missing: no controller has recorded scontrol-nodes\n"
+    )  # fmt: skip
 
 
 def test_attributes_of_one_machine_alone_are_not_compared(folder: Path) -> None:

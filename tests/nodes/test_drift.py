@@ -67,12 +67,14 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
     try:
         lab.out("compute01", "rm /dev/nvidia7; ip addr del 10.1.0.11/24 dev eth0; ip addr add 10.1.0.99/24 dev eth0")
         lab.out("compute02", "echo '# by hand' >> /etc/nccl.conf; systemctl stop munge")
+        lab.out("slurm-head", "scontrol update PartitionName=debug State=DOWN MaxTime=10")
         lab.engine("exec", "{compute03}", "sh", "-c", "systemctl stop ssh.socket ssh.service; pkill sshd; true")
         readdress(lab, "compute02", management, other)
         recorded(lab, tmp_path / "after", "-i", str(inventory))
         changes = findings(lab, tmp_path / "after") - before
     finally:
         lab.engine("exec", "{compute03}", "systemctl", "start", "ssh.service")
+        lab.out("slurm-head", "scontrol reconfigure")
         readdress(lab, "compute02", other, management)
         lab.out("compute01", "ip addr del 10.1.0.99/24 dev eth0")
         lab.out("compute01", "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
@@ -84,7 +86,10 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
         ("file-differs", "compute02", "/etc/nccl.conf"),
         ("unit-stopped", "compute02", "munge.service"),
         ("node-unreachable", "compute03", "unreachable"),
+        ("slurm-partition", "slurm-head", "partition debug State"),
+        ("slurm-partition", "slurm-head", "partition debug MaxTime"),
     } <= changes, sorted(changes)
+    assert "slurm-partition" not in {kind for kind, *_ in before}
 
 
 def hardware(text: str) -> dict[str, str]:

@@ -129,6 +129,18 @@ def scontrol_line(
     )
 
 
+def scontrol_partition(name: str, nodes: str, **values: str) -> str:
+    """A line of `scontrol -o show partitions`, as Slurm 24.11 prints it."""
+    shown = {"Default": "YES", "DefaultTime": "01:00:00", "MaxTime": "UNLIMITED", "State": "UP", **values}
+    return (
+        f"PartitionName={name} AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL AllocNodes=ALL Default={shown['Default']}"
+        f" QoS=N/A DefaultTime={shown['DefaultTime']} DisableRootJobs=NO ExclusiveUser=NO ExclusiveTopo=NO GraceTime=0"
+        f" Hidden=NO MaxNodes=UNLIMITED MaxTime={shown['MaxTime']} MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED"
+        f" Nodes={nodes} PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO PreemptMode=OFF"
+        f" State={shown['State']} TotalCPUs=896 TotalNodes=4 SelectTypeParameters=NONE\n"
+    )
+
+
 def healthy(host: int) -> dict[str, str]:
     """Files of one GPU node."""
     return {
@@ -150,6 +162,7 @@ def record(folder: Path, **changes: dict[str, str | None]) -> Path:
     """The facts of all nodes below `folder`; node → files that differ, of which None leaves one out."""
     files = {name: healthy(number) for number, name in enumerate(NODES, 11)}
     files["head"] = {"ip.json": addresses(10), "tree.json": "{}", "scontrol-nodes": scontrol()}
+    files["head"]["scontrol-partitions"] = scontrol_partition("main", "gpu[1-4]")
     for name, changed in changes.items():
         for file, text in changed.items():
             if text is None:

@@ -19,13 +19,15 @@ from clustergen.render.tree import LOCK
 T = TypeVar("T")
 MOST_NODES = 65536
 MOST_BYTES = 4 << 20
-TREE, UNREACHABLE, SLURM, FAILURES = "tree.json", "unreachable", "scontrol-nodes", "failures.json"
-"""What the playbook adds to the outputs of commands; `scontrol-nodes` is that of a controller."""
+TREE, UNREACHABLE, FAILURES = "tree.json", "unreachable", "failures.json"
+"""What the playbook adds to the outputs of commands."""
+SLURM, PARTITIONS = "scontrol-nodes", "scontrol-partitions"
+"""What it adds on controllers."""
 BIOS = "redfish-bios.json"
 """A BMC's answer for the resource Bios."""
 BMC = "bmc.json"
 """What the BMC shows of the machine: `power` and `health`, or `failure`."""
-_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, SLURM, FAILURES, BIOS, BMC))
+_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, FAILURES, SLURM, PARTITIONS, BIOS, BMC))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
 

@@ -9,8 +9,8 @@ from clustergen import regular_file
 from clustergen.cluster.model import Cluster
 from clustergen.hardware.discovery import folder
 from clustergen.hardware.discovery.facts import NodeFacts
-from clustergen.hardware.drift import files, group, slurm
-from clustergen.hardware.drift.hardware import NodeCheck
+from clustergen.hardware.drift import files, group, partitions, slurm
+from clustergen.hardware.drift.hardware import NodeCheck, uncompared_settings
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES
 from clustergen.hardware.drift.model import UNPLANNED, DriftFinding, DriftReport
 from clustergen.hostlist import natural_key
@@ -97,6 +97,10 @@ class _Comparison:
             has_limit = bool(kind.gpus and kind.gpus.power_limit_w)
             if kind.is_resolved:
                 yield from group.findings(members.get(kind.name, ()), has_power_limit=has_limit)
+                if fields := uncompared_settings(self._cluster, kind):
+                    path = f"node_types.{kind.name}.firmware"
+                    why = f"the catalogue knows no attribute for {', '.join(fields)} of this system"
+                    self.remarks.append(f"{path} is not compared: {why}")
         yield from self._slurm()
 
     def _slurm(self) -> Iterator[DriftFinding]:
@@ -113,8 +117,19 @@ class _Comparison:
                 yield DriftFinding("facts-unreadable", (host,), folder.SLURM, f"{reason}")
                 continue
             yield from slurm.findings(self._cluster, nodes)
+            yield from self._partitions(host)
             return
         self.remarks.append("Slurm's view is missing: no controller has recorded scontrol-nodes")
+
+    def _partitions(self, host: str) -> Iterator[DriftFinding]:
+        try:
+            text = regular_file.read(self._directory / host / folder.PARTITIONS, _MOST_BYTES).decode("utf-8", "replace")
+            yield from partitions.findings(self._cluster, host, partitions.partitions_of(text))
+        except FileNotFoundError:
+            self.remarks.append(f"partitions are not compared: {host} has not recorded {folder.PARTITIONS}")
+        except (OSError, ValueError) as err:
+            reason = err.strerror if isinstance(err, OSError) else str(err)
+            yield DriftFinding("facts-unreadable", (host,), folder.PARTITIONS, f"{reason}")
 
 
 def _unreachable(facts: NodeFacts, address: str) -> DriftFinding:

@@ -81,6 +81,12 @@ class NodeCheck:
             yield DriftFinding("port-slow", (facts.name,), subject, f"{actual.gbit} Gb/s", f"{min(rates):g} Gb/s")
 
 
+def uncompared_settings(cluster: Cluster, kind: NodeType) -> list[str]:
+    """Fields of the node type's `firmware` for which the catalogue knows no attribute of its system."""
+    items = checklist(cluster, kind)
+    return [item.setting.name.replace("-", "_") for item in items if item.is_stated and item.attribute is None]
+
+
 def _firmware_settings(items: Iterable[FirmwareItem], facts: NodeFacts) -> Iterator[DriftFinding]:
     """Attributes whose value has another meaning than the node type's."""
     for item in items:

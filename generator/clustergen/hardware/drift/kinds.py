@@ -207,6 +207,11 @@ KINDS = {
         "site.yml refuses to change the node",
         "correct what is named; until then no change reaches {nodes}",
     ),
+    "slurm-partition": Kind(
+        "slurm", "warning",
+        "a partition was changed with scontrol, or slurmctld runs with another slurm.conf than the manifest's",
+        f"{_RUN}'scontrol show partitions'  # scontrol reconfigure restores slurm.conf; if that is older, run site.yml",
+    ),
     "slurm-drained": Kind(
         "slurm", "warning",
         "somebody or a health check drained the node",

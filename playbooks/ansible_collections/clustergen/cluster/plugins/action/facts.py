@@ -13,7 +13,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import A
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
-_SLURM = {"scontrol-nodes": "scontrol -o show nodes"}
+_SLURM = {"scontrol-nodes": "scontrol -o show nodes", "scontrol-partitions": "scontrol -o show partitions"}
 
 
 class ActionModule(Asking):
