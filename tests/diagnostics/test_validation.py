@@ -397,7 +397,7 @@ def test_any_value_anywhere_gets_words(place: str, value: Any) -> None:
     [
         (("10.0.0.11", "10.0.0.12"), 'write "10.0.0.[11-12]"'),
         (("gpu1", "gpu2", "gpu3"), 'write "gpu[1-3]"'),
-        (("debian-13",), 'write "debian-13"'),
+        (("debian-13",), "write debian-13"),
         (("head", "login"), None),
         (("a b", "a c"), None),
         ((1, 2), None),

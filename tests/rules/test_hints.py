@@ -54,7 +54,7 @@ HINTS = {
         TINY,
         ("debian-12", "Debian 12"),
         "value-not-allowed",
-        "did you mean 'debian-12'?",
+        "write debian-12",
     ),
     "all nodes in Slurm's spelling": (
         TINY,

@@ -91,7 +91,7 @@ def test_what_accounts_and_qos_may_not_say(
         ({"accounts": {"a": {"qos": ["hihg"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
          "did you mean 'high'?"),
         ({"accounts": {"a": {"qos": ["xyz"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
-         "use 'normal' or 'high'"),
+         "add slurm.qos.xyz, or use 'normal' or 'high'"),
     ],
 )  # fmt: skip
 def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -> None:

@@ -91,9 +91,13 @@ def operating_system(name: str, arch: str = X86_64) -> OperatingSystem | None:
 
 
 def described_by(name: str) -> str | None:
-    """The id under which the catalogue describes a system: `rocky-9` for `rhel-9` and `rocky-9.4`; None for others."""
-    if system := operating_system(name):
+    """The id under which the catalogue describes a system: `rocky-9` for `rhel9`, or None."""
+    ident = name.strip().lower()
+    if named := [system.id for system in operating_systems(X86_64).values() if system.facts.get("codename") == ident]:
+        return named[0]
+    parts = re.match(r"([a-z]*)[ -]?(.*)", ident)
+    family, version = parts.groups() if parts else (ident, "")
+    if system := operating_system(f"{family}-{version}"):
         return system.id
-    family, _, version = name.strip().lower().partition("-")
     release = f"{family}-{version.split('.')[0]}"
     return next((row["os"] for row in rows("os_rebuilds.tsv") if row["name"] == release), None)

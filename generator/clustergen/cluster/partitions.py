@@ -57,14 +57,23 @@ def _existing(
 
     if strange:
         every = "write all for every node that runs slurmd" if strange[0] == "ALL" else None
-        guess = every or _padded(strange, where) or did_you_mean(strange[0], [*sets, *where])
-        choice = f"use nodes of {quote(compress(list(where)))}" if where else None
+        meant = every or _of_type(strange, where) or _padded(strange, where)
+        has_number = any(char.isdigit() for char in strange[0])  # gpus is not gpu8
+        guess = meant or did_you_mean(strange[0], [*sets, *(where if has_number else ())])
+        choice = f"write all, or nodes of {compress(list(where))}" if where else None
         whys = "is not a node of this cluster", "are not nodes of this cluster"
         refuse("node-unknown", strange, whys, guess or choice)
     if idle:
         hint = "add the role slurm-compute to it, or remove it here"
         refuse("node-not-compute", idle, ("does not run jobs", "do not run jobs"), hint)
     return existing
+
+
+def _of_type(strange: list[str], where: dict[str, NodeType]) -> str | None:
+    """The hint where a node type is named in place of its nodes."""
+    kinds = {*strange, *(name.removesuffix("s") for name in strange)}
+    nodes = [name for name, kind in where.items() if kind.name in kinds]
+    return f"write {compress(nodes)}: partitions name nodes, not node types" if nodes else None
 
 
 def _padded(strange: list[str], where: Iterable[str]) -> str | None:

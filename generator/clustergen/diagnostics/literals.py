@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, get_origin
+from ipaddress import ip_network
+from typing import Any, get_origin
 
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.diagnostics.shapes import (
+    as_mapping,
+    as_one,
+    entry_hint,
+    list_as_mapping,
+    list_hint,
+    named_entries,
+    on_one_line,
+    refusal,
+)
 from clustergen.diagnostics.words import one_of, quote, suggest
-from clustergen.hostlist import HostlistError, compress
 from clustergen.units import Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
@@ -34,6 +41,16 @@ _MEANT = {
     "ib": "infiniband",
     "eth": "ethernet",
     "rocev2": "roce",
+    "nfs3": "nfs",
+    "nfs4": "nfs",
+    "gpfs": "storage_scale",
+    "spectrum_scale": "storage_scale",
+    "spectrum-scale": "storage_scale",
+    "scale": "storage_scale",
+    "ceph": "cephfs",
+    "wekafs": "weka",
+    "ext4": "local",
+    "xfs": "local",
 }
 """What people call a value → the value of the manifest."""
 
@@ -67,11 +84,30 @@ def name_hint(value: str, pattern: str, form: str | None) -> str | None:
     return f"write {name}: {form}" if len(name) <= _LONGEST_NAME else form
 
 
+def text_hint(value: str, pattern: str, form: str | None) -> str | None:
+    """The hint for a text that does not match: hosts and networks rewritten, else the field's form."""
+    form = form or ""
+    if form.startswith("write a host list"):
+        address, slash, length = value.rpartition("/")
+        if slash and length.isdigit():
+            return f"write {address}: the prefix length is part of the network's cidr"
+        hosts = re.sub(r"[{(](\d+)(?:\.\.|-|:)(\d+)[)}]", r"[\1-\2]", value.strip())
+        hosts = re.sub(r"\s+|\s*,\s*", ",", hosts)
+        return f"write {hosts}" if hosts != value and re.search(pattern, hosts) else form
+    if "prefix length" in form:
+        with contextlib.suppress(ValueError):
+            network = ip_network(value, strict=False)
+            return f"write {network}" if "/" in value else f"add the prefix length, as {value}/24"
+    if form.startswith("write an absolute path") and re.search(pattern, f"/{value}"):
+        return f"write /{value}"
+    return form or None
+
+
 def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> str | None:
     """The hint for a value of a wrong type; `text` is the value in the file, `declared` the field's annotation."""
     first = expected[0]
     if "text" in expected and isinstance(value, (bool, int, float)) and text:
-        refused, instead = _refusal(declared, text)
+        refused, instead = refusal(declared, text)
         return instead if refused else f'put it in quotes: "{text}"'
     if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
@@ -82,17 +118,20 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
-        return _as_list(value, text, declared)
+        return list_hint(value, text, declared)
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
-    if first == "a mapping" and isinstance(value, int) and _takes_count(declared):
-        return f"write {{count: {text}}}"
-    if first == "text" and isinstance(value, (list, tuple)) and (one := _as_one(value)):
+    if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
         return f"write {one}"
     if first == "a list" and isinstance(value, dict) and (model := entry_of(declared)[0]) is not None:
-        return "begin each entry with '- name: …'" if "name" in model.model_fields else None
+        return "begin each entry with '- name: …'" if "name" in model.model_fields else entry_hint(model)
     if first == "a mapping" and isinstance(value, (list, tuple)) and value:
-        return "write 'NAME: …' lines instead of list items that begin with '-'"
+        mapping = list_as_mapping(value, declared)
+        return f"write {mapping}" if mapping else named_entries(value)
+    if first == "a mapping" and isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
+        return f"write {mapping}"
+    if isinstance(value, (list, tuple)) and len(value) == 1 and quote(value[0]) in first:
+        return f"write {value[0]}"
     if first == "a mapping" and value is None:
         return "write its keys below it, indented, or remove the line"
     model, is_list = entry_of(declared)
@@ -100,17 +139,6 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         keys = [field.alias or name for name, field in model.model_fields.items()]
         return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
-
-
-def _as_one(values: Sequence[Any]) -> str | None:
-    """Items of a list as the one host list that they fold to: `"gpu[1-8]"`; None for others."""
-    if not all(isinstance(value, str) for value in values):
-        return None
-    try:
-        folded = compress(values)
-    except HostlistError:
-        return None
-    return f'"{folded}"' if folded and "," not in folded else None
 
 
 def _in_mib(text: str) -> str:
@@ -127,56 +155,13 @@ def example_hint(key: str, declared: Any) -> str | None:
     if not isinstance(declared, FieldInfo) or not declared.examples:
         return None
     instead = "" if declared.is_required() else ", or remove the line"
-    return f"write {key}: {_on_one_line(declared.examples[0])}{instead}"
-
-
-def _on_one_line(value: Any) -> str:
-    """A value as YAML, which JSON is: quotes only where a text needs them."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_on_one_line(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_on_one_line, value))}]"
-    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w/-]*", value)
-    return value if plain else json.dumps(value)
-
-
-def _as_list(value: Any, text: str, declared: Any) -> str | None:
-    """The value as a list of one entry, in quotes where YAML would split it; else what the entry has to be."""
-    if isinstance(value, str) and text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
-        text = f'"{text}"'
-    if isinstance(value, str):
-        refused, instead = _refusal(declared, [value])
-        if refused and instead:
-            return f"write a list: {instead}"
-    return f"write [{text}]"
+    return f"write {key}: {on_one_line(declared.examples[0])}{instead}"
 
 
 def is_list_of_scalars(declared: Any) -> bool:
     """Whether a field is a list of texts or numbers."""
     annotation = declared.annotation if isinstance(declared, FieldInfo) else declared
     return get_origin(annotation) is tuple and entry_of(declared)[0] is None
-
-
-def _takes_count(declared: Any) -> bool:
-    model, is_list = entry_of(declared)
-    return model is not None and not is_list and "count" in model.model_fields
-
-
-def _refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
-    """Whether a field refuses this value, and the hint of what to write instead."""
-    if declared is None:
-        return False, None
-    if isinstance(declared, FieldInfo):
-        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
-    try:
-        TypeAdapter(declared).validate_python(value)
-    except ValidationError as err:
-        contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
-        hints = (context.get("hint") or form_of(context.get("pattern", "")) for context in contexts)
-        return True, next(filter(None, hints), None)
-    except PydanticUserError:  # a type that pydantic cannot judge alone
-        return False, None
-    return False, None
 
 
 def addition_hint(key: str, declared: Any) -> str:

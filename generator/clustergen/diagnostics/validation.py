@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
-from clustergen.diagnostics.forms import form_of
+from clustergen.diagnostics.forms import form_of, odd_character
 from clustergen.diagnostics.literals import (
     addition_hint,
     choice_hint,
@@ -21,7 +21,9 @@ from clustergen.diagnostics.literals import (
     is_list_of_scalars,
     literal_hint,
     name_hint,
+    text_hint,
 )
+from clustergen.diagnostics.misplaced import misplaced_sections
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import (
     Located,
@@ -113,6 +115,7 @@ class _Translator:
             rest = follow(self.model, errors[_MOST_ERRORS]["loc"])
             message = f"{_MOST_ERRORS:,} mistakes; validation stops here"
             findings.append(Finding("file-too-large", rest.path, message, key=True))
+        findings = misplaced_sections(findings, self.model, self.data)
         return [item for item in findings if item.code != "key-missing" or item.path not in meant]
 
     def _is_echo(self, error: _Error, at: Located) -> bool:
@@ -231,8 +234,8 @@ class _Translator:
         return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{actual}", key=at.is_key)
 
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
-        odd = _odd_character(value, pattern)
-        subject, hint = self._subject(at), form_of(pattern)
+        odd = odd_character(value, pattern)
+        subject, hint = self._subject(at), text_hint(value, pattern, form_of(pattern))
         if at.is_key or at.path[-1] == "name":
             hint = name_hint(value, pattern, hint)
         if odd is None:
@@ -254,14 +257,14 @@ class _Translator:
         fitting: list[list[tuple[_Error, Located]]] = []
         unfit: list[_Error] = []
         for errors in branches.values():
-            wrong = [error for error, at in errors if at.path == path and error["type"] in _EXPECTED]
+            wrong = [error for error, at in errors if at.path == path and _is_of_wrong_type(error)]
             unfit += wrong[:1]
             if not wrong:
                 fitting.append(errors)
         if fitting:
             yield from (self._finding(error, at) for error, at in min(fitting, key=len))
             return
-        expected = list(dict.fromkeys(_EXPECTED[error["type"]] for error in unfit))
+        expected = list(dict.fromkeys(_EXPECTED[error["type"]] for error in unfit if error["type"] in _EXPECTED))
         if "a number" in expected and "a whole number" in expected:
             expected.remove("a whole number")
         declared = next(at.declared for errors in branches.values() for _, at in errors)
@@ -277,22 +280,6 @@ class _Translator:
         return value
 
 
-def _odd_character(value: str, pattern: str) -> int | None:
-    """Where a text first has a character that its pattern has no place for; None where the order is wrong. A letter is
-    no such character where the pattern has words of its own, as `tcp`: then the word is wrong.
-    """
-    body = pattern.removeprefix("^").removesuffix("$")
-    classes = re.findall(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS.]", body)
-    outside = re.sub(r"\[(?:\\.|[^\]\\])+\]|\\[dwsDWS]|\{[0-9,]+\}|\(\?[:i]+|[()|*+?$^]", "\0", body).replace("\\", "")
-    has_words = re.search("[A-Za-z]{2}", outside) is not None
-    literals = set(outside) - {"\0"}
-    try:
-        allowed = re.compile("|".join(classes) or "(?!)")
-        if body.startswith("[") and value and not re.match(classes[0], value):
-            return 0
-    except re.error:
-        return None
-    if "." in body.replace("\\.", "").replace("[.]", "") and not classes:
-        return None
-    odd = (index for index, char in enumerate(value) if char not in literals and not allowed.match(char))
-    return next((index for index in odd if not (has_words and value[index].isalnum())), None)
+def _is_of_wrong_type(error: _Error) -> bool:
+    is_section = isinstance(error["input"], (Mapping, list, tuple))
+    return error["type"] in _EXPECTED or (error["type"] == "literal_error" and is_section)

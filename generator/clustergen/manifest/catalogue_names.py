@@ -7,6 +7,8 @@ from pydantic import BeforeValidator
 
 from clustergen.manifest.base import Name
 
+_REBUILDS = "rhel", "redhat", "alma", "oracle"
+
 
 def _same_system(value: Any) -> Any:
     from clustergen.catalogue.operating_systems import described_by
@@ -14,7 +16,9 @@ def _same_system(value: Any) -> Any:
     if isinstance(value, str) and (same := described_by(value)) not in (None, value):
         from pydantic_core import PydanticCustomError
 
-        context = {"value": value, "hint": f"write {same}: {value} has the same packages and paths"}
+        is_rebuild = value.lower().startswith(_REBUILDS)
+        reason = f": {value} has the same packages and paths" if is_rebuild else ""
+        context = {"value": value, "hint": f"write {same}{reason}"}
         raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
     return value
 

@@ -32,7 +32,8 @@ def unknown(
     """Names that are not defined; `listed` if `path` is a list of them."""
     for index, name in enumerate(names):
         if name not in candidates:
-            hint = did_you_mean(name, candidates) or f"use {one_of(candidates, 8)}"
+            section = "slurm.qos" if code == "qos-unknown" else "slurm.accounts"
+            hint = did_you_mean(name, candidates) or f"add {section}.{name}, or use {one_of(candidates, 8)}"
             yield Finding(code, (*path, index) if listed else path, f"{what} '{name}' is not defined", hint)
 
 

@@ -19,6 +19,10 @@ def cidr_problem(text: str) -> tuple[str, str] | None:
     try:
         wider = ip_network(text, strict=False)
     except ValueError:
+        address, _, length = text.partition("/")
+        if address_of(address) and length.isdecimal():
+            longest = 128 if ":" in address else 32
+            return f"/{length} is longer than an address", f"write a prefix length of at most {longest}"
         hint = "write a network address with its prefix length, as 10.0.0.0/24"
         return f"'{text}' is not an IP network", hint
     return f"'{text}' is a host address, not a network address", f"did you mean {wider}?"

@@ -1,0 +1,71 @@
+"""Sections that are indented one level too deep: `accounts` below `partitions` reads as the name of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_origin
+
+from pydantic import BaseModel
+
+from clustergen.diagnostics.model import Finding, ManifestPath
+from clustergen.diagnostics.model_path import entry_of, follow, keys_of
+from clustergen.diagnostics.words import quote, where
+
+
+def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: Any) -> list[Finding]:
+    """The findings, with one in place of all those inside a section that is indented as an entry of its neighbour."""
+    kept: dict[ManifestPath | int, Finding] = {}
+    for index, finding in enumerate(findings):
+        entry = _misplaced(finding, model, data)
+        if entry is None:
+            kept[index] = finding
+        elif entry not in kept:
+            name, parent, neighbour = str(entry[-1]), where(entry[:-2], data) or "the manifest", str(entry[-2])
+            message = f"{quote(name)} is a section of {parent}, but is indented below {quote(neighbour)}"
+            hint = f"indent {quote(name)} by as many spaces as {quote(neighbour)}"
+            kept[entry] = Finding("key-unknown", entry, message, hint, key=True)
+    return list(kept.values())
+
+
+def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:
+    """The path of the entry around a finding, if a section beside the mapping of entries has that name."""
+    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
+        return None
+    for end in range(2, len(finding.path) + 1):
+        *above, mapping, name = finding.path[:end]
+        entries = follow(model, (*above, mapping)).declared if isinstance(mapping, str) else None
+        if entries is None or get_origin(getattr(entries, "annotation", entries)) is not dict:
+            continue
+        owner = follow(model, (*above, mapping)).owner
+        if owner is None or name not in owner.model_fields:
+            continue
+        section = _value(data, tuple(above))
+        path = tuple(finding.path[:end])
+        is_absent = isinstance(section, Mapping) and name not in section
+        if (
+            is_absent
+            and not _is_entry(model, path, data)
+            and _is_like(owner.model_fields[str(name)], _value(data, path))
+        ):
+            return path
+    return None
+
+
+def _is_entry(model: type[BaseModel], path: ManifestPath, data: Any) -> bool:
+    """Whether a section has keys of the entries that it stands among: a node type may be called `gpu`."""
+    entry, value = entry_of(follow(model, path).declared)[0], _value(data, path)
+    return entry is None or (isinstance(value, Mapping) and (not value or any(key in value for key in keys_of(entry))))
+
+
+def _is_like(section: Any, value: Any) -> bool:
+    """Whether a value may be that of a section: it has a key of it, or holds sections where names are keys."""
+    model, is_list = entry_of(section)
+    if isinstance(value, Mapping) and model is not None and not is_list:
+        return any(key in value for key in keys_of(model))
+    return not isinstance(value, Mapping) or all(isinstance(inner, Mapping) for inner in value.values())
+
+
+def _value(data: Any, path: ManifestPath) -> Any:
+    for part in path:
+        data = data[part]
+    return data

@@ -1,0 +1,150 @@
+"""What to write instead of a value of another shape: a list in place of a text or a mapping, a text in place of either.
+
+Each proposal is tried against the type of its field, so that what a hint says to write is accepted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, get_origin
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from clustergen.diagnostics.forms import form_of
+from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.hostlist import HostlistError, compress
+
+_MOST_ITEMS = 8
+_LONGEST_HINT = 100
+_PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
+_COUNT_OF = "count", "model"
+
+
+def as_one(values: Sequence[Any], declared: Any) -> str | None:
+    """Items of a list as the one text that the field accepts: `"gpu[1-8]"`, or the only item; None for others."""
+    if not values or not all(isinstance(value, str) for value in values):
+        return None
+    if len(values) == 1:
+        return None if refusal(declared, values[0])[0] else on_one_line(values[0])
+    try:
+        folded = compress(values)
+    except HostlistError:
+        return None
+    is_accepted = "," not in folded if declared is None else not refusal(declared, folded)[0]
+    return f'"{folded}"' if folded and is_accepted and len(folded) <= _LONGEST_HINT else None
+
+
+def list_hint(value: Any, text: str, declared: Any) -> str | None:
+    """The hint for a scalar where a list is expected: `text` is the value in the file."""
+    model, _ = entry_of(declared)
+    if model is not None:
+        return entry_hint(model)
+    if not isinstance(value, str):
+        return f"write [{text}]"
+    refused, instead = refusal(declared, [value])
+    parts = [part for part in re.split(r"[,\s]+", value) if part]
+    if len(parts) > 1 and declared is not None and refused and not refusal(declared, parts)[0]:
+        return f"write {on_one_line(parts)}"
+    if refused and instead:
+        return f"write a list: {instead}"
+    if text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
+        text = f'"{text}"'
+    return f"write [{text}]"
+
+
+def entry_hint(model: type[BaseModel]) -> str:
+    """The hint for what is no list of sections: a list with one, by the keys that it requires."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    keys = [key for key, field in fields.items() if field.is_required()] or list(fields)[:2]
+    return f"write a list with an entry for each: [{{{', '.join(f'{key}: …' for key in keys)}}}, …]"
+
+
+def named_entries(values: Sequence[Any]) -> str:
+    """The hint for list items where names are keys."""
+    name = values[0].get("name") if isinstance(values[0], Mapping) else None
+    if isinstance(name, str):
+        return f"write '{name}:' in place of '- name: {name}', with its other keys below it"
+    return "write 'NAME: …' lines instead of list items that begin with '-'"
+
+
+def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
+    """A list of texts as the mapping that the field accepts: `{ml: {}, physics: {}}`, `{users: [alice]}`."""
+    if len(values) > _MOST_ITEMS or not all(isinstance(value, str) for value in values):
+        return None
+    if pairs := _pairs(", ".join(values), declared):
+        return pairs
+    model, is_list = entry_of(declared)
+    if model is None:
+        named: dict[str, Any] = {value: {} for value in values}
+        return None if declared is None or refusal(declared, named)[0] else _short(named)
+    if is_list:
+        return None
+    if set(_COUNT_OF) <= model.model_fields.keys() and len(set(values)) == 1:
+        return _short({"model": values[0], "count": len(values)})
+    lists = (name for name, field in model.model_fields.items() if get_origin(field.annotation) is tuple)
+    first = next((name for name in lists if not refusal(model.model_fields[name], list(values))[0]), None)
+    return _short({first: list(values)}) if first and _is_enough(model, first) else None
+
+
+def as_mapping(value: str | float, declared: Any) -> str | None:
+    """A scalar as the mapping that was meant: `{gres/gpu: 8}` for `gres/gpu=8`, `{cidr: …}` for a network."""
+    if isinstance(value, str) and (pairs := _pairs(value, declared)):
+        return pairs
+    model, is_list = entry_of(declared)
+    if model is None or is_list or isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return _short({"count": value}) if "count" in model.model_fields else None
+    accepting = [name for name, field in model.model_fields.items() if not refusal(field, value)[0]]
+    choices = [name for name in accepting if choices_of(model.model_fields[name])]
+    required = [name for name, field in model.model_fields.items() if field.is_required()]
+    enough = [name for name in required if name in accepting and len(required) == 1]
+    name = next((names[0] for names in (enough, choices, accepting) if len(names) == 1), None)
+    return _short({model.model_fields[name].alias or name: value}) if name else None
+
+
+def _pairs(text: str, declared: Any) -> str | None:
+    """`a=1,b=2` as `{a: 1, b: 2}`, where the field accepts it."""
+    if declared is None or _PAIR.sub("", text).strip(", "):
+        return None
+    pairs = {key: int(value) if value.isdigit() else value for key, value in _PAIR.findall(text)}
+    return _short(pairs) if pairs and not refusal(declared, pairs)[0] else None
+
+
+def _is_enough(model: type[BaseModel], name: str) -> bool:
+    return all(key == name or not field.is_required() for key, field in model.model_fields.items())
+
+
+def _short(value: Any) -> str | None:
+    line = on_one_line(value)
+    return line if len(line) <= _LONGEST_HINT else None
+
+
+def on_one_line(value: Any) -> str:
+    """A value as YAML, which JSON is: quotes only where a text needs them."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {on_one_line(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(on_one_line, value))}]"
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w/.=-]*|[0-9.]+/[0-9]+|[0-9]+(\.[0-9]+){3}", value)
+    return value if plain and value.lower() not in ("true", "false", "null") else json.dumps(value)
+
+
+def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
+    """Whether a field refuses this value, and the hint of what to write instead."""
+    if declared is None:
+        return False, None
+    if isinstance(declared, FieldInfo):
+        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
+    try:
+        TypeAdapter(declared).validate_python(value)
+    except ValidationError as err:
+        contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
+        hints = (context.get("hint") or form_of(context.get("pattern", "")) for context in contexts)
+        return True, next(filter(None, hints), None)
+    except PydanticUserError:  # a type that pydantic cannot judge alone
+        return False, None
+    return False, None

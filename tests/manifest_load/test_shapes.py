@@ -1,0 +1,154 @@
+"""Values in the wrong shape or form: each hint that proposes a value proposes one that the manifest accepts."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen import compile as compiler
+from clustergen.cli.init import STARTER
+from clustergen.diagnostics import Diagnostic
+
+WRONG = {
+    "type-wrong",
+    "text-malformed",
+    "value-not-allowed",
+    "key-unknown",
+    "key-missing",
+    "hostlist-syntax",
+    "cidr-malformed",
+}
+
+
+@cache
+def starter() -> Any:
+    return yaml.safe_load(STARTER.read_text(encoding="utf-8"))
+
+
+def findings(path: str, value: Any) -> list[Diagnostic]:
+    """Findings on the form of the starter manifest with a value at `path`; an entry of nodes is named by its number."""
+    data = copy.deepcopy(starter())
+    *above, name = path.split("/")
+    section = data
+    for part in above:
+        section = section[int(part)] if isinstance(section, list) else section.setdefault(part, {})
+    section[name] = value
+    text = yaml.safe_dump(data, sort_keys=False).encode()
+    return [one for one in compiler.validate(Path("m.yaml"), raw=text).diagnostics if one.code in WRONG]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "proposed"),
+    [
+        # a text where a list is expected
+        ("nodes/0/roles", "slurm-controller, slurm-accounting", "[slurm-controller, slurm-accounting]"),
+        ("nodes/1/features", "nvme,bigmem", "[nvme, bigmem]"),
+        ("slurm/accounts/research/users", "alice bob", "[alice, bob]"),
+        ("storage/home/options", "rw,hard", "[rw, hard]"),
+        ("networks/management/ntp", "pool.ntp.org", "[pool.ntp.org]"),
+        # a list where a text is expected
+        ("slurm/partitions/batch/nodes", ["gpu1", "gpu2"], '"gpu[1-2]"'),
+        ("slurm/partitions/batch/nodes", ["gpu1", "gpu3"], '"gpu[1,3]"'),
+        ("networks/management/cidr", ["192.0.2.0/24"], "192.0.2.0/24"),
+        ("os", ["debian-13"], "debian-13"),
+        # a list where a mapping is expected
+        ("slurm/accounts", ["ml", "physics"], "{ml: {}, physics: {}}"),
+        ("slurm/accounts/research", ["alice", "bob"], "{users: [alice, bob]}"),
+        ("slurm/options", ["BatchStartTimeout=30", "KeepAliveTime=60"], "{BatchStartTimeout: 30, KeepAliveTime: 60}"),
+        ("node_types/gpu/gpus", ["l40s", "l40s"], "{model: l40s, count: 2}"),
+        # a text where a mapping is expected
+        ("slurm/options", "BatchStartTimeout=30", "{BatchStartTimeout: 30}"),
+        ("slurm/qos/normal/max_tres_per_user", "gres/gpu=8,cpu=64", "{gres/gpu: 8, cpu: 64}"),
+        ("slurm/preemption", "qos", "{by: qos}"),
+        ("slurm/topology", "tree", "{plugin: tree}"),
+        ("networks/fabric", "infiniband", "{type: infiniband}"),
+        ("node_types/gpu/nics", [{"device": "mlx5_0"}, "mlx5_1"], "{device: mlx5_1}"),
+        # other notations
+        ("nodes/1/name", "gpu{1..4}", "gpu[1-4]"),
+        ("nodes/1/name", "gpu(1-4)", "gpu[1-4]"),
+        ("nodes/1/name", "gpu1 gpu2, gpu3 gpu4", "gpu1,gpu2,gpu3,gpu4"),
+        ("nodes/0/address", "192.0.2.10/24", "192.0.2.10"),
+        ("networks/management/cidr", "192.0.2.0/255.255.255.0", "192.0.2.0/24"),
+        ("storage/home/mount", "home", "/home"),
+        ("storage/home/type", "nfs4", "nfs"),
+        ("os", "jammy", "ubuntu-22.04"),
+        ("os", "rhel9", "rocky-9"),
+        ("os", "Ubuntu 24.04", "ubuntu-24.04"),
+    ],
+)
+def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
+    hint = findings(path, value)[0].hint or ""
+    assert hint.removeprefix("write ").partition(": the ")[0].partition(": rhel9")[0] == proposed
+    accepted: Any = yaml.safe_load(proposed)
+    if path == "node_types/gpu/nics":
+        accepted = [{"device": "mlx5_0"}, accepted]
+    assert findings(path, accepted) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "hint"),
+    [
+        ("node_types/gpu/nics", 8, "write a list with an entry for each: [{device: …}, …]"),
+        ("node_types/gpu/nics", {"count": 8}, "write a list with an entry for each: [{device: …}, …]"),
+        (
+            "storage",
+            [{"name": "home", "type": "nfs"}],
+            "write 'home:' in place of '- name: home', with its other keys below it",
+        ),
+        ("networks/management/cidr", "192.0.2.0", "add the prefix length, as 192.0.2.0/24"),
+        ("networks/management/cidr", "192.0.2.0/33", "write a prefix length of at most 32"),
+        ("nodes/1/addresses", {"ipmi": "192.0.2.[21-24]"}, "write bmc"),
+        ("slurm/partitions/batch/nodes", ["gpu1", 2], None),
+        ("node_types/gpu/gpus", [8], "write 'NAME: …' lines instead of list items that begin with '-'"),
+        ("slurm/options", "BatchStartTimeout", None),
+    ],
+)
+def test_other_hints(path: str, value: Any, hint: str | None) -> None:
+    assert [one.hint for one in findings(path, value)] == [hint]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [{"ml": {"users": ["alice"]}}, {"ml": {}, "root": {"users": ["bob"]}}, ["ml"]],
+    ids=["one", "two", "a list"],
+)
+def test_a_section_that_is_indented_as_an_entry_of_its_neighbour(inside: Any) -> None:
+    data = copy.deepcopy(starter())
+    del data["slurm"]["accounts"]
+    data["slurm"]["partitions"]["accounts"] = inside
+    compiled = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data, sort_keys=False).encode())
+    assert [(one.code, one.message, one.hint) for one in compiled.diagnostics if one.code in WRONG] == [
+        (
+            "key-unknown",
+            "'accounts' is a section of slurm, but is indented below 'partitions'",
+            "indent 'accounts' by as many spaces as 'partitions'",
+        )
+    ]
+
+
+def test_a_partition_may_have_the_name_of_a_section(tmp_path: Path) -> None:
+    data = copy.deepcopy(starter())
+    data["slurm"]["partitions"]["accounts"] = {"nodes": "all", "max_tim": "1:00:00"}
+    compiled = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data, sort_keys=False).encode())
+    assert [one.hint for one in compiled.diagnostics if one.code == "key-unknown"] == ["did you mean 'max_time'?"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "hint"),
+    [
+        ("compute", "write all, or nodes of gpu[1-4]"),
+        ("gpus", "write gpu[1-4]: partitions name nodes, not node types"),
+        ("gpu", "write gpu[1-4]: partitions name nodes, not node types"),
+        ("gpu01", "write gpu1: leading zeros count"),
+    ],
+)
+def test_partitions_of_nodes_that_do_not_exist(nodes: str, hint: str) -> None:
+    data = copy.deepcopy(starter())
+    data["slurm"]["partitions"]["batch"]["nodes"] = nodes
+    compiled = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data, sort_keys=False).encode())
+    assert [one.hint for one in compiled.diagnostics if one.code == "node-unknown"] == [hint]
