@@ -38,9 +38,11 @@ def differs(before: str | None, target: str = CONF, **more: Any) -> Answer:
 
 
 class Cluster:
-    """A rendered tree whose nodes are played by hostile_ssh.py: one host for each lie, a head and two good nodes."""
+    """A rendered tree whose nodes are played by hostile_ssh.py: one host for each lie, a head and two good nodes.
+    `sections` of the manifest replace those of the small one.
+    """
 
-    def __init__(self, folder: Path, hostile: list[str]) -> None:
+    def __init__(self, folder: Path, hostile: list[str], **sections: Any) -> None:
         self.folder = folder
         self.answers = folder / "answers"
         self.answers.mkdir()
@@ -49,9 +51,11 @@ class Cluster:
         nodes = [
             HEAD,
             {"name": "good[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"},
-            {"name": f"n[1-{len(hostile)}]", "type": "gpu", "address": f"10.0.0.[21-{20 + len(hostile)}]"},
         ]
-        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}), folder)
+        if hostile:
+            last = len(hostile)
+            nodes.append({"name": f"n[1-{last}]", "type": "gpu", "address": f"10.0.0.[21-{20 + last}]"})
+        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}, **sections), folder)
         write(self.tree, folder / "rendered")
         (folder / "bin").mkdir()
         ssh = folder / "bin/ssh"

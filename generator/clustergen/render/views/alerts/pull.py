@@ -1,7 +1,8 @@
-"""An alert on nodes that bring themselves to the tree: one has not reached it for long."""
+"""Alerts on nodes that bring themselves to the tree: one has not reached it for long, or never."""
 
 from __future__ import annotations
 
+from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -21,4 +22,24 @@ def topic(cluster: Cluster) -> Topic | None:
         "The repository cannot be reached, a run fails, or a change waits until the node is drained.",
         "On the node: journalctl -u clustergen-pull names the reason; for a drain, run site.yml with --limit.",
     )  # fmt: skip
-    return Topic("pull", "Nodes that pull: time since they were as in git.", (), (stale,))
+    never = Alert(
+        "PullMissing", f"{_pulling(cluster)} == 1\nunless on (instance)\nclustergen_pull_timestamp_seconds",
+        f"{limit}s", "warning",
+        "{{ $labels.instance }} was never as in git",
+        "No run of clustergen-pull has succeeded since the node was installed.",
+        "On the node: journalctl -u clustergen-pull names the reason; systemctl list-timers shows the next run.",
+    )  # fmt: skip
+    return Topic("pull", "Nodes that pull: time since they were as in git.", (), (stale, never))
+
+
+def _pulling(cluster: Cluster) -> str:
+    """Whether nodes that pull respond: those of the group pull_node."""
+    pulling = membership(cluster).get("pull_node", ())
+    spared = [
+        host
+        for group in cluster.groups
+        if group.roles == ("slurm-compute",) and group not in pulling
+        for host in group.hosts
+    ]
+    servers = f',instance!~"{"|".join(spared)}"' if spared else ""
+    return f'up{{job="node",roles="slurm-compute"{servers}}}'
