@@ -111,6 +111,12 @@ def test_only_idle_nodes_are_free(states: set[str], why: str) -> None:
         ),
         ({"result": "fail", "fail_reason": "job timed out (61s > 60s)"}, None, "failed", "no end within 60 s"),
         (None, None, "failed", "ended after its time"),
+        (
+            {"result": "fail", "fail_reason": "oserror: [Errno 28] No space left on device"},
+            {"hosts": ["a", "b"], "readings": {"bandwidth": 45.0}},
+            "not run",
+            "on the controller: oserror: [Errno 28] No space left on device",
+        ),
         (FAIL, {"hosts": [], "srun": []}, "failed", "performance error: failed"),
     ],
 )

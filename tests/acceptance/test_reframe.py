@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_run as runs
+from ansible_collections.clustergen.cluster.plugins.module_utils.accept_cluster import Acceptance
 from clustergen import compile as compiler
 from clustergen.render.write import write
 from clustergen.verify.reframe import START, reframe_folder
@@ -19,7 +21,9 @@ from strategies.trees import manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-FILES = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster/roles/accept/files"
+PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
+FILES = PLAYBOOKS / "ansible_collections/clustergen/cluster/roles/accept/files"
+MODULE = PLAYBOOKS / "ansible_collections/clustergen/cluster/plugins/modules/accept.py"
 SRUN = """\
 #!/bin/bash
 for option; do case $option in --nodelist=*) nodes=${option#*=} ;; esac; done
@@ -101,3 +105,56 @@ def test_a_floor_is_judged_by_reframe_and_a_missing_program_is_not_run(reframe: 
     (silent,) = reframe.run(gate("hardware", 60, ("temperature", "most", 90)), [["c1"]])
     assert silent["status"] == "failed"
     assert "no reading of temperature" in silent["reason"]
+
+
+def test_a_reframe_that_fails_itself_accuses_no_node(reframe: runs.Reframe) -> None:
+    program(Path(reframe.program), "#!/bin/sh\necho 'ModuleNotFoundError: reframe' >&2\nexit 3\n")
+    (result,) = reframe.run(gate("hardware", 30), [["c1"]])
+    reason = "ReFrame ended without a report (exit status 3): ModuleNotFoundError: reframe"
+    assert (result["status"], result["reason"]) == ("not run", reason)
+
+
+def test_a_run_that_goes_on_repeats_what_was_not_run(reframe: runs.Reframe) -> None:
+    hardware = gate("hardware", 60, ("cpus", "least", 1))
+    acceptance = Acceptance.__new__(Acceptance)  # without a slurmctld to ask for the nodes
+    acceptance.gates, acceptance.types, acceptance.reframe = [hardware], {"gpu": ["c1", "c2"]}, reframe
+    acceptance.left_out, acceptance.asked = {}, {"drain": True}
+    state = runs.State(str(Path(reframe.directory) / "state.json"), "digest", again=False)
+    earlier = {"gate": "gpu/hardware", "stage": "node", "readings": {"cpus": 4711}, "reason": "", "status": "passed"}
+    results = {
+        "gpu/hardware@c1": {**earlier, "hosts": ["c1"]},
+        "gpu/hardware@c2": {**earlier, "hosts": ["c2"], "readings": {}, "status": "not run"},
+    }
+    state.data.update(held=["c1", "c2"], results=results)
+    acceptance.run(state)
+    assert state.data["results"]["gpu/hardware@c1"]["readings"] == {"cpus": 4711}, "it is not measured again"
+    repeated = state.data["results"]["gpu/hardware@c2"]
+    assert repeated["status"] == "passed"
+    assert repeated["readings"]["cpus"] >= 1
+
+
+SCONTROL = """\
+#!/bin/bash
+case "$*" in
+  "show hostnames "*) echo c1 ;;
+  *"show node") echo 'NodeName=c1 State=IDLE Version=24.11.5' ;;
+esac
+"""
+
+
+def test_a_full_disk_ends_the_run_with_its_path(reframe: runs.Reframe, tmp_path: Path) -> None:
+    """/dev/full is the disk on which the state is written."""
+    place = Path(reframe.directory)
+    shutil.copy(tmp_path / "rendered/acceptance/gates.json", place)
+    (place / "state.json.new").symlink_to("/dev/full")
+    program(tmp_path / "bin/scontrol", SCONTROL)
+    for name in ("scancel", "squeue"):
+        program(tmp_path / f"bin/{name}", "#!/bin/sh\n")
+    arguments = {"directory": str(place), "reframe": reframe.program, "nodes": ["c1"]}
+    done = subprocess.run(
+        [sys.executable, MODULE], input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), capture_output=True,
+        text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(PLAYBOOKS)},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    words = "No space left on device; repair it and run this again: finished gates are not repeated"
+    assert json.loads(done.stdout)["msg"] == f"{place}: {words}"

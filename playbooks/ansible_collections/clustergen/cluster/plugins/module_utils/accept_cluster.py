@@ -88,7 +88,7 @@ class Acceptance:
         for gate in self.gates:
             results = []
             for jobs in self._rounds(gate, [host for host in hosts if host not in failed]):
-                due = [job for job in jobs if plan.key(gate, job) not in data["results"]]
+                due = [job for job in jobs if is_due(data["results"].get(plan.key(gate, job)))]
                 if due:
                     for result in self.reframe.run(gate, due):
                         data["results"][plan.key(gate, result["hosts"])] = result
@@ -151,6 +151,11 @@ class Acceptance:
         runs.write(path + ".json", json.dumps(document, indent=1) + "\n")
         runs.write(path + ".md", reports.markdown(document))
         return document, path + ".md"
+
+
+def is_due(result):
+    """Whether a run that goes on has to do a job: without a result, or with one that says nothing about the nodes."""
+    return result is None or result["status"] == NOT_RUN
 
 
 def lines_of(document):

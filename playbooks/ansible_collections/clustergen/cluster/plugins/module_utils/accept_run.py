@@ -9,10 +9,11 @@ import signal
 import subprocess
 import time
 
-from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import verdict
+from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import not_run, verdict
 
 RESERVATION = "clustergen-accept"
 _REPORT_LIMIT = 64000000  # bytes
+_LOG_LIMIT = 1000000  # characters
 _OVERHEAD = 60  # seconds of ReFrame itself in a round
 _END_OF_JOBS = 120  # seconds that cancelled jobs may take, with their epilog
 _SHARE = 4  # a measurement takes at most this part of the gate's time
@@ -41,6 +42,13 @@ def write(path, text):
         file.flush()
         os.fsync(file.fileno())
     os.replace(path + ".new", path)
+
+
+def last_line(log):
+    """The last line of ReFrame's output but for where its own logs are."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        lines = [" ".join(line.split()) for line in file.read(_LOG_LIMIT).splitlines()]
+    return ([line for line in lines if line and not line.startswith("Log file(s)")] or ["no output"])[-1][:300]
 
 
 class State:
@@ -143,8 +151,12 @@ class Reframe:
         ]
         environment = dict(os.environ, CLUSTERGEN_ACCEPT=os.path.join(work, "round.json"), LC_ALL="C.UTF-8")
         environment.update(RFM_AUTODETECT_METHODS="", RFM_REMOTE_DETECT="0")
-        self._bounded(command, environment, self.seconds(gate, jobs), os.path.join(work, "reframe.log"))
+        log = os.path.join(work, "reframe.log")
+        code = self._bounded(command, environment, self.seconds(gate, jobs), log)
         cases = self._cases(read_json(os.path.join(work, "report.json"), {}))
+        if code is not None and not cases:
+            reason = "ReFrame ended without a report (exit status %d): %s" % (code, last_line(log))
+            return [not_run(gate, hosts, reason) for hosts in jobs]
         return [
             verdict(gate, hosts, cases.get(index), read_json(os.path.join(work, "job-%d.json" % index), None))
             for index, hosts in enumerate(jobs)
@@ -152,19 +164,20 @@ class Reframe:
 
     @staticmethod
     def _bounded(command, environment, seconds, log):
-        """Ends the whole process group after its time."""
+        """The exit status; None where the whole process group was ended after its time."""
         with open(log, "wb") as out:
             process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
             )
             try:
-                process.wait(timeout=seconds)
+                return process.wait(timeout=seconds)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGTERM)
                 time.sleep(5)
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+        return None
 
     @staticmethod
     def _cases(report):

@@ -37,8 +37,22 @@ def breaches(gate, readings):
     ]
 
 
+def not_run(gate, hosts, reason):
+    """The result of a job that says nothing about its nodes."""
+    return {
+        "gate": gate["name"],
+        "stage": gate["stage"],
+        "hosts": hosts,
+        "readings": {},
+        "status": NOT_RUN,
+        "reason": reason,
+    }
+
+
 def verdict(gate, hosts, case, answer):
     """One job's result: ReFrame's test case and what the test kept of the output; either may be missing."""
+    if case is not None and str(case.get("fail_reason")).startswith("oserror"):  # a full disk of the controller
+        return not_run(gate, hosts, "on the controller: " + _first(case))
     readings = (answer or {}).get("readings") or {}
     result = {"gate": gate["name"], "stage": gate["stage"], "hosts": hosts, "readings": readings, "reason": ""}
     srun = " ".join((answer or {}).get("srun") or ())

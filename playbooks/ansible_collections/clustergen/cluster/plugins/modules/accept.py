@@ -144,6 +144,9 @@ def main():
         accept(module)
     except plan.UnfitError as err:
         module.fail_json(msg=str(err))
+    except OSError as err:  # such as a full disk
+        where = err.filename or module.params["directory"]
+        module.fail_json(msg=f"{where}: {err.strerror}; repair it and run this again: finished gates are not repeated")
 
 
 def accept(module):
