@@ -61,6 +61,69 @@ def run(host: str, folder: Path, *arguments: str, version: str = "8.2") -> subpr
     return run_script(text, programs, folder, *arguments)
 
 
+# As the programs of 7.4 and 8 answer; a group is a line of ID, primary and secondary in the file of its kind.
+CTL = """case $1 in
+  --listmirrorgroups) echo "BuddyGroupID PrimaryTargetID SecondaryTargetID"; echo "============ ==== ===="
+    cat "FOLDER/${2#*=}" 2>/dev/null || true ;;
+  --addmirrorgroup) echo "${5#*=} ${3#*=} ${4#*=}" >>"FOLDER/${2#*=}" ;;
+  --getentryinfo) echo "EntryID: root"; cat FOLDER/root ;;
+esac"""
+NEW = """kind=${3#*=}
+case "$1 $2" in
+  "mirror list") [[ -f FOLDER/$kind ]] || { echo "Error: no mirrors configured"; exit 1; }
+    echo "ID PRIMARY_TARGET SECONDARY_TARGET"
+    while read -r a b c; do echo "$kind:$a $kind:$b $kind:$c"; done <FOLDER/$kind ;;
+  "mirror create") echo "${4#*=} ${5#*:} ${6#*:}" >>"FOLDER/$kind" ;;
+  "entry info") echo "Entry type: directory"; cat FOLDER/root ;;
+esac"""
+MIRRORED = {"metadata": "stor[1-2]", "mirror": ["metadata", "storage"]}
+
+
+def mirror(folder: Path, version: str, host: str = "stor1") -> subprocess.CompletedProcess[str]:
+    text = text_of(tree_of(data(version, MIRRORED), folder), host, SCRIPT)
+    bodies = {"beegfs-ctl": CTL, "beegfs": NEW, "hostname": f"echo {host}"}
+    programs = {name: body.replace("FOLDER", str(folder)) for name, body in bodies.items()}
+    return run_script(text, programs, folder, "mirror")
+
+
+def groups(folder: Path) -> list[str]:
+    return [line for kind in ("meta", "storage") for line in (folder / kind).read_text().splitlines()]
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.2"])
+def test_mirror_groups_pair_servers_and_the_owner_of_the_root_is_a_primary(version: str, tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("Metadata node: stor2 [ID: 2]\n")
+    done = mirror(tmp_path, version)
+    assert done.returncode == 1, done.stderr
+    assert "metadata are not mirrored yet" in done.stdout
+    assert groups(tmp_path) == ["1 2 1", "101 101 201", "102 202 102"]
+    (tmp_path / "root").write_text("Metadata buddy group: 1\nCurrent primary metadata node: stor2 [ID: 2]\n")
+    (tmp_path / "storage").write_text("101 201 101\n102 202 102\n")
+    before = groups(tmp_path)
+    assert mirror(tmp_path, version).returncode == 0
+    assert groups(tmp_path) == before
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.2"])
+@pytest.mark.parametrize("other", ["101 101 102", "7 201 301", "101 301 302"])
+def test_targets_of_other_mirror_groups_are_refused(other: str, version: str, tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("Metadata buddy group: 1\n")
+    (tmp_path / "meta").write_text("1 1 2\n")
+    (tmp_path / "storage").write_text(f"{other}\n")
+    done = mirror(tmp_path, version)
+    assert done.returncode == 1
+    assert f"storage group 101 of 101 and 201: the group {other} exists" in done.stderr
+    assert not [line for line in groups(tmp_path) if line.startswith("101 ") and line != other]
+
+
+@pytest.mark.parametrize("root", ["", "Metadata node: unknown\n"])
+def test_without_the_owner_of_the_root_no_metadata_group_is_created(root: str, tmp_path: Path) -> None:
+    (tmp_path / "root").write_text(root)
+    assert "the owner of the root directory is unknown" in mirror(tmp_path, "8.2").stderr
+    assert not (tmp_path / "meta").exists()
+    assert "run this on the management server, stor1" in mirror(tmp_path, "8.2", "stor2").stderr
+
+
 def started(folder: Path) -> list[str]:
     return [call.split()[-1] for call in calls(folder) if call.startswith("systemctl")]
 
@@ -152,7 +215,29 @@ def test_servers_have_the_secret_and_the_packages(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "options", "codes"),
+    [
+        ("8.2", {"tuneNumWorkers": 64, "connMgmtdPort": 8010}, []),
+        ("8.2", {"tuneNumWorker": 64}, ["beegfs-key-unknown"]),
+        ("8.2", {"connMgmtdPortTCP": 8010}, ["beegfs-key-unknown"]),
+    ],
+)
+def test_options_of_servers_are_keys_of_their_release(
+    version: str, options: dict[str, Any], codes: list[str], tmp_path: Path
+) -> None:
+    manifest = data(version, {"storage_options": options})
+    assert codes_of(manifest, tmp_path) == codes
+    if not codes:
+        lines = text_of(tree_of(manifest, tmp_path), "stor2", "/etc/beegfs/beegfs-storage.conf").splitlines()
+        assert [line for line in lines if "Mgmtd" in line or "Workers" in line][1:] == [
+            "connMgmtdPort = 8010",
+            "tuneNumWorkers = 64",
+        ]
+
+
 BAD: dict[str, dict[str, Any]] = {
+    "an odd number of servers": {"mirror": ["metadata"]},
     "an unknown server": {"storage": "stor[1-3]"},
     "another management server": {"management": "stor2"},
     "one directory twice": {"storage_directories": ["/data/st1", "/data/st1"]},

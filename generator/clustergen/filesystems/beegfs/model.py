@@ -34,6 +34,11 @@ class BeegfsServers(Section):
     storage_directories: tuple[AbsolutePath, ...] = field(
         ..., "Mount points of the storage targets, the same on each of them.", min_length=1, max_length=99
     )
+    mirror: tuple[Literal["metadata", "storage"], ...] = field(
+        (), "Mirror groups of neighbouring servers in these lists: 1 and 2, 3 and 4, …"
+    )
+    metadata_options: Options = field({}, "More keys of beegfs-meta.conf: {tuneNumWorkers: 64}.")
+    storage_options: Options = field({}, "More keys of beegfs-storage.conf.")
     certificate: AbsolutePath = field("/etc/beegfs/cert.pem", "Certificate of the management server (8).")
     key: AbsolutePath = field("/etc/beegfs/key.pem", "Its private key (8).")
 
@@ -86,6 +91,11 @@ def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
             f"Create the targets of {name}: mount their file systems, then clustergen-beegfs-{name} check, format and"
             f" start, on the management server first, then on {compress(servers(entry))}."
         )
+        if entry.servers.mirror:
+            yield (
+                f"Create the mirror groups of {name} before data are written: clustergen-beegfs-{name} mirror on"
+                f" {entry.servers.management}, when all servers run."
+            )
         if BeegfsVersion(entry.version) >= BeegfsVersion("8.0"):
             yield f"Install the certificate and key of the management server of {name}, and the licence of BeeGFS."
 

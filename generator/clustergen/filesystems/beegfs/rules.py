@@ -12,6 +12,7 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.beegfs.model import Beegfs
 from clustergen.hostlist import expand
 from clustergen.hostlist.addresses import host_of
+from clustergen.manifest.base import Options
 from clustergen.rules.storage import no_rdma, rdma_possible
 
 
@@ -21,31 +22,41 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
             continue
         version = BeegfsVersion(entry.version)
         path: ManifestPath = ("storage", name)
-        for key in entry.client_options:
-            key_row = catalogue.beegfs_key("beegfs-client.conf", key)
-            newer = catalogue.beegfs_key("beegfs-client.conf", key_row.instead) if key_row and key_row.instead else None
-            where: ManifestPath = (*path, "client_options", key)
-            if newer is not None and newer.known_in(version):
-                yield Finding(
-                    "beegfs-key-unknown",
-                    where,
-                    f"'{key}' was renamed in BeeGFS {newer.since}; the mount fails if a file contains both names",
-                    f"write {newer.key}",
-                    key=True,
-                )
-            elif key_row is None or not key_row.known_in(version):
-                late = key_row is not None and key_row.since is not None and version < key_row.since
-                when = f"; it requires {key_row.since} or newer" if key_row and late else ""
-                names = [row.key for row in catalogue.beegfs_keys("beegfs-client.conf", version)]
-                yield Finding(
-                    "beegfs-key-unknown",
-                    where,
-                    f"'{key}' is not a client key of BeeGFS {entry.version}{when}",
-                    None if late else did_you_mean(key, names),
-                    key=True,
-                )
+        yield from _unknown_keys((*path, "client_options"), "client", entry.client_options, version)
+        if spec := entry.servers:
+            for field, daemon in (("metadata", "meta"), ("storage", "storage")):
+                where: ManifestPath = (*path, "servers", f"{field}_options")
+                yield from _unknown_keys(where, daemon, getattr(spec, f"{field}_options"), version)
         if entry.rdma and not rdma_possible(cluster):
             yield no_rdma(cluster, (*path, "rdma"))
+
+
+def _unknown_keys(path: ManifestPath, daemon: str, options: Options, version: BeegfsVersion) -> Iterator[Finding]:
+    """Keys that the release's file of a daemon does not have."""
+    file = f"beegfs-{daemon}.conf"
+    for key in options:
+        key_row = catalogue.beegfs_key(file, key)
+        newer = catalogue.beegfs_key(file, key_row.instead) if key_row and key_row.instead else None
+        if newer is not None and newer.known_in(version):
+            effect = "the mount fails if a file contains both names" if daemon == "client" else "the server stops on it"
+            yield Finding(
+                "beegfs-key-unknown",
+                (*path, key),
+                f"'{key}' was renamed in BeeGFS {newer.since}; {effect}",
+                f"write {newer.key}",
+                key=True,
+            )
+        elif key_row is None or not key_row.known_in(version):
+            late = key_row is not None and key_row.since is not None and version < key_row.since
+            when = f"; it requires {key_row.since} or newer" if key_row and late else ""
+            names = [row.key for row in catalogue.beegfs_keys(file, version)]
+            yield Finding(
+                "beegfs-key-unknown",
+                (*path, key),
+                f"'{key}' is not a {daemon} key of BeeGFS {version}{when}",
+                None if late else did_you_mean(key, names),
+                key=True,
+            )
 
 
 def servers_known(cluster: Cluster) -> Iterator[Finding]:
@@ -71,6 +82,13 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
         if spec.management in hosts and (node is None or node[0].hosts[node[1]] != spec.management):
             message = f"mgmtd is {entry.mgmtd}, which is not an address of '{spec.management}'"
             yield Finding("beegfs-server", ("storage", name, "mgmtd"), message, "name the same host in both")
+        for field in spec.mirror:
+            number = len(expand(getattr(spec, field)))
+            if number % 2:
+                message = f"mirror groups pair {field} servers, and {number} cannot be paired"
+                yield Finding(
+                    "beegfs-server", (*path, field), message, f"name an even number, or remove {field} from mirror"
+                )
         mounts = [spec.metadata_directory, *spec.storage_directories]
         for mount in sorted({mount for mount in mounts if mounts.count(mount) > 1}):
             yield Finding(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+from clustergen.catalogue.network import ports
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.model import Beegfs, BeegfsServers, secret_path
 from clustergen.filesystems.beegfs.settings import NEW_KEYS, Pairs, split_port, uses_rdma, yes
 from clustergen.hostlist import expand
+from clustergen.manifest.base import Options
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
@@ -38,14 +40,31 @@ class Target:
 
 
 @record
+class Mirror:
+    """A mirror group of two targets, or of two metadata servers; the first is its primary."""
+
+    kind: str
+    number: int
+    first: int
+    second: int
+
+
+@record
 class Servers:
-    """The script of all servers of one file system. `database`: what the management server creates."""
+    """The script of all servers of one file system. `database`: what the management server creates.
+
+    `address`, `secret` and `certificate`: how BeeGFS's program reaches the management server of 8.
+    """
 
     entry: str
     new: bool
     management: str
     database: str
     targets: tuple[Target, ...]
+    mirrors: tuple[Mirror, ...]
+    address: str
+    secret: str
+    certificate: str
 
 
 def _is_new(entry: Beegfs) -> bool:
@@ -91,10 +110,18 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
         ports = [("connMgmtdPortTCP", port), ("connMgmtdPortUDP", port)]
         management = [*ports, *_authentication(cluster, name, entry), ("storeMgmtdDirectory", _DIRECTORY)]
         files["beegfs-mgmtd"] = [*management, ("quotaEnableEnforcement", yes(entry.quota))]
+    stated = {"beegfs-meta": spec.metadata_options, "beegfs-storage": spec.storage_options}
     return {
-        stem: _conf(f"{stem} of BeeGFS {entry.version}", [*pairs, ("storeAllowFirstRunInit", "false")])
+        stem: _conf(
+            f"{stem} of BeeGFS {entry.version}",
+            list({**dict(pairs), "storeAllowFirstRunInit": "false", **_texts(stated.get(stem, {}))}.items()),
+        )
         for stem, pairs in files.items()
     }
+
+
+def _texts(options: Options) -> dict[str, str]:
+    return {key: str(value) for key, value in options.items()}
 
 
 def mgmtd_toml(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | None:
@@ -127,11 +154,37 @@ def targets(spec: BeegfsServers) -> tuple[Target, ...]:
     return (*metadata, *storage)
 
 
-def script(_: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
+    """Neighbouring servers, which are not the same host. Every second target has its primary on the second server."""
+    groups = []
+    if "metadata" in spec.mirror:
+        groups += [Mirror("meta", node, node, node + 1) for node in range(1, len(expand(spec.metadata)), 2)]
+    if "storage" in spec.mirror:
+        for node in range(1, len(expand(spec.storage)), 2):
+            for number in range(1, len(spec.storage_directories) + 1):
+                pair = (100 * node + number, 100 * (node + 1) + number)
+                groups.append(Mirror("storage", pair[0], *(pair if number % 2 else reversed(pair))))
+    return tuple(groups)
+
+
+def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
+    host, port = split_port(entry.mgmtd)[0], ports()["beegfs-grpc"].port
     database = _DATABASE if _is_new(entry) else _DIRECTORY
-    return {name: Servers(name, _is_new(entry), spec.management, database, targets(spec))}
+    return {
+        name: Servers(
+            entry=name,
+            new=_is_new(entry),
+            management=spec.management,
+            database=database,
+            targets=targets(spec),
+            mirrors=mirrors(spec),
+            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            secret=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
+            certificate=spec.certificate,
+        )
+    }
 
 
 FILES: tuple[File, ...] = (
