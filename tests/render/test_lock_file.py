@@ -68,6 +68,8 @@ BROKEN: dict[str, tuple[Any, str]] = {
             "links that are no rows": {"links": [1]},
             "more GPUs than a node has": {"cpus": ["0"] * 65},
             "an unknown numbering": {"numbering": "random"},
+            "links to other GPUs than there are": {"links": [[-1, 4]]},
+            "more CPUs than a machine has": {"cores": 4096},
             "an unknown key": {"colour": "green"},
         }.items()
     },

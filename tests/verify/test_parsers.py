@@ -135,7 +135,7 @@ BROKEN = [
         put("Sockets=8", "Sockets=2"),
         "Sockets=2, slurmd finds 8",
     ),
-    ("slurm hardware", "dgx-a100-mig", "etc/nvidia-mig-manager/*.yaml", put("3g.20gb", "2g.10gb"), "config-only GPU"),
+    ("slurm hardware", "dgx-a100-mig", "etc/slurm/slurm.conf", put("3g.20gb:", "4g.20gb:"), "config-only GPU"),
     ("bash", "roce", "etc/slurm/prolog", append("if true; then"), "syntax error"),
     ("shellcheck", "roce", "etc/slurm/prolog", append("echo $nothing"), "SC2154"),
     ("promtool", "roce", "etc/prometheus/rules/gpu.yml", put(r"expr: ", "expr: sum(by "), "gpu.yml"),

@@ -14,7 +14,7 @@ from clustergen.render.write import write
 from clustergen.verify.checks import slurm_hardware
 from clustergen.verify.detected_gpus import Detected, Node, detect
 from clustergen.verify.run import verify
-from clustergen.verify.slurm_roots import for_release
+from clustergen.verify.slurm_roots import SlurmInstall, for_release
 from strategies.trees import HEAD, manifest, tree_of
 
 DETECTING = ("22.05", "24.11")
@@ -52,21 +52,23 @@ SLURM_CONF = """\
 ClusterName=test
 GresTypes=gpu
 SlurmdParameters=numa_node_as_socket
-NodeName=right,cores,kind,fewer,swapped Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 Gres=gpu:h100:4
+NodeName=right,odd,cores,kind,fewer,swapped Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 Gres=gpu:h100:4
 NodeName=links Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 Gres=gpu:h100:4
 NodeName=sockets Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 Gres=gpu:h100:4
 NodeName=threads Sockets=4 CoresPerSocket=4 ThreadsPerCore=1 Gres=gpu:h100:4
+NodeName=plain Sockets=4 CoresPerSocket=4 ThreadsPerCore=2
 NodeName=more Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 Gres=gpu:h100:3
-NodeName=mig,profile,instances Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:2
+NodeName=mig,unmade,profile,instances Sockets=4 CoresPerSocket=4 ThreadsPerCore=2 \\
+  Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:2
 """
 GRES_CONF = """\
-NodeName=right,fewer,swapped,sockets,threads Name=gpu Type=h100 File=/dev/nvidia[0-1] Cores=0-3
-NodeName=right,fewer,swapped,sockets,threads Name=gpu Type=h100 File=/dev/nvidia[2-3] Cores=8-11
+NodeName=right,odd,fewer,swapped,sockets,threads Name=gpu Type=h100 File=/dev/nvidia[0-1] Cores=0-3
+NodeName=right,odd,fewer,swapped,sockets,threads Name=gpu Type=h100 File=/dev/nvidia[2-3] Cores=8-11
 NodeName=cores Name=gpu Type=h100 File=/dev/nvidia[0-1] Cores=4-7
 NodeName=cores Name=gpu Type=h100 File=/dev/nvidia[2-3] Cores=8-11
 NodeName=links Name=gpu Type=h100 File=/dev/nvidia0 Cores=0-3 Links=-1,0,4,0
 NodeName=links Name=gpu Type=h100 File=/dev/nvidia[1-3]
-NodeName=more,kind,mig,profile,instances AutoDetect=nvml
+NodeName=more,kind,mig,unmade,profile,instances AutoDetect=nvml
 """
 H100 = Hardware(
     2,
@@ -82,15 +84,23 @@ H100 = Hardware(
 SPLIT = (None, None, None, {"3g.40gb": 2})
 NODES = [
     *(Node(name, H100) for name in ("right", "cores", "links", "sockets", "threads", "more")),
+    Node(
+        "odd",
+        Hardware(
+            2, 8, 2, 2, "alternating", gpu=H100.gpu, cpus=(*2 * ("0,2,4,6,16,18,20,22",), *2 * ("1,3,5,7,17,19,21,23",))
+        ),
+    ),
     Node("kind", Hardware(2, 8, 2, 2, "sockets", gpu="NVIDIA A100-SXM4-80GB", cpus=H100.cpus)),
     Node("fewer", Hardware(2, 8, 2, 2, "sockets", gpu=H100.gpu, cpus=H100.cpus[:3])),
     Node("swapped", Hardware(2, 8, 2, 2, "sockets", gpu=H100.gpu, cpus=H100.cpus[::-1])),
     Node("mig", H100, SPLIT),
     Node("profile", H100, (None, None, None, {"4g.40gb": 1, "3g.40gb": 1})),
+    Node("unmade", H100, (None, None, None, {"3g.41gb": 2})),
     Node("instances", H100, (None, None, None, {"3g.40gb": 1})),
 ]
 MISMATCH = "This GPU specified in [slurm|gres].conf has mismatching Cores or Links"
 WORDS = {
+    "unmade": "no MIG devices were found",
     "cores": MISMATCH,
     "links": MISMATCH,
     "swapped": MISMATCH,
@@ -112,8 +122,18 @@ def answers(request: pytest.FixtureRequest) -> dict[str, Detected]:
 
 
 @pytest.mark.real
+def test_nodes_without_gpus_need_no_plugin(slurm: SlurmInstall) -> None:
+    plain = Node("plain", Hardware(2, 8, 2, 2, "sockets"))
+    assert detect(slurm, SLURM_CONF, "", [plain]) == {"plain": Detected((), {})}
+
+
+@pytest.mark.real
 def test_what_is_right_passes(answers: dict[str, Detected]) -> None:
-    for name, types in {"right": {"h100": 4}, "mig": {"h100": 3, "h100_80gb_hbm3_3g.40gb": 2}}.items():
+    for name, types in {
+        "right": {"h100": 4},
+        "odd": {"h100": 4},
+        "mig": {"h100": 3, "h100_80gb_hbm3_3g.40gb": 2},
+    }.items():
         assert (answers[name].complaints, answers[name].types) == ((), types)
 
 

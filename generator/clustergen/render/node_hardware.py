@@ -15,6 +15,7 @@ _WORDS = re.compile(r"[ -~]{0,80}")
 _CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
 _NUMBERINGS = ("sockets", "alternating", "siblings")
 _MOST_GPUS = 64
+_MOST_CPUS = 8192
 
 
 @record
@@ -28,7 +29,7 @@ class Hardware:
     numbering: str
     """How Linux numbers CPUs: sockets, alternating or siblings."""
     gpu: str = ""
-    """The name that NVML reports; empty where there is none, or nobody knows it."""
+    """The name that NVML reports; empty where there are no GPUs, or nobody knows them."""
     mig_family: str = ""
     switch_links: int = 0
     """NVLinks of a GPU that end at a switch."""
@@ -45,18 +46,19 @@ class Hardware:
 
 def hardware(cluster: Cluster) -> dict[str, Hardware]:
     """The inventory's group → hardware, for the types of compute nodes."""
-    kinds = {group.type.name: group.type for group in cluster.compute if group.type.is_resolved}
+    used = {group.type.name: group.type for group in cluster.compute}
+    kinds = {name: kind for name, kind in used.items() if kind.is_resolved and kind.cpus <= _MOST_CPUS}
     return {kind.group: _of_type(kind) for kind in kinds.values()}
 
 
 def _of_type(kind: NodeType) -> Hardware:
     cpu = (kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket, kind.cpu_numbering)
     gpus = kind.gpus
-    if gpus is None or not gpus.model.slurm_type:  # a model that nobody knows
+    if gpus is None:
         return Hardware(*cpu)
     return Hardware(
         *cpu,
-        gpu=gpus.model.nvml_name,
+        gpu=gpus.model.nvml_name if gpus.model.slurm_type else "",
         mig_family=gpus.model.mig_family,
         switch_links=(gpus.model.nvlink_links or 0) if gpus.nvlink == "nvswitch" else 0,
         cpus=_cpus(kind),
@@ -107,6 +109,11 @@ def read_hardware(group: str, document: Any) -> Hardware:
         or not all(isinstance(text, str) and _WORDS.fullmatch(text) for text in texts)
         or not all(isinstance(text, str) and _CPUS.fullmatch(text) for text in cpus)
         or fields.get("numbering") not in _NUMBERINGS
+        or any(len(row) != len(cpus) for row in rows)
+        or len(rows) not in (0, len(cpus))
     ):
         raise problem
-    return Hardware(**fields, cpus=tuple(cpus), links=tuple(map(tuple, rows)))
+    hardware = Hardware(**fields, cpus=tuple(cpus), links=tuple(map(tuple, rows)))
+    if hardware.sockets * hardware.cores * hardware.threads > _MOST_CPUS:
+        raise problem
+    return hardware

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from clustergen.catalogue.mig import mig_placement
 from clustergen.catalogue.systems import Cpu
+from clustergen.cluster.cores import ranges
 from clustergen.hostlist import HostlistError, contains
 from clustergen.render.node_hardware import Hardware
 from clustergen.slurmconf import Line, parse
@@ -23,6 +24,13 @@ from clustergen.verify.slurm_daemons import cgroup_plugin
 from clustergen.verify.slurm_roots import SlurmInstall
 
 PLUGIN = "gpu_nvml.so"
+_PLUGIN_FOLDERS = (
+    "usr/lib/*/slurm*",
+    "usr/lib/slurm*",
+    "usr/lib64/slurm*",
+    "usr/local/lib/slurm",
+    "opt/slurm/lib/slurm",
+)
 _NODE_KEYS = ("sockets", "boards", "socketsperboard", "corespersocket", "threadspercore", "cpus", "procs", "gres")
 _AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
 _AUTODETECT = re.compile(r"\bAutoDetect\s*=\s*\w+", re.IGNORECASE)
@@ -30,7 +38,7 @@ _FIRST_CAP = 16  # number of the first device below /dev/nvidia-caps; the driver
 
 _GIB_BY_NAME = re.compile(r"\.(\d+)gb")
 _COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning): .*|Node reconfigured socket/core boundaries.*)")
-_LISTED = re.compile(r"(?:^|\s)(Gres Name=gpu (?:Type=(\S+) )?Count=(\d+)\b.*)")
+_LISTED = re.compile(r"(?:^|\s)(Gres Name=gpu (?:Type=(?:\(null\)|(\S+)) )?Count=(\d+)\b.*)")
 _DETECTED = re.compile(r"\b(\d+) GPU system device\(s\) detected")
 _SEEN = re.compile(r"\sCPUs:(\d+) Boards:(\d+) Sockets:(\d+) CoresPerSocket:(\d+) ThreadsPerCore:(\d+)")
 _OF_THE_SANDBOX = re.compile(r"_nvml_get_mem_freqs|fetch_config|plugstack")
@@ -65,43 +73,40 @@ def can_detect(install: SlurmInstall) -> bool:
     return has_compiler and any(next(install.path.glob(f"{place}/{PLUGIN}"), None) for place in _PLUGIN_FOLDERS)
 
 
-_PLUGIN_FOLDERS = (
-    "usr/lib/*/slurm*",
-    "usr/lib/slurm*",
-    "usr/lib64/slurm*",
-    "usr/local/lib/slurm",
-    "opt/slurm/lib/slurm",
-)
-
-
 def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequence[Node]) -> dict[str, Detected]:
     """By node. `slurm_conf` and `gres_conf` are the files' texts. Raises SandboxError where nothing can be run here."""
     module = Path(__file__)
+    settings = _Settings.read(slurm_conf, gres_conf)
     notes = {
         "nvml.c": module.with_name("nvml.c").read_text(encoding="utf-8"),
         "detect_gpus.sh": module.with_name("detect_gpus.sh").read_text(encoding="utf-8"),
-        "slurm.conf": _slurm_conf(slurm_conf, nodes),
-        "gres.conf": _gres_conf(gres_conf, nodes),
+        "slurm.conf": _slurm_conf(settings, nodes),
+        "gres.conf": _gres_conf(settings, gres_conf, nodes),
         "cgroup.conf": f"CgroupPlugin={cgroup_plugin(install.release)}\n",
-        "nodes": "".join(f"{node.name}\n" for node in nodes),
+        "nodes": "".join(f"{number} {node.name}\n" for number, node in enumerate(nodes)),
     }
-    for node in nodes:
+    for number, node in enumerate(nodes):
         instances = list(_instances(node))
-        notes[f"{node.name}.nvml"] = "".join(f"{line}\n" for line in _nvml(node, instances))
-        notes[f"{node.name}.hwloc"] = _hwloc(node.hardware)
         minors = dict(_minors(instances))
-        notes[f"{node.name}.minors"] = "".join(f"{name} {minor}\n" for name, minor in minors.items())
         devices = [f"/dev/nvidia{index}" for index in range(len(node.hardware.cpus))]
         devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
-        notes[f"{node.name}.devices"] = "".join(f"{path}\n" for path in devices)
+        texts = {
+            "nvml": _nvml(node, _near(settings, node), instances),
+            "hwloc": [_hwloc(settings, node)],
+            "minors": [f"{name} {minor}" for name, minor in minors.items()],
+            "devices": devices,
+        }
+        notes |= {f"{number}.{name}": "".join(f"{line}\n" for line in lines) for name, lines in texts.items()}
     box = sandbox.Sandbox(install.path, is_one_user=True)
     script = ["/bin/bash", "/run/clustergen/detect_gpus.sh"]
     done = sandbox.run(box, script, timeout=120 + 10 * len(nodes), notes=notes)
-    logs = {node.name: done.files.get(f"{node.name}.log", "") for node in nodes}
-    if not any(logs.values()):
+    logs = [done.files.get(f"{number}.log", "") for number in range(len(nodes))]
+    if not any(logs):
         raise sandbox.SandboxError(done.stderr.strip() or "slurmd -G did not answer")
-    lines = _node_lines(slurm_conf)
-    return {node.name: _judged(node, logs[node.name], _line_of(lines, node.name)) for node in nodes}
+    return {
+        node.name: _judged(node, log, None if settings.overrides else settings.node(node.name))
+        for node, log in zip(nodes, logs, strict=True)
+    }
 
 
 def _judged(node: Node, log: str, line: Line | None) -> Detected:
@@ -144,58 +149,79 @@ def _processors(line: Line, seen: tuple[str, ...]) -> Iterator[str]:
             yield f"slurm.conf has {key}={stated}, slurmd finds {value}"
 
 
-def _node_lines(text: str) -> list[Line]:
-    return [line for line in parse(text, "slurm.conf") if line.key == "nodename"]
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What the two files say: lines of nodes, words of SlurmdParameters, host lists with AutoDetect ("" for all)."""
+
+    nodes: tuple[Line, ...]
+    types: str
+    parameters: frozenset[str]
+    detecting: tuple[str, ...]
+
+    @classmethod
+    def read(cls, slurm_conf: str, gres_conf: str) -> _Settings:
+        lines = parse(slurm_conf, "slurm.conf")
+        values = {line.key: line.get(line.key) or "" for line in lines}
+        return cls(
+            tuple(line for line in lines if line.key == "nodename"),
+            values.get("grestypes") or "gpu",
+            frozenset(values.get("slurmdparameters", "").lower().split(",")),
+            tuple(line.get("NodeName") or "" for line in parse(gres_conf, "gres.conf") if line.get("AutoDetect")),
+        )
+
+    @property
+    def overrides(self) -> bool:
+        """Whether slurm.conf may differ from the hardware."""
+        return "config_overrides" in self.parameters
+
+    def node(self, host: str) -> Line | None:
+        return next((line for line in self.nodes if _is_of(line.get("NodeName") or "", host)), None)
+
+    def detects(self, host: str) -> bool:
+        return any(names == "" or _is_of(names, host) for names in self.detecting)
 
 
-def _line_of(lines: Sequence[Line], host: str) -> Line | None:
-    for line in lines:
-        names = line.get("NodeName") or ""
-        try:
-            if names.upper() != "DEFAULT" and contains(names, host):
-                return line
-        except HostlistError:
-            continue  # slurmctld has its own words about such a list
-    return None
+def _is_of(names: str, host: str) -> bool:
+    try:
+        return contains(names, host)
+    except HostlistError:
+        return False  # slurmctld has its own words about such a list
 
 
-def _slurm_conf(text: str, nodes: Sequence[Node]) -> str:
-    lines = parse(text, "slurm.conf")
-    of_nodes = [line for line in lines if line.key == "nodename"]
-    values = {key: next((line.get(key) for line in reversed(lines) if line.key == key), None) for key in _CLUSTER_KEYS}
-    parameters = [word for word in (values["slurmdparameters"] or "").split(",") if word.lower() in _AS_SOCKET]
+def _slurm_conf(settings: _Settings, nodes: Sequence[Node]) -> str:
+    parameters = ",".join(word for word in _AS_SOCKET if word in settings.parameters)
     output = [
         "ClusterName=verify\nSlurmctldHost=verify\nSlurmUser=root\nAuthType=auth/none\nCredType=cred/none",
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSlurmdSpoolDir=/var/spool/slurmd/%n",
-        f"GresTypes={values['grestypes'] or 'gpu'}",
-        f"SlurmdParameters={','.join(parameters)}" if parameters else "",
+        f"GresTypes={settings.types}",
+        f"SlurmdParameters={parameters}" if parameters else "",
     ]
     for node in nodes:
-        line = _line_of(of_nodes, node.name)
+        line = settings.node(node.name)
         pairs = [pair for pair in line.pairs if pair.key.lower() in _NODE_KEYS] if line else []
         output.append(" ".join([f"NodeName={node.name}", *(f"{pair.key}={pair.value}" for pair in pairs)]))
     return "\n".join([*output, "PartitionName=all Nodes=ALL", ""])
 
 
-_CLUSTER_KEYS = ("grestypes", "slurmdparameters")
+def _gres_conf(settings: _Settings, text: str, nodes: Sequence[Node]) -> str:
+    """With AutoDetect=nvml for every node with GPUs, in place of any other method."""
+    names = [node.name for node in nodes if node.hardware.cpus and not settings.detects(node.name)]
+    return "".join(
+        [*(f"NodeName={name} AutoDetect=nvml\n" for name in names), _AUTODETECT.sub("AutoDetect=nvml", text)]
+    )
 
 
-def _gres_conf(text: str, nodes: Sequence[Node]) -> str:
-    """With AutoDetect=nvml for every node, in place of any other method."""
-    detecting = [line.get("NodeName") or "" for line in parse(text, "gres.conf") if line.get("AutoDetect")]
-    added = [
-        f"NodeName={node.name} AutoDetect=nvml\n"
-        for node in nodes
-        if node.hardware.cpus and not _detects(detecting, node.name)
-    ]
-    return "".join([*added, _AUTODETECT.sub("AutoDetect=nvml", text)])
-
-
-def _detects(detecting: Sequence[str], host: str) -> bool:
-    try:
-        return any(names == "" or contains(names, host) for names in detecting)
-    except HostlistError:
-        return False
+def _near(settings: _Settings, node: Node) -> tuple[str, ...]:
+    """By GPU, the CPUs next to it; where lines per device name them and sockets have parts, those of the socket."""
+    hardware = node.hardware
+    if hardware.numa == 1 or settings.detects(node.name) or settings.parameters.intersection(_AS_SOCKET):
+        return hardware.cpus
+    cpu = Cpu(hardware.sockets, hardware.cores, hardware.threads)
+    numbers = list(_numbers(hardware))
+    width = cpu.cores_per_socket * cpu.threads_per_core
+    sockets = [numbers[start : start + width] for start in range(0, len(numbers), width)]
+    firsts = [int(re.findall(r"\d+", cpus)[0]) for cpus in hardware.cpus]
+    return tuple(ranges(sorted(next((one for one in sockets if first in one), [first]))) for first in firsts)
 
 
 def _instances(node: Node) -> Iterator[tuple[int, int, int, int, str]]:
@@ -203,17 +229,20 @@ def _instances(node: Node) -> Iterator[tuple[int, int, int, int, str]]:
     for gpu, layout in enumerate(node.mig):
         if layout is None:
             continue
-        placed = mig_placement(node.hardware.mig_family, layout)
+        try:
+            placed = mig_placement(node.hardware.mig_family, layout)
+        except KeyError:
+            placed = ()  # a profile that this GPU does not have: slurmd misses the instance
         for number, (profile, _) in enumerate(placed or ()):
             gib = profile.memory_gib or int(_GIB_BY_NAME.findall(profile.profile)[0])
             yield gpu, number + 1, profile.compute, int(gib * 1024), profile.profile
 
 
-def _nvml(node: Node, instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[str]:
+def _nvml(node: Node, near: Sequence[str], instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[str]:
     """The lines of nvml.c's file; PCI addresses are invented, and those of switches are no GPU's."""
     hardware = node.hardware
     split = {gpu for gpu, layout in enumerate(node.mig) if layout is not None}
-    for gpu, cpus in enumerate(hardware.cpus):
+    for gpu, cpus in enumerate(near):
         yield f"gpu {gpu} {_pci(gpu)} {cpus} {int(gpu in split)} {hardware.gpu}"
     for gpu in range(len(hardware.cpus)):
         ends = [_pci(len(hardware.cpus) + link % 4) for link in range(hardware.switch_links)]
@@ -237,14 +266,21 @@ def _minors(instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[tup
         minor += 2
 
 
-def _hwloc(hardware: Hardware) -> str:
-    """For HWLOC_SYNTHETIC, every thread with the number that Linux gives it."""
+def _numbers(hardware: Hardware) -> Iterator[int]:
+    """The kernel's numbers of all threads, in Slurm's order."""
     cpu = Cpu(hardware.sockets, hardware.cores, hardware.threads)
-    numbers = (
-        cpu.linux_cpu(core, thread, hardware.numbering)
-        for core in range(cpu.cores)
-        for thread in range(hardware.threads)
+    for core in range(cpu.cores):
+        yield from (cpu.linux_cpu(core, thread, hardware.numbering) for thread in range(hardware.threads))
+
+
+def _hwloc(settings: _Settings, node: Node) -> str:
+    """For HWLOC_SYNTHETIC. Nobody knows the L3 caches: where slurm.conf counts them, there are as many as it says."""
+    hardware = node.hardware
+    line = settings.node(node.name)
+    stated = (line.get("Sockets") if line and "l3cache_as_socket" in settings.parameters else None) or "0"
+    caches = max(1, int(stated) // (hardware.sockets * hardware.numa) if stated.isdecimal() else 1)
+    width = hardware.cores // hardware.numa // caches
+    order = ",".join(map(str, _numbers(hardware)))
+    return (
+        f"pack:{hardware.sockets} numa:{hardware.numa} l3:{caches} core:{width} pu:{hardware.threads}(indexes={order})"
     )
-    order = ",".join(map(str, numbers))
-    width = hardware.cores // hardware.numa
-    return f"pack:{cpu.sockets} numa:{hardware.numa} core:{width} pu:{hardware.threads}(indexes={order})"

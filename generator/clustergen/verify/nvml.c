@@ -24,7 +24,7 @@ typedef struct device {
   struct device *gpu; /* the whole GPU; of itself for one */
   unsigned minor, mig, has_links, gi, ci, slices;
   unsigned long long mib;
-  char pci[32], name[96], cpus[512];
+  char pci[32], name[96], cpus[8192];
   char lanes[LANES][32];
   unsigned instances;
 } device;
@@ -48,7 +48,7 @@ static int read_line(const char *line) {
   unsigned at, lane;
   char pci[32], profile[32];
   memset(&one, 0, sizeof one);
-  if (sscanf(line, "gpu %u %31s %511s %u %95[^\n]", &one.minor, one.pci, one.cpus, &one.mig, one.name) == 5) {
+  if (sscanf(line, "gpu %u %31s %8191s %u %95[^\n]", &one.minor, one.pci, one.cpus, &one.mig, one.name) == 5) {
     if (count == GPUS) return 0;
     gpus[count] = one;
     gpus[count].gpu = &gpus[count];
@@ -73,7 +73,7 @@ static int read_line(const char *line) {
 }
 
 int nvmlInit_v2(void) {
-  char line[1024];
+  char line[8500];
   const char *path = getenv("CLUSTERGEN_NVML");
   FILE *file = path ? fopen(path, "r") : 0;
   if (!file) return UNKNOWN;

@@ -25,6 +25,12 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     if _CONF not in texts or not nodes:
         yield check.row("not run", entries, ["the lock file names no hardware of compute nodes: render the tree again"])
         return
+    unknown = {kind: node for kind, node in nodes.items() if node.hardware.cpus and not node.hardware.gpu}
+    remarks = [f"{kind}: not asked, as the manifest has no model of its GPUs" for kind in unknown]
+    nodes = {kind: node for kind, node in nodes.items() if kind not in unknown}
+    if not nodes:
+        yield check.row("no parser", entries, remarks)
+        return
     release = trial.tree.slurm_release
     has_gpus = any(node.hardware.cpus for node in nodes.values())
     install = _install(release, has_gpus)
@@ -41,7 +47,7 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
     complaints = [f"slurmd: {kind}: {words}" for kind, node in nodes.items() for words in answers[node.name].complaints]
-    notes = [f"{kind}: {_summary(node, answers[node.name])}" for kind, node in nodes.items()]
+    notes = [*(f"{kind}: {_summary(node, answers[node.name])}" for kind, node in nodes.items()), *remarks]
     row = check.judged(entries, complaints, notes, install.version)
     if install.release != release:
         remark = f"checked with {install.version}: no Slurm {release} here has {PLUGIN}"
@@ -101,9 +107,11 @@ CHECKS = (
         "simulate: the sockets, cores, threads and NUMA nodes of the type, and the GPUs of the catalogue by name, "
         "count, CPU affinity, NVLinks and MIG instances. slurmd finds the processors that slurm.conf states, detects "
         "with AutoDetect=nvml as many GPUs as the type has, and agrees with the types, Cores, Links and MIG instances "
-        "of slurm.conf and gres.conf. Slurm 22.05 and 24.11 have the plugin; the files of another release are read by "
-        "the newest of these. It does not prove that a machine has this hardware.",
-        paths(_CONF, _GRES, _MIG),
+        "of slurm.conf and gres.conf, where the instances are those that MIG Manager is to make. If Slurm does not "
+        "count NUMA nodes as sockets, GPUs with a line in gres.conf are next to their whole socket. L3 caches, which "
+        "the catalogue does not have, are as slurm.conf counts them. Slurm 22.05 and 24.11 have the plugin; the files "
+        "of another release are read by the newest of these. It does not prove that a machine has this hardware.",
+        paths(_CONF, _GRES),
         _ask,
     ),
 )
