@@ -91,7 +91,7 @@ def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequen
         devices = [f"/dev/nvidia{index}" for index in range(len(node.hardware.cpus))]
         devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
         texts = {
-            "nvml": _nvml(node, _near(settings, node), instances),
+            "nvml": _nvml(node, _affinities(settings, node), instances),
             "hwloc": [_hwloc(settings, node)],
             "minors": [f"{name} {minor}" for name, minor in minors.items()],
             "devices": devices,
@@ -211,7 +211,7 @@ def _gres_conf(settings: _Settings, text: str, nodes: Sequence[Node]) -> str:
     )
 
 
-def _near(settings: _Settings, node: Node) -> tuple[str, ...]:
+def _affinities(settings: _Settings, node: Node) -> tuple[str, ...]:
     """By GPU, the CPUs next to it; where lines per device name them and sockets have parts, those of the socket."""
     hardware = node.hardware
     if hardware.numa == 1 or settings.detects(node.name) or settings.parameters.intersection(_AS_SOCKET):
@@ -238,11 +238,11 @@ def _instances(node: Node) -> Iterator[tuple[int, int, int, int, str]]:
             yield gpu, number + 1, profile.compute, int(gib * 1024), profile.profile
 
 
-def _nvml(node: Node, near: Sequence[str], instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[str]:
+def _nvml(node: Node, affinities: Sequence[str], instances: Sequence[tuple[int, int, int, int, str]]) -> Iterator[str]:
     """The lines of nvml.c's file; PCI addresses are invented, and those of switches are no GPU's."""
     hardware = node.hardware
     split = {gpu for gpu, layout in enumerate(node.mig) if layout is not None}
-    for gpu, cpus in enumerate(near):
+    for gpu, cpus in enumerate(affinities):
         yield f"gpu {gpu} {_pci(gpu)} {cpus} {int(gpu in split)} {hardware.gpu}"
     for gpu in range(len(hardware.cpus)):
         ends = [_pci(len(hardware.cpus) + link % 4) for link in range(hardware.switch_links)]
