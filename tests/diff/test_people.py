@@ -244,3 +244,28 @@ def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: 
     ]
     changed = write(tmp_path / "c", text=MANIFEST + HOME + scale.replace("/work", "/elsewhere"))
     assert not [text for text in by_hand(plan_of(new, changed)) if "follow" in text]
+
+
+WAREWULF = """\
+provisioning: {engine: warewulf, images: {gpu: debian-13}}
+"""
+MACS = 'macs: ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03", "52:54:00:00:00:04"]'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "is_needed", "of_trees"),
+    [
+        (("00:04", "00:05"), True, False),  # a node of Warewulf
+        (("images: {gpu: debian-13}", "images: {gpu: debian-13-2}"), True, True),  # its profile
+        (("10.0.255.1,", "10.0.255.7,"), True, False),  # a file in its overlay
+        (("    normal: {priority: 1}", "    normal: {priority: 2}"), False, True),
+    ],
+)
+def test_a_warewulf_server_gets_what_its_nodes_boot(
+    tmp_path: Path, change: tuple[str, str], is_needed: bool, of_trees: bool
+) -> None:
+    text = MANIFEST.replace(NODES, NODES.replace("{", "{" + MACS + ", ")) + ACCOUNTS + WAREWULF
+    sides = [write(tmp_path / "a", text=text), write(tmp_path / "b", change, text=text)]
+    steps = by_hand(plan_of(*map(rendered, sides)) if of_trees else plan_of(*sides))
+    assert any("warewulf/install.py" in step for step in steps) == is_needed, steps

@@ -15,6 +15,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
+from clustergen.diff.provisioning import NODES
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.manifest.source import MAX_BYTES, Source, load
 from clustergen.records import record
@@ -60,6 +61,7 @@ class Snapshot:
         systems: Mapping[str, str],
         addresses: Mapping[str, str],
         tables: Tables | None = None,
+        provisioning: str = "",
     ) -> None:
         self.name = name
         self.commit = ""
@@ -72,6 +74,7 @@ class Snapshot:
         self.systems = systems  # host → operating system
         self.tables = tables or Tables(name, {})
         """Of the machine room."""
+        self.provisioning = provisioning  # nodes.conf of a Warewulf server; empty without one
         self.addresses = addresses  # host → where the inventory looks for it; none where DNS alone knows
 
     @cached_property
@@ -125,6 +128,7 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
         systems,
         addresses,
         Tables(name, tables),
+        tree.files[NODES].content.decode() if NODES in tree.files else "",
     )
 
 
@@ -148,6 +152,7 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         tables = {path.removeprefix(FACILITY): _text(folder / path) for path in lock["files"] if _is_table(path)}
         inventory = _text(folder / _HOSTS)
         groups, systems = _groups(inventory)
+        provisioning = _text(folder / NODES) if NODES in lock["files"] else ""
         facts = _facts(_text(folder / "inventory/group_vars/all.yml"))
         release, cluster = SlurmRelease(facts["slurm_release"]), facts["cluster_name"]
         lost = next((path for path, file in files.items() if file.group not in groups), None)
@@ -161,7 +166,8 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
     source = _manifest(name, folder, lock)
     addresses = dict(_ADDRESS.findall(inventory))
-    return Snapshot(name, files, groups, release, cluster, source, systems, addresses, Tables(name, tables))
+    tables_of_room = Tables(name, tables)
+    return Snapshot(name, files, groups, release, cluster, source, systems, addresses, tables_of_room, provisioning)
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:
