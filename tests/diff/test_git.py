@@ -89,8 +89,8 @@ def test_both_sides_ingit(repository: Path) -> None:
         ("--output=x:clusters", "No such option"),
         ("HEAD:../..", "outside the repository"),
         ("nothing", "nothing: no such file or directory"),
-        ("empty", "neither a manifest, nor a rendered tree, nor a folder of clusters"),
-        ("clusters/small", "are not of a kind"),
+        ("empty", "neither a manifest, nor a rendered tree, nor a directory of clusters"),
+        ("clusters/small", "compare two of the same kind"),
     ],
 )
 def test_sides_that_cannot_be_had(repository: Path, old: str, words: str) -> None:

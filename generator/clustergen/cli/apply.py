@@ -45,7 +45,7 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     options = (*(("--limit", limit) if limit is not None else ()), *ctx.meta[FOR_ANSIBLE])
     if plan is not None and plan.nodes is not None:
         if options:
-            raise click.UsageError("a plan that asked the nodes is applied with the options it was made with")
+            raise click.UsageError("a plan that queried the nodes is applied with the options that it was saved with")
         options = plan.arguments
     if not (yes or only_check or sys.stdin.isatty()):
         raise ClustergenError("there is no terminal to confirm at", "--yes applies without asking", exit_code=2)
@@ -66,7 +66,7 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
             output.remark("not applied")
             sys.exit(_NOT_APPLIED)
         if planned.kept_digest() != kept:
-            message = f"files beside the rendered ones in {planned.directory} have changed since the nodes were asked"
+            message = f"files beside the rendered ones in {planned.directory} have changed since the nodes were queried"
             raise ClustergenError(message, "run it again", _NOT_APPLIED)
     planned.require_addresses(is_limited=bool(options))
     changed = planned.write()
@@ -74,7 +74,7 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     status = playbook.run(planned.directory, options)
     if status:
         raise ClustergenError(
-            f"ansible-playbook ended with status {status}; what it has to say is above",
+            f"ansible-playbook ended with status {status}; its output is above",
             "run it again to carry on",
             _FAILED,
         )

@@ -57,20 +57,22 @@ class Argument(AbstractContextManager["Argument"]):
 
     @property
     def many(self) -> bool:
-        """Whether it is a folder of clusters."""
+        """Whether it is a directory of clusters."""
         return any(side.key for side in self.sides)
 
     def _resolve(self) -> tuple[str, Path]:
         """The commit, empty outside of git, and where the files are."""
         if not self.text:
-            raise ClustergenError("OLD and NEW may not be empty", "a manifest, a folder, or REV:path; . is this folder")
+            raise ClustergenError(
+                "OLD and NEW may not be empty", "a manifest, a directory, or REV:path; . is this directory"
+            )
         inside = git.split(self.text)
         if inside is None:
             path = Path(self.text)
             if not path.exists():
                 hint = "name a file of a git revision as REV:PATH, e.g. main:manifest.yaml"
                 if git.is_commit(self.text):
-                    hint = f"it is a commit, and wants a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
+                    hint = f"it is a commit, and needs a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
                 elif "/" not in self.text and (guess := git.near_commit(self.text)):
                     hint = f"{guess} {hint}"
                 raise ClustergenError(f"{self.text}: no such file or directory", hint)
@@ -98,10 +100,10 @@ class Argument(AbstractContextManager["Argument"]):
                 has_cluster = True
                 yield Side(self._called(inside), folder.name, inside, self.commit)
         if not has_cluster:
-            hint = self._deeper() or f"a cluster's folder holds {MANIFEST}, a rendered tree {LOCK}"
+            hint = self._deeper() or f"a cluster's directory has {MANIFEST}, a rendered tree {LOCK}"
             self._stack.close()
             raise ClustergenError(
-                f"{self.text}: neither a manifest, nor a rendered tree, nor a folder of clusters", hint
+                f"{self.text}: neither a manifest, nor a rendered tree, nor a directory of clusters", hint
             )
 
     def _deeper(self) -> str | None:
@@ -156,7 +158,7 @@ def pairs(old: Argument, new: Argument) -> Iterator[tuple[str, Side | None, Side
     if old.many != new.many:
         one, other = (old, new) if old.many else (new, old)
         raise ClustergenError(
-            f"{one.text} is a folder of clusters, {other.text} is one cluster: they are not of a kind",
+            f"{one.text} is a directory of clusters, {other.text} is one cluster: compare two of the same kind",
             f"name one of its clusters, as {one.text.rstrip('/')}/{one.sides[0].key}",
         )
     before, after = ({side.key: side for side in argument.sides} for argument in (old, new))

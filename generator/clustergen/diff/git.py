@@ -89,7 +89,7 @@ def _refs() -> list[str]:
 
 def _where_commits_are() -> str:
     if _git("rev-parse", "--is-shallow-repository").strip() == b"true":
-        return "this clone is shallow: `git fetch --unshallow` (fetch-depth: 0 of actions/checkout) brings the rest"
+        return "this clone is shallow: `git fetch --unshallow` (fetch-depth: 0 of actions/checkout) fetches the rest"
     listing = "`git log --oneline --all` lists them; `git fetch` brings those of others"
     refs = _refs()
     return f"the branches and tags are {', '.join(refs)}; {listing}" if 0 < len(refs) <= _MOST_REFS else listing

@@ -150,7 +150,7 @@ class Symmetry:
                 f"{sum(short.values()):,} of {counted(width * len(pairs), 'uplink')} are missing on"
                 f" {len({low for low, _ in short}):,} of {counted(len(lowers_of_all), lower, plural)}"
             )
-            hint = "plug in the missing cables, or look for their LEDs; opensm's ftree wants equal bundles"
+            hint = "plug in the missing cables, or look for their LEDs; opensm's ftree requires equal bundles"
             yield from ([Group("bundle-uneven", headline, hint, tuple(items))] if items else [])
 
     def _parts(self, tier: int) -> Iterator[tuple[list[str], list[str]]]:

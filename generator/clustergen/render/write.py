@@ -110,5 +110,5 @@ def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: se
 def _clash(place: Path, what: str = "") -> ClustergenError:
     return ClustergenError(
         f"{place} was not made by clustergen and is in the way of the tree" + (f": {what}" if what else ""),
-        hint="move it away; a site's own files belong in site/<group>/… beside the manifest",
+        hint="move it away; your own files belong in site/<group>/… beside the manifest",
     )

@@ -53,7 +53,7 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "container-mirror-unused",
                 path,
-                f"no runtime of this cluster asks a mirror of {registry}"
+                f"no runtime of this cluster uses a mirror of {registry}"
                 + (": Docker has mirrors of docker.io only" if runtimes.docker else ""),
                 "remove it, or add podman or apptainer",
                 key=True,

@@ -151,9 +151,9 @@ def _remarks(group: Group) -> Iterator[str]:
     if unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
         yield f"CHECK: GPUs that the catalogue lacks: {', '.join(unknown)[:200]}"
     if not node.cpus:
-        yield "CHECK: neither slurmd-C nor lscpu.json says its CPUs"
+        yield "CHECK: neither slurmd-C nor lscpu.json has its CPUs"
     if node.ports and list(_ports(group)) and not any(gpu.nearest for gpu in node.gpus):
-        yield "CHECK: the network of each port; nvidia-smi-topo-m says which are close to GPUs"
+        yield "CHECK: the network of each port; nvidia-smi-topo-m shows which are close to GPUs"
     drivers = sorted({gpu.driver for member in group.nodes for gpu in member.gpus if gpu.driver})
     if len(drivers) > 1:
         yield f"CHECK: NVIDIA drivers differ: {', '.join(drivers)[:200]}"

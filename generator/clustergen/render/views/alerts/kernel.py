@@ -82,7 +82,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
         "The kernel of {{ $labels.instance }} logs errors of kind {{ $labels.kind }}",
         "machine_check: processor or memory; pcie: a device or slot; io_error, file_system: a disk; lockup: a processor"
         " that did not respond.",
-        "Read journalctl -k on the node, or kernel.log on the log collector; drain the node if they go on.",
+        "Read journalctl -k on the node, or kernel.log on the log collector; drain the node if they continue.",
     )  # fmt: skip
     yield Alert(
         "KernelMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",

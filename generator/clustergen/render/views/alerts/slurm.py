@@ -128,7 +128,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "{{ $value }} records wait for slurmdbd",
             "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
             " end it drops them.",
-            "systemctl status slurmdbd mariadb; sacctmgr show cluster tells whether slurmdbd answers.",
+            "systemctl status slurmdbd mariadb; sacctmgr show cluster shows whether slurmdbd answers.",
         ),
     )  # fmt: skip
     return Topic("slurm", "Slurm: controller, nodes, accounting.", (), alerts)

@@ -140,7 +140,7 @@ def _partitions(cluster: Cluster, site: JobSite) -> Part:
         (
             "A job without `--time` gets DefaultTime. A job without `--partition` goes to the default partition.",
             "CPUs and memory per GPU are what a job gets for each GPU that it requests, unless it asks for other "
-            "amounts. A job that takes more than that share leaves GPUs idle that nobody can use.",
+            "amounts. A job that takes more than that share leaves GPUs idle that no other job can use.",
         ),
         (
             (f"srun --partition={site.partition.name} --gpus={_typed(site, 1)} --pty bash",)
@@ -162,7 +162,7 @@ def _accounts(cluster: Cluster) -> Part | None:
         return None
     enforced = "associations" in cluster.manifest.slurm.accounting.enforce
     required = (
-        "You need an account: Slurm refuses a job of a user who is in none with `Invalid account or account/partition "
+        "You need an account: without one, Slurm rejects your jobs with `Invalid account or account/partition "
         "combination specified`. Ask the operators to add you."
         if enforced
         else "Jobs run without an account, too; usage is then recorded for none."
@@ -200,7 +200,7 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 def _templates(cluster: Cluster) -> Part:
     installed, unfit = template_table(cluster), unfit_table(cluster)
     if not installed.rows:
-        none = "No job template is installed: the last column says what this cluster lacks."
+        none = "No job template is installed: the last column shows what this cluster lacks."
         return Part("Job templates", (none,), tables=(unfit,) if unfit.rows else ())
     missing = (
         ("Those of the second table are not installed, because this cluster cannot run them.",) if unfit.rows else ()

@@ -74,7 +74,7 @@ def plain(name: str, value: str | int | float) -> Safe:
     """The value of a line NAME=VALUE that knows no quotes: blanks and quotes would count. RenderError for those."""
     text = one_line(str(value))
     if text != text.strip() or len(text) > _LONGEST or text[:1] in ("'", '"'):
-        raise RenderError(f"{name}: {text!r} cannot stand in a line without quotes")
+        raise RenderError(f"{name}: {text!r} cannot be written in a line without quotes")
     return Safe(text)
 
 
@@ -119,7 +119,7 @@ def _hcas(cluster: Cluster, kind: NodeType) -> Setting:
     devices = rdma_devices(cluster, kind)
     if not devices or are_guessed(cluster, kind):
         return Setting(
-            "Nobody told which RDMA devices are the fabric's, so NCCL takes all that are up. "
+            "The names of the fabric's RDMA devices are not known, so NCCL uses all that are up.  "
             f"node_types.{kind.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
         )
     return Setting(

@@ -79,7 +79,7 @@ def over(other):
 def words(other):
     who = f"{other['who']} on {other['host']}"
     if not other["open"]:
-        return f"since this run asked, a run of {who} has changed the cluster: run this again. No file was installed"
+        return f"a run of {who} has changed the cluster since this run queried the nodes: run it again. No file was installed"
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(other["began"]))
     return (
         f"a run of {who} (process {other['pid']}) applies to this cluster since {began}: wait until it has ended. "
