@@ -41,7 +41,7 @@ def incomplete(cluster: Cluster) -> Iterator[Finding]:
                 "provisioning-incomplete",
                 path,
                 f"{group.folded} boots over the network without a MAC address, by which Warewulf knows a machine",
-                f'add macs: ["04:3f:72:aa:00:01"{", …" if len(group.hosts) > 1 else ""}], one per name',
+                'add macs: ["04:3f:72:aa:00:01", …], one per name',
             )
         if not cluster.manifest.nodes[group.index].address:
             yield Finding(
