@@ -5,6 +5,7 @@ import pytest
 from clustergen.catalogue import bandwidth, hardware, network, storage
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.verify.programs import ask, find
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,17 @@ def test_mount_options_belong_to_their_kind() -> None:
     assert intr is not None
     assert intr.ignored
     assert all(option.type == "nfs" for option in storage.mount_options("nfs"))
+
+
+@pytest.mark.real
+def test_ceph_knows_the_settings_that_ceph_fuse_gets() -> None:
+    answer = ask(find("ceph-conf"), '"$program" --show-config 2>/dev/null', version="true")
+    known = {line.partition(" = ")[0] for line in answer.out.splitlines()}
+    assert "mon_host" in known
+    listed = {
+        option.option.removeprefix("ceph.") for option in storage.mount_options("fuse.ceph") if not option.refused
+    }
+    assert listed - known == {"id", "conf"}, "options of the command line, which are no settings"
 
 
 def test_ports_do_not_collide_on_one_host() -> None:

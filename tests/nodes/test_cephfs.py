@@ -114,3 +114,12 @@ def test_a_quota_ends_writing_and_a_larger_one_lets_it_go_on(ceph: Lab) -> None:
     command = ceph.out("n2", "pgrep -a -n -x ceph-fuse")
     assert "--client_oc_size=67108864" in command, "a changed option mounts it again"
     assert job(ceph, "n2", "head -c 16777216 /dev/zero >/mnt/data/vision/more && echo written") == (0, "written")
+
+
+def test_a_client_that_dies_fails_the_health_check(ceph: Lab) -> None:
+    check = "timeout 60 bash /etc/slurm/health.d/30-mount-data"
+    ceph.out("n2", "pkill -9 -x ceph-fuse")
+    failed = ceph.run("n2", check)
+    assert failed.returncode == 1, failed
+    assert "/mnt/data" in failed.stdout
+    ceph.out("n2", f"systemctl restart mnt-data.mount && {check} && cat /mnt/data/vision/model", timeout=120)

@@ -117,7 +117,7 @@ RIGHT = {
     ),
     "options of ceph-fuse": storage(
         CEPH
-        % "mounter: fuse, path: /a/b+c, options: [ceph.client_oc_size=67108864, ceph.client_snapdir=.old, relatime]"
+        % "mounter: fuse, path: /a/b+c, options: [ceph.client_oc_size=67108864, ceph.client_snapdir=.old, nodiratime]"
     ),
     "RDMA over a storage network": changed(
         storage(NFS % ", rdma: true"), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}\n  storage: {cidr: 10.2.0.0/24}")
@@ -284,6 +284,10 @@ WRONG = {
     "a wrong value of ceph-fuse": (
         storage(CEPH % "mounter: fuse, options: [ceph.client_oc=no]"),
         [("mount-option-value", "ceph.client_oc=no")],
+    ),
+    "an option that FUSE refuses": (
+        storage(CEPH % "mounter: fuse, options: [relatime]"),
+        [("mount-option-value", "relatime")],
     ),
     "a directory that ceph-fuse takes for two options": (
         storage(CEPH % 'mounter: fuse, path: "/a,b"'),

@@ -71,6 +71,8 @@ class MountOption:
     values: tuple[str, ...] = ()
     """Words, or ranges as low..high; empty: anything."""
     ignored: bool = False
+    refused: bool = False
+    """The mount fails with it."""
     note: str = ""
     unverified: frozenset[str] = NOTHING
 

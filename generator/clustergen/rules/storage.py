@@ -84,10 +84,14 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
                 "mount-option-unknown",
                 path,
                 f"'{text.partition('=')[0]}' is not an option of {shown} in the catalogue",
-                did_you_mean(text.partition("=")[0], [option.option for option in options]),
+                did_you_mean(text.partition("=")[0], [option.option for option in options if not option.refused]),
             )
     elif row.ignored:
         yield Finding("mount-option-unknown", path, f"'{row.option}' no longer has an effect on {shown}", "remove it")
+    elif row.refused:
+        yield Finding(
+            "mount-option-value", path, f"the mount fails with '{row.option}': {shown} refuses it", "remove it"
+        )
     elif row.takes_value and not value:
         yield Finding("mount-option-value", path, f"'{row.option}' requires a value", f"write {row.option}=…")
     elif value and not row.takes_value:
