@@ -199,6 +199,17 @@ def test_what_is_broken_is_a_problem_and_no_reading_of_worth(tool: str, text: st
     assert answer.problems or not kept, kept
 
 
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [("28", "fio: No space left on device"), ("4711", "fio: error 4711"), ('"x\\u001b"', "fio: error x")],
+)
+def test_the_error_of_fio_is_the_problem_once(code: str, problem: str) -> None:
+    answer = read(2 * fio("write", 0).replace('"error": 0', f'"error": {code}'))
+    (shown,) = answer.problems
+    assert shown.startswith(problem)
+    assert "\x1b" not in shown
+
+
 def test_a_huge_output_is_a_problem() -> None:
     assert outputs.read("0: x\n" * (outputs.LIMIT // 4)).problems == [
         f"the output has {outputs.LIMIT // 4 * 5} characters"

@@ -73,7 +73,7 @@ def _login(cluster: Cluster) -> Part:
     contact = cluster.manifest.user_guide.contact if cluster.manifest.user_guide else None
     others = f"You can also log in on {_code(names[1:4])}." if names[1:] else ""
     only = cluster.manifest.host.ssh_adopt and not any(group.has("slurm-compute") for group in users_groups(cluster))
-    adopt = "To a compute node you can log in only while a job of yours runs there." if only else ""
+    adopt = "You can log in to a compute node only while one of your jobs runs there." if only else ""
     return Part(
         "Log in",
         tuple(filter(None, ("Use the name and the key that you gave the operators.", others, adopt))),
@@ -128,8 +128,8 @@ def _training(cluster: Cluster) -> Iterator[Part]:
             "tail -f pytorch-srun-*.out",
         ),
         (
-            "The last line of the output names the number of processes and the loss. Your own program takes the place "
-            "of the example: `sbatch pytorch-srun.sh my_training.py --epochs 10`.",
+            "The last line of the output names the number of processes and the loss. To run your own program: "
+            "`sbatch pytorch-srun.sh my_training.py --epochs 10`.",
         ),
     )
 
@@ -184,7 +184,7 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
     table = storage_table(cluster, site)
     tmpdir = cluster.manifest.slurm.scripts.tmpdir
     local = (
-        f"Each job has a directory of its own on the node's local disk, `$TMPDIR` below `{tmpdir.rstrip('/')}`. It is "
+        f"Each job has its own directory on the node's local disk, `$TMPDIR` below `{tmpdir.rstrip('/')}`. It is "
         "empty when the job starts and deleted when the job ends."
         if tmpdir
         else ""
@@ -203,14 +203,16 @@ def _templates(cluster: Cluster) -> Part:
         none = "No job template is installed: the last column shows what this cluster lacks."
         return Part("Job templates", (none,), tables=(unfit,) if unfit.rows else ())
     missing = (
-        ("Those of the second table are not installed, because this cluster cannot run them.",) if unfit.rows else ()
+        ("The templates of the second table are not installed, because this cluster cannot run them.",)
+        if unfit.rows
+        else ()
     )
     return Part(
         "Job templates",
         (
-            f"The templates are in `{directory(cluster)}/jobs`. Options on the command line win over those in the "
+            f"The templates are in `{directory(cluster)}/jobs`. Options on the command line override those in the "
             "file: `sbatch --time=4:00:00 pytorch-srun.sh`.",
-            "Install what the last column names into the virtual environment `~/venv`; `VENV` is another one: "
+            "Install what the last column names into the virtual environment `~/venv`; `VENV` selects another one: "
             "`VENV=~/other sbatch ray.sh my_program.py`.",
             *missing,
         ),

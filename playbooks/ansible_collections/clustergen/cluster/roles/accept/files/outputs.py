@@ -6,8 +6,10 @@ before what a tool prints. All else is read by the parser of the tool. Whatever 
 problem, never in an exception.
 """
 
+import errno
 import json
 import math
+import os
 import re
 
 LIMIT = 8_000_000  # characters; fio, dcgmi and nccl-tests print some thousands
@@ -127,7 +129,8 @@ def _tool(answer, tool, block):
         for metric, value in reader("\n".join(block)):
             answer.reports.setdefault(metric, []).append(value)
     except BrokenError as err:
-        answer.problems.append("%s: %s" % (tool, err))
+        if (text := "%s: %s" % (tool, err)) not in answer.problems:
+            answer.problems.append(text)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as err:
         answer.problems.append("%s printed what cannot be read: %s" % (tool, printable(err)))
 
@@ -148,8 +151,8 @@ def _fio(text):
     if not jobs:
         raise BrokenError("no jobs")
     for job in jobs:
-        if job.get("error"):
-            raise BrokenError("error %s" % printable(job["error"]))
+        if code := job.get("error"):
+            raise BrokenError(os.strerror(code) if code in errno.errorcode else "error %s" % printable(code))
     for direction in ("write", "read"):
         rate = sum(number(job[direction]["bw_bytes"]) for job in jobs)
         if rate > 0:
