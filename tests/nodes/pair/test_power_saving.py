@@ -23,7 +23,8 @@ exit 1
 """
 # The manifest allows no times below a minute; slurmd cannot see that only its container was started.
 SHORT = r"""
-sed -i -E 's/^(SuspendTime=).*/\15/; s/^(SuspendTimeout=).*/\115/; s/^(ResumeTimeout=).*/\130/' /etc/slurm/slurm.conf
+sed -i -E 's/^(SuspendTime=).*/\15/; s/^(SuspendTimeout=).*/\115/; s/^(ResumeTimeout=).*/\130/
+  s/^SlurmctldParameters=\S+/&,power_save_interval=1/' /etc/slurm/slurm.conf
 scontrol reconfigure
 """
 BOOTS = """
