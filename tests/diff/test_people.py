@@ -80,6 +80,8 @@ def test_a_disk_is_formatted_by_hand_before_it_is_mounted_as_something_else(tmp_
     assert (first["by"], first["hosts"], put["by"]) == ("manual", "c[1-4]", None)
     moved = write(tmp_path / "c", ("mount: /scratch", "mount: /work"), text=MANIFEST + DISK)
     assert by_hand(plan_of(old, moved)) == []
+    other = write(tmp_path / "d", ("LABEL=scratch", "LABEL=fast, filesystem: ext4"), text=MANIFEST + DISK)
+    assert not any("format" in step for step in by_hand(plan_of(old, other)))  # another disk, which may be ext4 already
 
 
 LUSTRE = """\

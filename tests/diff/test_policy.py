@@ -108,6 +108,13 @@ def test_jobs_beyond_what_is_left_with_what_is_inherited_wait(
     assert pending(tmp_path, edit) == expected
 
 
+def test_what_an_account_loses_with_its_parent_is_shown_with_the_parent(tmp_path: Path) -> None:
+    edits = (("priority: 0", "priority: 2"), ("language: {parent: research", "language: {parent: operations"))
+    old, new = (write(tmp_path / name, *some, text=MANIFEST + GROUPS) for name, some in (("a", ()), ("b", edits)))
+    (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
+    assert {change["key"] for change in cluster["changes"] if change["pending"]} == {"Parent"}
+
+
 def test_limits_that_change_come_and_go(tmp_path: Path) -> None:
     edits = (
         ("max_jobs_per_user: 4, max_tres_per_user: {gres/gpu: 16}", "max_jobs_per_user: 2, max_wall: 1d"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.preemption import preemptible
 from clustergen.diff.slurm import slurm_changes
 from strategies.diffs import MANIFEST, diff, write
 
@@ -239,3 +241,10 @@ def test_terminals_and_pull_requests_show_them(tmp_path: Path) -> None:
     assert "it applies to running jobs too" in text
     assert "running jobs continue" not in text
     assert f"**Running jobs**\n\n- {CANCELLED}: `PREEMPTED`\n" in markdown
+
+
+def test_a_qos_whose_name_is_a_part_of_another_one_is_gained_all_the_same() -> None:
+    release = SlurmRelease("24.11")
+    listed = [{("qos", "high"): {"Preempt": names}} for names in ("scavenger", "scavenger,scav")]
+    (jobs,) = preemptible(*listed, "high", "Preempt", release)
+    assert "scav" in re.findall(r"\w+", jobs.text)

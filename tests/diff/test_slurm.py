@@ -241,6 +241,20 @@ def test_what_is_too_much_to_compare_is_a_change_of_the_file(much: str) -> None:
     assert changes(_CONF + much, _CONF + much) == []
 
 
+BLOCKS = ("BlockName=a Nodes=n[1-2]\n", "BlockName=b Nodes=n[3-4]\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keys"),
+    [(BLOCKS[0], BLOCKS[1] + BLOCKS[0], [""]), (BLOCKS[0] + BLOCKS[1], BLOCKS[1] + BLOCKS[0], ["order"])],
+)
+def test_blocks_change_places_only_with_each_other(old: str, new: str, keys: list[str]) -> None:
+    conf = {"/etc/slurm/slurm.conf": f"{_CONF}TopologyPlugin=topology/block\n"}
+    before, after = ({**conf, "/etc/slurm/topology.conf": text} for text in (old, new))
+    found = [change for change in slurm_changes(before, after, SlurmRelease("24.11")) if "topology" in change.file]
+    assert [change.key for change in found] == keys
+
+
 def test_it_is_light_to_import() -> None:
     """An action plugin of Ansible imports it for every host."""
     heavy = "('pydantic', 'jinja2', 'yaml', 'click')"

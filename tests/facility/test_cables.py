@@ -14,6 +14,7 @@ import yaml
 
 from clustergen import compile as compiler
 from clustergen.catalogue.cabling import connectors
+from clustergen.facility.lengths import lengths
 from clustergen.facility.placement import devices
 from clustergen.manifest.hardware import Connector
 from strategies.trees import codes_of, manifest, tree_of
@@ -110,6 +111,16 @@ def test_what_is_ordered_is_long_enough(cables):
     for row in cables:
         way = float(row["description"].partition(" m by geometry")[0].rpartition("; ")[2])
         assert way <= float(row["length"]) <= 50
+
+
+def test_the_margin_is_added_to_the_slack_as_well(tmp_path):
+    metres = []
+    for margin in ("0%", "50%"):
+        data = manifest(racks={"r": {"nodes": "c[1-4]"}}, facility={"cabling": {"slack": 4, "margin": margin}})
+        (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+        metres.append(lengths(compiler.validate(tmp_path / "manifest.yaml").cluster)("c1", "c4"))
+    assert 4 < metres[0] < 6
+    assert metres[1] == pytest.approx(1.5 * metres[0], abs=0.2)
 
 
 def test_without_places_nobody_knows_a_length(tmp_path):

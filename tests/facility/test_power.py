@@ -122,6 +122,13 @@ def test_feeds_alternate_and_one_side_carries_all(tmp_path):
         assert feed.amps == pytest.approx(10_200 / 0.95 / 415 / 3**0.5)
 
 
+def test_the_weaker_side_is_what_redundant_feeds_carry(tmp_path):
+    circuits = [{"volts": 400, "amps": amps} for amps in (32, 16)]
+    (one,) = rack_loads(cluster_of(tmp_path, rack={"circuits": circuits, "redundant_feeds": True}))
+    assert capacity_w(one.rack, 0.95) == pytest.approx(8_420, rel=0.001)
+    assert [feed.failed_w for feed in feed_loads(one.rack, 3_000, 0.95)] == [3_000, 3_000]
+
+
 def test_the_rated_run_time_is_a_lower_bound_below_full_load():
     """SMT1500: 1000 W, 6 minutes at full load and 17 at half (upssize.com, APC UPS runtime)."""
     ups = Ups(apparent=1500, power=Watts(1000), minutes=6)

@@ -99,3 +99,5 @@ def test_clients_need_an_address_where_the_storage_cluster_is(tmp_path: Path) ->
     far = {**SCALE, "contacts": ["10.2.0.70"]}
     assert "storage-unreachable" in codes_of(manifest(networks=networks, storage={"work": far}), tmp_path)
     assert "storage-unreachable" not in codes_of(manifest(networks=networks, storage={"work": SCALE}), tmp_path)
+    either = {**SCALE, "contacts": ["10.2.0.70", "10.0.0.70"]}
+    assert "storage-unreachable" not in codes_of(manifest(networks=networks, storage={"work": either}), tmp_path)

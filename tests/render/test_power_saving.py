@@ -11,17 +11,19 @@ from clustergen.render.tree import Tree
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall, root_with
 from strategies.slurm_daemons import DAEMONS
-from strategies.slurm_trees import CPU, cluster, roles
+from strategies.slurm_trees import CPU, cluster, roles, settings
 from strategies.trees import lay_out
 
 HEAD = roles("slurm-controller", "slurm-accounting", "monitoring", name="head", address="10.0.0.1")
 NODES = {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[11-12]", "addresses": {"bmc": "10.0.9.[11-12]"}}
 
 
-def saving(folder: Path, release: str = "24.11", protocol: str = "redfish", **fields: Any) -> Tree:
+def saving(
+    folder: Path, release: str = "24.11", protocol: str = "redfish", nodes: tuple[Any, ...] = (NODES,), **fields: Any
+) -> Tree:
     networks = {"management": {"cidr": "10.0.0.0/24"}, "bmc": {"cidr": "10.0.9.0/24", "protocol": protocol}}
     slurm = {"mpi_default": "none", "power_saving": {"suspend_time": 600, **fields}}
-    return cluster(folder, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, NODES], slurm=slurm)
+    return cluster(folder, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, *nodes], slurm=slurm)
 
 
 ASLEEP = 'clustergen_slurm_node_asleep{node="n1"} 1'
@@ -33,7 +35,8 @@ MACHINE = r"""
 cd /etc/slurm
 sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
   s#^JobAcctGatherType=.*#JobAcctGatherType=jobacct_gather/none#; s/^(TaskProlog|Prolog|Epilog|Health).*//
-  s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=2/' slurm.conf
+  s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=2/
+  s/^SlurmctldParameters=\S+/&,power_save_interval=1/' slurm.conf
 echo SlurmdParameters=config_overrides >>slurm.conf
 case $(slurmd -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >cgroup.conf
 mkdir -p /var/lib/slurm/slurmd /run/lock /run/button /opt; chown slurm /run/button
@@ -85,6 +88,14 @@ timeout 90 srun -w n1 echo woken; cat /run/button/log
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes=notes)
     expected = ["idle", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
     assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
+
+
+def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
+    served = {"name": "n2", "type": "cpu", "address": "10.0.0.12", "roles": ["slurm-compute", "login"]}
+    tree = saving(
+        tmp_path, nodes=({"name": "n1", "type": "cpu", "address": "10.0.0.11"}, served), command="/opt/switch"
+    )
+    assert settings(tree)["SuspendExcNodes"] == "n2"
 
 
 OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"
