@@ -56,14 +56,16 @@ EMPTY = """- name: Empty
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of each run, and tasks that a host took part in (the most of any)."""
+    """Seconds of each run, CPU seconds of all its processes, and tasks that a host took part in (the most of any)."""
 
     seconds: tuple[float, ...]
+    cpu_seconds: tuple[float, ...]
     tasks: int
 
     def __str__(self) -> str:
         spread = f" ({min(self.seconds):.1f} to {max(self.seconds):.1f})" if len(self.seconds) > 1 else ""
-        return f"{statistics.median(self.seconds):.1f} s{spread}, {self.tasks} tasks a host"
+        cpu = f"{statistics.median(self.cpu_seconds):.1f} s of CPU"
+        return f"{statistics.median(self.seconds):.1f} s{spread}, {cpu}, {self.tasks} tasks a host"
 
 
 def say(text: str) -> None:
@@ -81,14 +83,17 @@ def run(command: list[str], cwd: Path, environment: dict[str, str] | None = None
 
 
 def played(command: list[str], cwd: Path, environment: dict[str, str], runs: int = 1) -> Timing:
-    seconds, most = [], 0
+    seconds, cpu_seconds, most = [], [], 0
     for _ in range(runs):
+        before = os.times()
         took, out = run(command, cwd, environment)
+        after = os.times()
+        cpu_seconds.append(sum(after[2:4]) - sum(before[2:4]))
         seconds.append(took)
         for line in out.partition("PLAY RECAP")[2].splitlines():
             ok = re.search(r"\bok=(\d+)", line)
             most = max(most, int(ok.group(1)) if ok else 0)
-    return Timing(tuple(seconds), most)
+    return Timing(tuple(seconds), tuple(cpu_seconds), most)
 
 
 def nodes(counts: list[int], role: Path | None, runs: int) -> None:
@@ -180,7 +185,9 @@ def control(counts: list[int], runs: int) -> None:
             empty = played([*playbook, "empty.yml"], tree, environment, runs)
             ours = played([*playbook, "site.yml"], tree, environment, runs)
             ratio = statistics.median(ours.seconds) / statistics.median(empty.seconds)
-            say(f"{count} hosts, control side: empty play {empty}; site.yml {ours}: {ratio:.2f} times the empty play")
+            cpu_ratio = statistics.median(ours.cpu_seconds) / statistics.median(empty.cpu_seconds)
+            times = f"{ratio:.2f} times the empty play, {cpu_ratio:.2f} times its CPU time"
+            say(f"{count} hosts, control side: empty play {empty}; site.yml {ours}: {times}")
 
 
 def load(counts: list[int], runs: int) -> None:

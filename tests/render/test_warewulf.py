@@ -65,10 +65,12 @@ class Server(NamedTuple):
     def overlay(self, group: str) -> Path:
         return self.folder / f"overlays/small.{group}/rootfs"
 
-    def install(self, tree: Tree, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def install(
+        self, tree: Tree, *arguments: str, programs: tuple[str, ...] = ("wwctl", "systemctl")
+    ) -> subprocess.CompletedProcess[str]:
         shutil.rmtree(self.folder / "rendered", ignore_errors=True)
         write(tree, self.folder / "rendered")
-        for name in ("wwctl", "systemctl"):
+        for name in programs:
             program = self.folder / "bin" / name
             program.parent.mkdir(exist_ok=True)
             program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.folder}/calls"\n', encoding="utf-8")
@@ -168,6 +170,22 @@ def test_the_program_refuses_before_it_writes(server: Server, tmp_path: Path, be
 
 
 @pytest.mark.slow
+def test_a_run_that_was_cut_is_finished_by_the_next(server: Server, tmp_path: Path) -> None:
+    tree = tree_of(cluster(), tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/wwctl").mkdir()  # cannot be run
+    assert server.install(tree, programs=("systemctl",)).returncode == 1
+    (tmp_path / "bin/wwctl").rmdir()
+    assert server.install(tree).stdout == "up to date\n"
+    assert calls(tmp_path)[-2:] == [
+        "systemctl try-reload-or-restart warewulfd.service",
+        "wwctl overlay build c1 c2 c3 c4",
+    ]
+    assert server.install(tree).returncode == 0
+    assert len(calls(tmp_path)) == 3
+
+
+@pytest.mark.slow
 def test_files_get_the_numbers_that_their_accounts_have_in_the_image(server: Server, tmp_path: Path) -> None:
     tree = tree_of(cluster(), tmp_path)
     hosts = tree.files["overlays/all/etc/hosts"]
@@ -177,4 +195,6 @@ def test_files_get_the_numbers_that_their_accounts_have_in_the_image(server: Ser
     info = (server.overlay("all") / "etc/hosts").stat()
     assert (info.st_uid, info.st_gid, info.st_mode & 0o7777) == (SLURM, SLURM, 0o640)
     (tmp_path / "images/debian-13/rootfs/etc/passwd").write_text("root:x:0:0::/:\n", encoding="utf-8")
+    before = sorted(tmp_path.glob("overlays/*"))
     assert "image debian-13 has no slurm in /etc/passwd" in server.install(tree).stderr
+    assert sorted(tmp_path.glob("overlays/*")) == before
