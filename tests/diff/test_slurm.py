@@ -84,6 +84,22 @@ def test_a_default_line_changes_the_nodes_that_it_reaches() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "waits"),
+    [
+        ("RealMemory=1000 MemSpecLimit=20", "RealMemory=2000 MemSpecLimit=40", False),
+        ("RealMemory=1000 MemSpecLimit=20", "RealMemory=1020 MemSpecLimit=40", False),
+        ("RealMemory=1000 MemSpecLimit=20", "RealMemory=1010 MemSpecLimit=40", True),
+        ("RealMemory=1000", "RealMemory=1000 MemSpecLimit=40", True),
+    ],
+)
+def test_jobs_wait_for_memory_only_where_less_is_left_for_them(old: str, new: str, waits: bool) -> None:
+    found = changes(edited(("RealMemory=1000", old)), edited(("RealMemory=1000", new)))
+    assert any("all the memory" in jobs.text for change in found for jobs in change.waiting) is waits
+    (reserved,) = [change for change in found if change.key == "MemSpecLimit"]
+    assert [effect.kind for effect in reserved.effects] == ["reconfigure"]
+
+
 def test_nodes_that_change_alike_are_folded_and_others_are_not() -> None:
     apart = "NodeName=n[1-2] NodeAddr=10.0.0.[11-12] Gres=gpu:a100:2 Feature=a,b\n"
     apart += "NodeName=n3 NodeAddr=10.0.0.13 Gres=gpu:a100:2 Feature=c\nNodeName=n4 NodeAddr=10.0.0.99 Gres=gpu:a100:2"

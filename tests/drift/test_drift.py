@@ -384,6 +384,10 @@ def test_wrong_use(folder: Path, words: tuple[str, ...], code: int, message: str
     assert getattr(done.exception, "exit_code", done.exit_code) == code
     assert message in done.output + str(done.exception)
     assert done.stdout == "" or code == 2
+    if "--facts" in words:
+        assert f"ansible-playbook clustergen.cluster.drift -e facts={words[-1].replace('tree', 'facts')}" in str(
+            getattr(done.exception, "hint", "")
+        )
 
 
 def test_markdown_is_a_table(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from clustergen.cli import group
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import CODES, ClustergenError
 from clustergen.explain.about import About, about
 from clustergen.explain.keys import keys_of, places
 from clustergen.slurmrules.fields import rows
@@ -72,3 +72,10 @@ def test_no_invented_section_is_a_cause(tmp_path: Path, monkeypatch: pytest.Monk
     causes = [cause["path"] for cause in line["manifest"]]
     assert "slurm.partitions.batch.max_time" in causes
     assert not [path for path in causes if path.startswith("storage")]
+
+
+def test_all_codes_for_programs() -> None:
+    document = json.loads(CliRunner().invoke(group, ["explain", "--format", "json"]).output)
+    codes = {row["code"]: row for row in document["codes"]}
+    assert (document["version"], len(codes)) == (1, len(CODES))
+    assert codes["host-duplicate"]["severity"] == "error"

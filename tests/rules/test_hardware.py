@@ -22,6 +22,19 @@ catalogue:
 HALVES = "gpu: {mig_plans: {half: {profiles: {3g.40gb: 2}}}}\n"
 
 RIGHT = {
+    "half of the memory, and fewer GPUs, than the system has": of_type(
+        "{system: dgx-h100, memory: 1TiB, gpus: {count: 4}}"
+    ),
+    "an exact size": of_type("{system: hgx-h100-8, memory: 1545000MiB}"),
+    "the largest MTU of an InfiniBand message": of_type("{system: dgx-h100}").replace(
+        "networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, mtu: 4092}"
+    ),
+    "the largest MTU of connected mode": changed(
+        TINY, ("networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, ipoib_mode: connected, mtu: 65520}")
+    ),
+    "jumbo frames on Ethernet": of_type("{system: dgx-h100}").replace(
+        "networks:", "networks:\n  fabric: {type: roce, rate: 400Gb/s, mtu: 9000}"
+    ),
     "a small virtual machine keeps most of its memory for jobs": of_type("{cpu: {cores_per_socket: 2}, memory: 2GiB}"),
     "an own system with an own GPU": of_type("{system: acme}", OWN),
     "a system of which nothing is known, with all stated": of_type(
@@ -57,6 +70,19 @@ RIGHT = {
 }
 
 WRONG = {
+    "memory in thousands": (of_type("{system: hgx-h100-8, memory: 1536GB}"), [("memory-decimal", "1536GB")]),
+    "memory in thousands of thousands": (of_type("{system: hgx-h100-8, memory: 1.5TB}"), [("memory-decimal", "1.5TB")]),
+    "more GPUs than the system has": (
+        of_type("{system: dgx-h100, gpus: {count: 9}}"),
+        [("hardware-differs", "9")],
+    ),
+    "memory with another unit": (of_type("{system: dgx-h100, memory: 2GiB}"), [("hardware-differs", "2GiB")]),
+    "the MTU of Ethernet on InfiniBand": (
+        of_type("{system: dgx-h100}").replace(
+            "networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, mtu: 9000}"
+        ),
+        [("ipoib-mtu", "9000")],
+    ),
     "a system of which nothing is known": (of_type("{system: custom}"), [("hardware-incomplete", "h100")]),
     "types of instances that slurmd would not find": (
         of_type("{system: dgx-h100, gpus: {mig: half, mig_prefix: h100}}", HALVES),

@@ -14,9 +14,9 @@ def command(shell: str) -> None:
     """Print the completion script for a shell.
 
     \b
-    bash: add to ~/.bashrc                     eval "$(clustergen completion bash)"
-    zsh:  add to ~/.zshrc, after compinit      eval "$(clustergen completion zsh)"
-    fish: add to ~/.config/fish/config.fish    clustergen completion fish | source
+    bash: add to ~/.bashrc                   eval "$(clustergen completion bash)"
+    zsh:  add to ~/.zshrc, after compinit    eval "$(clustergen completion zsh)"
+    fish: add to ~/.config/fish/config.fish  clustergen completion fish | source
 
     Then the tab key completes verbs, options, files, diagnostic codes, fields of the manifest, checks, and names of the
     catalogue; zsh and fish show a description beside each.

@@ -43,14 +43,24 @@ def command(arguments: tuple[str, ...], form: str) -> None:
     it again with one of these changed.
     """
     if not arguments:
-        for entry in CODES.values():
-            click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
+        _list_codes(form)
     elif len(arguments) == 1:
         _code_or_field(arguments[0], form)
     elif len(arguments) == 2:
         _in_manifest(manifest_path(Path(arguments[0])), arguments[1], form)
     else:
         raise click.UsageError("one CODE or FIELD, or a MANIFEST and a FILE or FIELD")
+
+
+def _list_codes(form: str) -> None:
+    if form == "json":
+        import json
+
+        rows = [{"code": row.code, "severity": str(row.severity), "title": row.title} for row in CODES.values()]
+        click.echo(json.dumps({"version": 1, "codes": rows}, indent=2))
+        return
+    for entry in CODES.values():
+        click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
 
 
 def _code_or_field(word: str, form: str) -> None:

@@ -89,6 +89,8 @@ def nodes(sides: Sides, old: Nodes, new: Nodes) -> Iterator[Change]:
     merged: dict[Difference, list[str]] = {}
     for (before, after), names in pairs.items():
         for difference in differences(sides, _BLOCK, old.lines[before], new.lines[after]):
+            if difference.key == "MemSpecLimit" and _for_jobs(new.lines[after]) >= _for_jobs(old.lines[before]):
+                difference = difference._replace(what=("outweighed",))
             merged.setdefault(difference, []).extend(names)
     for (key, previous, current, what), names in merged.items():
         listed = folded(names)
@@ -102,6 +104,11 @@ def nodes(sides: Sides, old: Nodes, new: Nodes) -> Iterator[Change]:
         listed = folded(moved)
         texts = _in_order(common), _in_order(in_new_order)
         yield changed(release, file, _BLOCK, "order", *texts, name=listed, nodes=listed, what=("order",))
+
+
+def _for_jobs(line: Settings) -> int:
+    """MiB of a node that jobs can allocate."""
+    return (_number(line.get("RealMemory")) or 1) - (_number(line.get("MemSpecLimit")) or 0)
 
 
 def _in_order(names: list[str]) -> str:

@@ -102,7 +102,8 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
                 f"no interface of {compress(clients)} is on LNet network {missing[0]}, so '{name}' {result}",
-                f"list the ports with their interfaces in {nics}, or set the networks in storage.{name}.lnet{stated}",
+                f"list the ports with their interfaces in {nics}, or set the networks in storage.{name}.lnet{stated}"
+                + ("" if kind.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
             )
 

@@ -32,17 +32,19 @@ _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
 
 
-def names(directory: Path) -> list[str]:
-    """Directories in it. Raises ClustergenError where it cannot be read or has too many."""
+def names(directory: Path, playbook: str = "discover") -> list[str]:
+    """Directories in it, which `playbook` records. Raises ClustergenError where it cannot be read or has too many."""
     try:
         with os.scandir(directory) as entries:
             folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError as err:
-        raise ClustergenError(f"{directory}: {err.strerror}", _record(directory)) from None
+        raise ClustergenError(f"{directory}: {err.strerror}", _record(directory, playbook)) from None
     if (directory / LOCK).exists():
-        raise ClustergenError(f"{directory} is a rendered tree, not recorded facts", _record(Path("facts")), 2)
+        raise ClustergenError(
+            f"{directory} is a rendered tree, not recorded facts", _record(Path("facts"), playbook), 2
+        )
     if not any(_has_facts(directory / name) for name in folders):
-        raise ClustergenError(f"{directory}: no facts of a node in it", _record(directory), exit_code=2)
+        raise ClustergenError(f"{directory}: no facts of a node in it", _record(directory, playbook), exit_code=2)
     if len(folders) > MOST_NODES:
         raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
     return folders
@@ -57,11 +59,11 @@ def _has_facts(folder: Path) -> bool:
         return True
 
 
-def _record(directory: Path) -> str:
-    return (
-        f"record them with ansible-playbook clustergen.cluster.discover -e facts={directory}, or with the script that"
-        " clustergen discover --script prints: a directory per node, a file per command"
-    )
+def _record(directory: Path, playbook: str) -> str:
+    recorded = f"record them with ansible-playbook clustergen.cluster.{playbook} -e facts={directory}"
+    if playbook == "drift":
+        return f"{recorded} in the rendered tree: a directory per node, a file per command"
+    return f"{recorded}, or with the script that clustergen discover --script prints: a directory per node"
 
 
 def is_host(name: str) -> bool:

@@ -26,7 +26,7 @@ _CAUSES = {
 
 def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     """Compares a directory of recorded facts with the manifest. Raises ClustergenError where it cannot be read."""
-    present = folder.names(directory)
+    present = folder.names(directory, "drift")
     comparison = _Comparison(cluster, directory, frozenset(present))
     findings = _causes(list(comparison.findings()))
     planned = {host for nodes in cluster.groups for host in nodes.hosts}

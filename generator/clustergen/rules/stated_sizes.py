@@ -1,0 +1,73 @@
+"""Sizes that are stated but cannot be meant: memory in decimal units, a node unlike its system, the MTU of IPoIB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen.units import Bytes
+
+_GIGA, _TERA = 10**9, 10**12
+_TIMES = 8  # a server is sold with less and more memory than its row, not with an eighth of it
+_DATAGRAM_MTU = 4092  # an InfiniBand message of 4096 bytes less IPoIB's header
+
+
+def decimal_memory(cluster: Cluster) -> Iterator[Finding]:
+    """Memory modules hold powers of two: 256GB of them are 256GiB, and 7 % of 256GB would be lost to jobs."""
+    for name, spec in cluster.manifest.node_types.items():
+        if spec.memory is None or spec.memory.value % _GIGA or not spec.memory.value:
+            continue
+        is_tera = spec.memory.value % (_TERA // 10) == 0
+        number = f"{spec.memory.value / (_TERA if is_tera else _GIGA):g}"
+        stated, meant = (f"{number}{unit}" for unit in (("TB", "TiB") if is_tera else ("GB", "GiB")))
+        yield Finding(
+            "memory-decimal",
+            ("node_types", name, "memory"),
+            f"{stated} is {spec.memory.value / 2**30:.1f} GiB, but memory modules are sold in GiB",
+            f"write {meant}, or the exact size in MiB",
+        )
+
+
+def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
+    """A figure that a server of that name cannot have is a typo, and its nodes would drain."""
+    view = CatalogueView(cluster.manifest)
+    for name, spec in cluster.manifest.node_types.items():
+        row = view.system(spec.system) if spec.system else None
+        if row is None:
+            continue
+        count = spec.gpus.count
+        if count is not None and row.gpu_count and count > row.gpu_count:
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "gpus", "count"),
+                f"{row.id} has {row.gpu_count} GPUs, but '{name}' states {count}",
+                f"write {row.gpu_count} or fewer, or describe the machine under catalogue.systems",
+            )
+        memory = spec.memory.mib if spec.memory else None
+        if memory is not None and row.memory_mib and not 1 <= memory * _TIMES / row.memory_mib <= _TIMES**2:
+            usual = Bytes(row.memory_mib << 20)
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "memory"),
+                f"{row.id} has {usual} of memory, but '{name}' states {spec.memory}",
+                f"check the unit: memory: {usual}",
+            )
+
+
+def ipoib_mtu(cluster: Cluster) -> Iterator[Finding]:
+    """The interface would keep the MTU of its multicast group, and the unit that sets it would fail."""
+    fabric = cluster.manifest.networks.fabric
+    if fabric is None or fabric.type != "infiniband" or fabric.ipoib_mode != "datagram" or fabric.mtu is None:
+        return
+    if fabric.mtu > _DATAGRAM_MTU:
+        yield Finding(
+            "ipoib-mtu",
+            ("networks", "fabric", "mtu"),
+            f"IP over InfiniBand in datagram mode has an MTU of at most {_DATAGRAM_MTU}, not {fabric.mtu}",
+            f"write {_DATAGRAM_MTU}, or remove mtu to use that of the subnet",
+        )
+
+
+RULES = (decimal_memory, unlike_its_system, ipoib_mtu)
