@@ -109,7 +109,7 @@ def test_jobs_beyond_what_is_left_with_what_is_inherited_wait(
 
 
 def test_what_an_account_loses_with_its_parent_is_shown_with_the_parent(tmp_path: Path) -> None:
-    edits = (("priority: 0", "priority: 2"), ("language: {parent: research", "language: {parent: operations"))
+    edits = (("research: {", "research: {fairshare: 5, "), ("{parent: research", "{parent: operations"))
     old, new = (write(tmp_path / name, *some, text=MANIFEST + GROUPS) for name, some in (("a", ()), ("b", edits)))
     (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
     assert {change["key"] for change in cluster["changes"] if change["pending"]} == {"Parent"}

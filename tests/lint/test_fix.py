@@ -9,7 +9,8 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Severity
-from clustergen.lint.fix import diff, edits, fix_all, write
+from clustergen.lint.finding import Fix
+from clustergen.lint.fix import apply, diff, edits, fix_all, write
 from clustergen.lint.run import lint
 
 HEAD = "ClusterName=c\nSlurmctldHost=ctl\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
@@ -124,3 +125,8 @@ def test_a_file_that_cannot_be_written_is_left_as_it_is(tmp_path: Path, monkeypa
         write(place, "b")
     assert place.read_text() == "a"
     assert [path.name for path in tmp_path.iterdir()] == ["slurm.conf"]
+
+
+def test_of_two_edits_that_overlap_the_first_of_the_line_is_made() -> None:
+    overlapping = [Fix("", 1, 3, 6, "later"), Fix("", 1, 1, 4, "first"), Fix("", 1, 7, 8, "G")]
+    assert apply("abcdefgh", overlapping) == "firstdefGh"

@@ -1,0 +1,16 @@
+"""What a check of the nodes comes to, in words."""
+
+from __future__ import annotations
+
+from clustergen.apply.playbook import Check
+from clustergen.apply.summary import summary
+
+
+def test_nodes_with_one_cause_are_folded_and_the_cause_of_the_most_nodes_comes_first() -> None:
+    timed_out = "unreachable: ssh: connect to host 10.0.0.{} port 22: Connection timed out"
+    causes = {"n1": "failed: no space left", "n2": timed_out.format(12), "n3": timed_out.format(13)}
+    text = summary(Check(4, ("n4",), (), tuple(causes), causes, ""))
+    assert text.splitlines()[1:3] == [
+        "  n[2-3]: unreachable: ssh: connect to port 22: Connection timed out",
+        "  n1: failed: no space left",
+    ]
