@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,21 @@ from clustergen.catalogue.hardware import gpus
 from clustergen.catalogue.mig import mig_families, mig_profiles
 from clustergen.catalogue.systems import system, system_ids
 from clustergen.render.node_hardware import Hardware
-from clustergen.render.write import write
-from clustergen.verify.checks import slurm_hardware
+from clustergen.verify import detected_gpus
 from clustergen.verify.detected_gpus import Detected, Node, detect
-from clustergen.verify.run import verify
+from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_roots import SlurmInstall, for_release
-from strategies.trees import HEAD, manifest, tree_of
+from strategies.trees import HEAD, manifest, node_files, tree_of
 
 DETECTING = ("22.05", "24.11")
+
+
+MIG = {
+    f"type_mig_{family}_{number}".replace("-", "_"): {profile.profile: profile.max_count}
+    for family in mig_families()
+    for number, profile in enumerate(mig_profiles(family))
+}
+"""Inventory group of a node type → the instances of its second GPU."""
 
 
 def catalogue() -> dict[str, object]:
@@ -41,11 +49,19 @@ def catalogue() -> dict[str, object]:
 @pytest.mark.slow
 @pytest.mark.parametrize("release", DETECTING)
 def test_slurmd_agrees_with_every_system_and_mig_profile_of_the_catalogue(tmp_path: Path, release: str) -> None:
-    sections = catalogue()
-    write(tree_of(manifest(**sections, slurm={"version": release, "build": "schedmd"}), tmp_path), tmp_path / "tree")
-    (row,) = verify(tmp_path / "tree", slurm_hardware.CHECKS)
-    assert row.status == "passed", row.words
-    assert row.version.startswith(release)
+    tree = tree_of(manifest(**catalogue(), slurm={"version": release, "build": "schedmd"}), tmp_path)
+    nodes = [
+        Node(tree.groups[group][0], hardware, (None, MIG[group]) if group in MIG else ())
+        for group, hardware in tree.hardware.items()
+    ]
+    install = for_release(release)
+    assert install is not None
+    files = node_files(tree, nodes[0].name)
+    slurm_conf, gres_conf = (files[f"/etc/slurm/{name}"].content.decode() for name in ("slurm.conf", "gres.conf"))
+    answers = detect(install, slurm_conf, gres_conf, nodes)
+    assert {name: answer.complaints for name, answer in answers.items() if answer.complaints} == {}
+    assert sum(answer.types.total() for answer in answers.values()) == sum(node.count for node in nodes)
+    assert len(nodes) > len(MIG) > 50
 
 
 SLURM_CONF = """\
@@ -108,7 +124,7 @@ WORDS = {
     "threads": "slurm.conf has ThreadsPerCore=1, slurmd finds 2",
     "more": "lists 3 GPUs and MIG instances of 4",
     "kind": "Discarding the following config-only GPU",
-    "fewer": "/dev/nvidia3",
+    "fewer": "lists 4 GPUs and MIG instances of 3",
     "profile": "Discarding the following config-only GPU",
     "instances": "Discarding the following config-only GPU",
 }
@@ -125,6 +141,19 @@ def answers(request: pytest.FixtureRequest) -> dict[str, Detected]:
 def test_nodes_without_gpus_need_no_plugin(slurm: SlurmInstall) -> None:
     plain = Node("plain", Hardware(2, 8, 2, 2, "sockets"))
     assert detect(slurm, SLURM_CONF, "", [plain]) == {"plain": Detected((), {})}
+
+
+@pytest.mark.real
+def test_a_machine_that_cannot_load_the_library_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("nvml.c", "detect_gpus.sh"):
+        shutil.copy(Path(detected_gpus.__file__).with_name(name), tmp_path)
+    script = tmp_path / "detect_gpus.sh"
+    script.write_text(script.read_text(encoding="utf-8").replace("execstack=2", "execstack=1"), encoding="utf-8")
+    monkeypatch.setattr(detected_gpus, "__file__", str(tmp_path / "detected_gpus.py"))
+    install = for_release("24.11")
+    assert install is not None
+    with pytest.raises(SandboxError, match="cannot enable executable stack"):
+        detect(install, SLURM_CONF, GRES_CONF, NODES[:1])
 
 
 @pytest.mark.real

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # detect_gpus.sh: inside the sandbox, asks slurmd -G of each node in /run/clustergen/nodes ("NUMBER NAME") which GPUs it
-# detects. Each has NUMBER.nvml for the NVML library, NUMBER.devices, NUMBER.minors and NUMBER.hwloc; leaves NUMBER.log.
+# detects. Each has NUMBER.nvml for the NVML library, NUMBER.minors and NUMBER.hwloc; leaves NUMBER.log.
 set -u
 out=/run/clustergen
 cd $out || exit
@@ -15,14 +15,16 @@ fi
 # tcc marks its libraries as if their stack had to be executable, which newer releases of glibc refuse unless told.
 export LD_LIBRARY_PATH=/tmp/lib GLIBC_TUNABLES=glibc.rtld.execstack=2
 mkdir -p /etc/slurm /dev/nvidia-caps
+for device in {0..63}; do # slurmd wants devices, whichever, and waits 20 s for one that is missing
+  ln -s /dev/null "/dev/nvidia$device"
+done
 cp slurm.conf gres.conf cgroup.conf /etc/slurm
 mount -t tmpfs driver /proc/driver && mkdir /proc/driver/nvidia-caps
 while read -r number node; do
   mkdir -p "/var/spool/slurmd/$node" # slurmd keeps the topology there, so each node has its own
-  rm -f /dev/nvidia[0-9]* /dev/nvidia-caps/*
-  while read -r device; do
-    ln -s /dev/null "$device" # slurmd wants a device, whichever
-  done <"$number.devices"
+  while read -r _ minor; do
+    ln -sf /dev/null "/dev/nvidia-caps/nvidia-cap$minor"
+  done <"$number.minors"
   cp "$number.minors" /proc/driver/nvidia-caps/mig-minors
   CLUSTERGEN_NVML=$out/$number.nvml HWLOC_SYNTHETIC=$(<"$number.hwloc") \
     timeout -k 1 60 slurmd -G -N "$node" -vv -L "/run/$number.log" >"$number.log" 2>&1

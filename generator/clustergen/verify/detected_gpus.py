@@ -41,6 +41,7 @@ _COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning): .*|Node reconfigured
 _LISTED = re.compile(r"(?:^|\s)(Gres Name=gpu (?:Type=(?:\(null\)|(\S+)) )?Count=(\d+)\b.*)")
 _DETECTED = re.compile(r"\b(\d+) GPU system device\(s\) detected")
 _SEEN = re.compile(r"\sCPUs:(\d+) Boards:(\d+) Sockets:(\d+) CoresPerSocket:(\d+) ThreadsPerCore:(\d+)")
+_NOT_LOADED = re.compile(r"We were configured with nvml functionality, but that lib wasn't found.*")
 _OF_THE_SANDBOX = re.compile(r"_nvml_get_mem_freqs|fetch_config|plugstack")
 
 
@@ -88,21 +89,20 @@ def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequen
     for number, node in enumerate(nodes):
         instances = list(_instances(node))
         minors = dict(_minors(instances))
-        devices = [f"/dev/nvidia{index}" for index in range(len(node.hardware.cpus))]
-        devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
         texts = {
             "nvml": _nvml(node, _affinities(settings, node), instances),
             "hwloc": [_hwloc(settings, node)],
             "minors": [f"{name} {minor}" for name, minor in minors.items()],
-            "devices": devices,
         }
         notes |= {f"{number}.{name}": "".join(f"{line}\n" for line in lines) for name, lines in texts.items()}
-    box = sandbox.Sandbox(install.path, is_one_user=True)
+    box = sandbox.Sandbox(install.path)  # slurmd drops groups, which takes a range of ids
     script = ["/bin/bash", "/run/clustergen/detect_gpus.sh"]
     done = sandbox.run(box, script, timeout=120 + 10 * len(nodes), notes=notes)
     logs = [done.files.get(f"{number}.log", "") for number in range(len(nodes))]
     if not any(logs):
         raise sandbox.SandboxError(done.stderr.strip() or "slurmd -G did not answer")
+    if refused := next((match[0] for match in map(_NOT_LOADED.search, logs) if match), None):
+        raise sandbox.SandboxError(refused)
     return {
         node.name: _judged(node, log, None if settings.overrides else settings.node(node.name))
         for node, log in zip(nodes, logs, strict=True)
