@@ -79,3 +79,12 @@ def test_all_codes_for_programs() -> None:
     codes = {row["code"]: row for row in document["codes"]}
     assert (document["version"], len(codes)) == (1, len(CODES))
     assert codes["host-duplicate"]["severity"] == "error"
+
+
+def test_a_line_of_the_manifest_is_none_of_a_rendered_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(group, ["init"]).exit_code == 0
+    wrong = CliRunner().invoke(group, ["explain", "manifest.yaml:14"]).exception
+    assert isinstance(wrong, ClustergenError)
+    assert (wrong.message, wrong.exit_code) == ("manifest.yaml is the manifest, not a rendered file", 2)
+    assert wrong.hint == "for a field of it, name the field: clustergen explain slurm.partitions"

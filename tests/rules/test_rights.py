@@ -120,6 +120,14 @@ def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:
     assert {item.hint for item in findings if item.code == "system-unknown"} == {hint}
 
 
+@pytest.mark.parametrize(("tracking", "codes"), [("pgid", ["slurm-value-harmful"]), ("linuxproc", []), ("cgroup", [])])
+def test_processes_that_escape_their_job(tracking: str, codes: list[str]) -> None:
+    slurm = {"version": "24.11", "resources": {"process_tracking": tracking}}
+    given = Manifest.model_validate(frozen(manifest(slurm=slurm)))
+    findings = [item for item in check(resolve(given, lambda _: None)) if item.path[-1] == "process_tracking"]
+    assert [item.code for item in findings] == codes
+
+
 def test_slurmdbd_needs_the_hash_plugin_too() -> None:
     def findings(**accounting: Any) -> list[str]:
         slurm = {"version": "24.11", "options": {"HashPlugin": "hash/sha3"}, "accounting": accounting}

@@ -12,6 +12,7 @@ from typing import Any
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.explain.recipes import recipe_of
+from clustergen.manifest import MANIFEST
 from clustergen.render.build import Builder
 from clustergen.render.engine import template_root
 from clustergen.render.file import File
@@ -61,6 +62,9 @@ def find(tree: Tree, path: str, folder: Path) -> RenderedFile:
         several = ", ".join(file.path for file in exact[:6]) + (" …" if len(exact) > 6 else "")
         raise ClustergenError(f"several files are called {path}", hint=f"choose one: {several}", exit_code=2)
     names = {file.path.rpartition("/")[2] for file in tree} | set(named)
+    if Path(path).name == MANIFEST:
+        hint = "for a field of it, name the field: clustergen explain slurm.partitions"
+        raise ClustergenError(f"{path} is the manifest, not a rendered file", hint=hint, exit_code=2)
     hint = did_you_mean(path, names) or "rendered/README.md lists all files of the tree"
     raise ClustergenError(f"no rendered file is called {path}", hint=hint, exit_code=2)
 

@@ -111,6 +111,13 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             "select/linear allocates whole nodes and supports neither GPUs nor switches",
             "remove it to use the default, cons_tres",
         )
+    if conf.text("ProctrackType").lower().endswith("pgid"):
+        yield Finding(
+            "slurm-value-harmful",
+            conf.path("ProctrackType"),
+            "a process that changes its process group escapes tracking and continues after its job",
+            "write process_tracking: cgroup",
+        )
     if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in conf.words("TaskPlugin")):
         yield Finding(
             "slurm-value-harmful",
