@@ -263,3 +263,13 @@ def test_gpus_before_turing_get_the_modules_that_know_them(
     tree = tree_of(manifest(node_types=types, gpu=stated), tmp_path)
     variables = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)
     assert variables["nvidia_kernel_modules"] == expected
+
+
+def test_types_with_one_operating_system_share_its_files(tmp_path: Path) -> None:
+    kinds = {"gpu": GPU, "other": {**GPU, "memory": "2TiB"}, "old": {**GPU, "os": "rocky-9"}}
+    more = [{"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(("other", "old"))]
+    tree = tree_of(manifest(node_types=kinds, nodes=[HEAD, COMPUTE, *more]), tmp_path)
+    groups = {
+        file.group for file in tree if str(file.target).endswith(("default/slurmd", "sysconfig/slurmd", "/chrony.conf"))
+    }
+    assert groups == {f"{group}__{system}" for group in ("all", "slurm_compute") for system in ("debian_13", "rocky_9")}
