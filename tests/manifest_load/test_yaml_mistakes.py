@@ -48,6 +48,27 @@ MISTAKES = {
         "'foo bar' is not 'key: value'",
         "add the missing colon",
     ),
+    "no colon before a section": (
+        "a:\n  net {b: 1, c: 2}\n",
+        "yaml-syntax",
+        "2:3",
+        "the colon after 'net' is missing",
+        "write net:",
+    ),
+    "an item further left than the others": (
+        "a:\n  - {b: 1}\n - {b: 2}\n",
+        "yaml-syntax",
+        "3:2",
+        "this list item is indented by 1 space, the one above by 2 spaces",
+        "indent it by 2 spaces",
+    ),
+    "an item further right than the others": (
+        "a:\n  - {b: 1}\n   - {b: 2}\n",
+        "yaml-syntax",
+        "3:4",
+        "this list item is indented by 3 spaces, the one above by 2 spaces",
+        "indent it by 2 spaces",
+    ),
     "open quote": ('a: "foo\nb: 1\n', "yaml-syntax", "1:4", 'the quote " opened here is never closed', None),
     "open quote, another below": (
         'a: "foo\nb: "bar"\n',

@@ -226,6 +226,9 @@ def _two_colons(complaint: Complaint) -> Problem | None:
     key = re.compile(r"""[ ]*(["']?)([\w.@/-]+)\1(?=:)""").match(text, start, at + 1)
     last = complaint.last
     if not key or key.end() != at or last is None:
+        if lacks := re.compile(r"[ -]*([\w.-]+)(?= [{\[])").match(text, start, at):
+            name = lacks[1]
+            return _problem(lacks.start(1), len(name), f"the colon after {quote(name)} is missing", f"write {name}:")
         return _problem(at, 1, "a second ': ' in one value", "put the whole value in quotes")
     line = _number(text, last[0])
     if last[0] - _line(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
@@ -258,6 +261,10 @@ def _indentation(complaint: Complaint) -> Problem | None:
     width, column = at - start, context - _line(text, context)[0]
     above = _number(text, context)
     shown = text[at:end].split(" #")[0].rstrip()
+    items = re.findall(r"^( *)- ", text[_line(text, context)[0] : start], re.MULTILINE)
+    if items and width != len(items[-1]) and re.compile(r"-(?=\s)").match(text, at):
+        message = f"this list item is indented by {_spaces(width)}, the one above by {_spaces(len(items[-1]))}"
+        return _problem(at, 1, message, f"indent it by {_spaces(len(items[-1]))}")
     if width == column and re.compile(r"-(?=\s)").match(text, at):
         hint = f"write '- ' before the key on line {above} as well, or remove it here"
         return _problem(at, 1, f"a list item is among the keys that begin on line {above}", hint)
