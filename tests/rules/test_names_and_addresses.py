@@ -20,6 +20,8 @@ SIX = changed(
     TINY, ("10.0.0.0/24", "fd00::/64"), ("address: 10.0.0.1,", 'address: "fd00::a",'), ("10.0.0.[11-14]", "fd00::[1-4]")
 )
 
+NAMED_AS_A_NODE = 'switches: [{name: head, model: qm9700, nodes: "gpu[1-4]"}]'
+
 RIGHT = {
     "ipv6": SIX,
     "ipv6 with a gateway": changed(SIX, ("{cidr: fd00::/64}", '{cidr: fd00::/64, gateway: "fd00::ffff"}')),
@@ -143,6 +145,10 @@ WRONG = {
     ),
     "a name twice in one list": (changed(TINY, ("gpu[1-4]", "gpu[1-3],gpu2")), [("host-duplicate", '"gpu[1-3],gpu2"')]),
     "a name of an earlier entry": (changed(TINY, ("gpu[1-4]", "gpu[1-3],head")), [("host-duplicate", "head")]),
+    "a switch with the name of a node": (
+        changed(TINY, (MANAGEMENT, f"{MANAGEMENT}  fabric: {{type: infiniband, rate: NDR, {NAMED_AS_A_NODE}}}\n")),
+        [("host-duplicate", "head")],
+    ),
     "localhost": (changed(TINY, ("name: head", "name: localhost")), [("name-reserved", "localhost")]),
     "all": (changed(TINY, ("name: head", "name: all")), [("name-reserved", "all")]),
     "a partition's list that this Slurm cannot read": (

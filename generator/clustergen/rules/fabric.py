@@ -31,8 +31,14 @@ def _location(cluster: Cluster, switch: Switch) -> str:
 
 def switch_names(cluster: Cluster) -> Iterator[Finding]:
     seen: dict[str, int | None] = {}
+    hosts = set(cluster.hosts())
     for switch in cluster.switches:
         path, name = _entry(switch), switch.name
+        if name in hosts:
+            at = span_of(_location(cluster, switch), name)
+            yield Finding(
+                "host-duplicate", path, f"'{name}' is a node of the cluster", "name the switch otherwise", at=at
+            )
         if name in seen:
             again = seen[name] == switch.index
             yield Finding(
@@ -50,6 +56,10 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 f"the switch name has {len(name)} characters; Slurm accepts at most 63",
                 at=span_of(_location(cluster, switch), name),
             )
+    for network, switches in cluster.other_switches.items():
+        if clash := next((switch.name for switch in switches if switch.name in hosts), None):
+            path = ("networks", network, "plan")
+            yield Finding("host-duplicate", path, f"'{clash}' is a node of the cluster", "rename the node")
 
 
 def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
