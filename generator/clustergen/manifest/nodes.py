@@ -37,7 +37,7 @@ class Nodes(Section):
     address: AddressList | None = field(None, "Management addresses, one per name: 10.0.0.[11-18].")
     addresses: Addresses = section(Addresses, "Addresses in the other networks.")
     macs: tuple[Mac, ...] = field(
-        (), "MAC addresses of the port that boots over the network, one per name; for provisioning."
+        (), "MAC addresses of the port that boots over the network, one per name; for provisioning and cloud-init."
     )
     roles: tuple[Role, ...] | None = field(
         None, "Roles of the nodes; default slurm-compute, unless the type is service."

@@ -9,6 +9,7 @@ from clustergen.verify.checks import (
     acceptance,
     access,
     cloud_init,
+    cloud_init_seed,
     containers,
     data,
     fabric,
@@ -31,7 +32,7 @@ from clustergen.verify.checks import (
 from clustergen.verify.checks.base import Check, Trial, place_of
 
 _MACHINE_ROOM = (facility, pictures, fabric_plan)
-_HOST = (host, network, cloud_init, warewulf)
+_HOST = (host, network, cloud_init, cloud_init_seed, warewulf)
 _SLURM = (slurm, slurm_hardware)
 _ON_NODES = (tree, *_SLURM, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
 _MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)

@@ -96,10 +96,17 @@ def connections(cluster: Cluster, kind: NodeType, network: str) -> dict[str, Con
 
 
 def _interface(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
-    rows = host_interfaces(cluster, kind)
-    row = next((row for row in rows if row.network == network), None)
-    if row is None:
-        return None
+    return next(
+        (view for view in interfaces(host_interfaces(cluster, kind)) if view.interface.network == network), None
+    )
+
+
+def interfaces(rows: tuple[HostInterface, ...]) -> tuple[Interface, ...]:
+    """All interfaces of a node that is in these networks."""
+    return tuple(_with_members(row, rows) for row in rows)
+
+
+def _with_members(row: HostInterface, rows: tuple[HostInterface, ...]) -> Interface:
     # An interface that another network's files define is not defined again.
     elsewhere = {name for other in rows if other is not row for name in (other.name, other.bond)}
     members = [Member("ethernet", name, bool(row.ports)) for name in row.devices if name not in elsewhere]

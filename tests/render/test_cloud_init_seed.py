@@ -1,0 +1,114 @@
+"""Seeds for cloud-init: what each node gets, and a first boot of the real cloud-init from one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clustergen.render.write import write
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import root_with
+from strategies.trees import GPU, HEAD, manifest, tree_of
+
+MACS = ["52:54:00:00:00:11", "52:54:00:00:00:12"]
+COMPUTE = {"name": "c[1-2]", "type": "gpu", "address": "10.0.0.[11-12]", "macs": MACS}
+ON_STORAGE = {"name": "c[3-4]", "type": "gpu", "address": "10.0.0.[13-14]", "addresses": {"storage": "10.2.0.[13-14]"}}
+PULL = {"repository": "https://git.example.org/cluster.git"}
+
+
+def cluster(**management: Any) -> dict[str, Any]:
+    networks = {
+        "management": {"cidr": "10.0.0.0/24", "interface": "eno1", "gateway": "10.0.0.254", "configure": True},
+        "storage": {"cidr": "10.2.0.0/24", "interface": "eno1.20", "vlan": 20, "configure": True},
+        "fabric": {"type": "infiniband", "rate": "NDR"},
+    }
+    networks["management"].update(management)
+    slurm = {"version": "24.11", "configless": True}
+    nodes = [HEAD, COMPUTE, ON_STORAGE]
+    return manifest(networks=networks, nodes=nodes, node_types={"gpu": GPU}, slurm=slurm, ansible={"pull": PULL})
+
+
+def seeds(folder: Path, *arguments: str, **management: Any) -> subprocess.CompletedProcess[str]:
+    """Writes the seeds of these nodes into `folder`/seeds."""
+    write(tree_of(cluster(**management), folder), folder / "rendered")
+    script = str(folder / "rendered/cloud-init/seed.py")
+    command = [sys.executable, script, "--output", str(folder / "seeds"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_each_node_gets_its_addresses_and_the_user_data_of_its_system(tmp_path: Path) -> None:
+    done = seeds(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(place.name for place in (tmp_path / "seeds").iterdir()) == ["c1", "c2", "c3", "c4", "head"]
+    files = {
+        node: {
+            name: (tmp_path / "seeds" / node / name).read_text()
+            for name in ("meta-data", "user-data", "network-config")
+        }
+        for node in ("head", "c2", "c4")
+    }
+    assert yaml.safe_load(files["c4"]["meta-data"]) == {"instance-id": "small-c4", "local-hostname": "c4"}
+    networks = {node: yaml.safe_load(texts["network-config"]) for node, texts in files.items()}
+    port = networks["c2"]["ethernets"]["eno1"]
+    assert (port["match"], port["set-name"]) == ({"macaddress": MACS[1]}, "eno1")
+    assert port["addresses"] == ["10.0.0.12/24"]
+    assert "vlans" not in networks["c2"], "it has no storage address"
+    assert networks["c4"]["vlans"]["eno1.20"]["addresses"] == ["10.2.0.14/24"]
+    assert "match" not in networks["c4"]["ethernets"]["eno1"], "its MAC address is not stated"
+    assert list(networks["c4"]["ethernets"]) == ["eno1"]
+    assert "clustergen-pull.service" in files["c2"]["user-data"]
+    assert files["head"]["user-data"] == "#cloud-config\n{}\n"
+
+
+def test_user_data_of_the_site_replace_those_of_the_tree(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("#cloud-config\nusers: []\n", encoding="utf-8")
+    assert seeds(tmp_path, "--user-data", str(tmp_path / "mine"), "c1").returncode == 0
+    assert [place.name for place in (tmp_path / "seeds").iterdir()] == ["c1"]
+    assert (tmp_path / "seeds/c1/user-data").read_text() == "#cloud-config\nusers: []\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["c1", "c9"], "refused: no node with an address in the management network is named c9"),
+        (["--user-data", "/nowhere"], "refused: [Errno 2] No such file or directory: '/nowhere'"),
+    ],
+)
+def test_what_does_not_exist_is_refused_before_anything_is_written(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = seeds(tmp_path, *arguments)
+    assert (done.returncode, done.stderr.strip()) == (1, message)
+    assert not (tmp_path / "seeds").exists()
+
+
+def test_without_the_management_network_there_is_no_configuration(tmp_path: Path) -> None:
+    tree = tree_of(cluster(configure=False), tmp_path)
+    assert [path for path in tree.files if path.startswith("cloud-init/")] == ["cloud-init/debian-13.yaml"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_cloud_init_boots_from_a_seed(tmp_path: Path) -> None:
+    """The port has another name than in the manifest, and is recognized by its MAC address."""
+    assert seeds(tmp_path, "c1").returncode == 0
+    root = root_with("cloud-init")
+    assert root is not None, "clustergen setup parsers makes the root with cloud-init"
+    script = """
+python3 -c 'import ctypes; ctypes.CDLL(None).mount(b"sysfs", b"/sys", b"sysfs", 0, None)'  # no mount(8) in this root
+ip link add ens9 address 52:54:00:00:00:11 type veth peer name far
+mkdir -p /etc/netplan
+cloud-init init --local >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }
+hostname
+ip -o link show dev eno1 | awk '{ print $17 }'
+grep -rhoE '10[.]0[.]0[.]11/24' $(find /etc/systemd/network /etc/netplan /etc/network -name '*cloud-init*')
+"""
+    box = sandbox.Sandbox(root, files=((tmp_path / "seeds/c1", "/var/lib/cloud/seed/nocloud"),), hostname="localhost")
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=180)
+    assert done.code == 0, done.stdout + done.stderr
+    assert done.stdout.split() == ["c1", "52:54:00:00:00:11", "10.0.0.11/24"]
