@@ -156,3 +156,8 @@ def test_a_playbook_that_fails_is_an_environment_that_fails(cluster: Cluster) ->
     assert done.returncode == 3
     assert "disk is full" in done.stdout
     assert "ansible-playbook ended with status" in done.stderr
+    assert "run it again to carry on" in done.stderr
+    other = run(cluster, "apply", "--yes", "--limit", "nope", *_ANSIBLE)
+    assert other.returncode == 3
+    assert "ansible-playbook ended with status" in other.stderr
+    assert "carry on" not in other.stderr

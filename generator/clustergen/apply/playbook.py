@@ -26,6 +26,9 @@ _TITLE = re.compile(r"(\S.*)  \[\d+ s\]")  # a task, with the same
 _FAILURE = re.compile(r"  (\S+) +(unreachable|failed): (.*)")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
+NOTHING_RAN = (1, 5)
+"""Exit statuses of ansible-playbook that got no hosts, or options it does not know."""
+
 
 @record
 class Check:

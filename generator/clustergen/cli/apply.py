@@ -75,6 +75,6 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     if status:
         raise ClustergenError(
             f"ansible-playbook ended with status {status}; its output is above",
-            "run it again to carry on",
+            None if status in playbook.NOTHING_RAN else "run it again to carry on",
             _FAILED,
         )

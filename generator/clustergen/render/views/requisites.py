@@ -32,8 +32,9 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
     if cluster.slurmdbd_hosts and not slurm.accounts and slurm.accounting.enforce:
         supply = "slurm.accounts, or sacctmgr add account and add user: nobody else can submit jobs"
         yield _row("accounts and users of Slurm", hosts("slurm_accounting"), supply)
-    for name in _repositories(cluster, outline):
-        yield _row(f"package repository {name}", "", f"repositories_{name}_url, and repositories_{name}_key")
+    for name, groups in _repositories(cluster, outline).items():
+        variables = f"repositories_{name}_url, and repositories_{name}_key"
+        yield _row(f"package repository {name}", hosts(*groups), variables)
     logs, pages = cluster.manifest.logs, grafana.spec(cluster)
     if pages and (tls := pages.tls):
         yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
@@ -60,9 +61,13 @@ def _row(what: str, hosts: str, supply: str) -> dict[str, str]:
     return {"What": what, "Nodes": hosts, "Supply": supply}
 
 
-def _repositories(cluster: Cluster, outline: Outline) -> list[str]:
-    """Package repositories without a public address that a purpose of some group comes from."""
-    purposes = {purpose for names in packages_by_group(cluster, outline).values() for purpose in names}
-    systems = {kind.os.key: kind.os for kind in cluster.node_types}.values()
-    origins = {provision(cluster, os).repositories.get(purpose) for os in systems for purpose in purposes}
-    return [name for name in _REPOSITORIES if name in origins]
+def _repositories(cluster: Cluster, outline: Outline) -> dict[str, list[str]]:
+    """Package repository without a public address → groups whose packages come from it."""
+    groups: dict[str, list[str]] = {}
+    for group, purposes in packages_by_group(cluster, outline).items():
+        systems = {node_group.type.os.key: node_group.type.os for node_group in outline.groups[group]}.values()
+        origins = {provision(cluster, os).repositories.get(purpose) for os in systems for purpose in purposes}
+        for name in _REPOSITORIES:
+            if name in origins:
+                groups.setdefault(name, []).append(group)
+    return groups
