@@ -62,5 +62,6 @@ def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, 
             assert all("spank_pyxis.so is in no distribution" in words for words in row.words), row
             continue
         assert row.status == "passed", (row.parser, row.words)
-        assert not row.version or row.version.startswith(release)
+        asked = "24.11" if (row.check, release) == ("slurm hardware", "26.05") else release  # the last one with NVML
+        assert not row.version or row.version.startswith(asked)
     assert {"slurmctld", "slurmd", "slurmdbd"} <= {row.parser for row in rows if row.status == "passed"}
