@@ -85,7 +85,7 @@ CHECKS = (
     Check(
         "pacemaker",
         "NFS failover: resources",
-        "crm_verify, crm_simulate",
+        "crm_verify and crm_simulate",
         "Pacemaker accepts the configuration, and each agent has the parameters. In its simulation, a failed server "
         "is fenced before the other one starts disk, server and address in this order, and nothing moves back when it "
         "returns. No agent is started.",
