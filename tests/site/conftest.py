@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import functools
-import http.server
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,22 +32,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.returncode == 0, done.stdout
             (output / "built").touch()
     return output / "html"
-
-
-class _Handler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Nothing: what pytest prints is enough."""
-
-
-@pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """Where the site is served, with a slash at its end."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=site)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="session")
