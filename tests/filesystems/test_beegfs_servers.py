@@ -62,7 +62,8 @@ def run(host: str, folder: Path, *arguments: str, version: str = "8.2") -> subpr
 
 
 # As the programs of 7.4 and 8 answer; a group is a line of ID, primary and secondary in the file of its kind.
-CTL = """case $1 in
+CTL = """[[ $1 == --cfgFile=/etc/beegfs/beegfs-ctl-data.conf ]] || exit 1; shift
+case $1 in
   --listmirrorgroups) echo "BuddyGroupID PrimaryTargetID SecondaryTargetID"; echo "============ ==== ===="
     cat "FOLDER/${2#*=}" 2>/dev/null || true ;;
   --addmirrorgroup) echo "${5#*=} ${3#*=} ${4#*=}" >>"FOLDER/${2#*=}" ;;
@@ -107,13 +108,44 @@ def test_mirror_groups_pair_servers_and_the_owner_of_the_root_is_a_primary(versi
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
 @pytest.mark.parametrize("other", ["101 101 102", "7 201 301", "101 301 302"])
 def test_targets_of_other_mirror_groups_are_refused(other: str, version: str, tmp_path: Path) -> None:
-    (tmp_path / "root").write_text("Metadata buddy group: 1\n")
+    (tmp_path / "root").write_text("Metadata node: stor1 [ID: 1]\n")
     (tmp_path / "meta").write_text("1 1 2\n")
     (tmp_path / "storage").write_text(f"{other}\n")
     done = mirror(tmp_path, version)
     assert done.returncode == 1
+    assert "not mirrored yet" not in done.stdout
     assert f"storage group 101 of 101 and 201: the group {other} exists" in done.stderr
     assert not [line for line in groups(tmp_path) if line.startswith("101 ") and line != other]
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.2"])
+@pytest.mark.parametrize("root", [None, "", "Entry type: directory\n"])
+def test_a_root_that_cannot_be_read_is_refused(root: str | None, version: str, tmp_path: Path) -> None:
+    """Management down, or no such program: the command for the root, which cannot be undone, is not shown."""
+    if root is not None:
+        (tmp_path / "root").write_text(root)
+    (tmp_path / "meta").write_text("1 1 2\n")
+    done = mirror(tmp_path, version)
+    assert done.returncode == 1
+    assert "refused: the root directory cannot be read" in done.stderr
+    assert "not mirrored yet" not in done.stdout
+
+
+def test_the_program_of_mirror_groups_has_settings_of_clients(tmp_path: Path) -> None:
+    """The 7.4 program reads a client's file, which a server without a mount does not get."""
+    tree = tree_of(data("7.4", MIRRORED, mgmtd="10.0.0.21:9008"), tmp_path)
+    path = "/etc/beegfs/beegfs-ctl-data.conf"
+    lines = [line for line in text_of(tree, "stor1", path).splitlines() if not line.startswith("#")]
+    settings = dict(line.split(" = ") for line in lines)
+    assert settings["sysMgmtdHost"] == "10.0.0.21"
+    assert settings["connMgmtdPortTCP"] == settings["connMgmtdPortUDP"] == "9008"
+    assert settings["connAuthFile"] == "/etc/beegfs/conn.auth"
+    for key in settings:
+        row = beegfs_key("beegfs-client.conf", key)
+        assert row is not None, key
+        assert row.known_in(BeegfsVersion("7.4")), key
+    assert path not in node_files(tree_of(data("7.4"), tmp_path), "stor1")
+    assert path not in node_files(tree_of(data("8.2", MIRRORED), tmp_path), "stor1")
 
 
 @pytest.mark.parametrize("root", ["", "Metadata node: unknown\n"])
@@ -215,12 +247,25 @@ def test_servers_have_the_secret_and_the_packages(tmp_path: Path) -> None:
     )
 
 
+OURS = [
+    "sysMgmtdHost",
+    "connMgmtdPort",
+    "connAuthFile",
+    "connDisableAuthentication",
+    "connUseRDMA",
+    "storeStorageDirectory",
+]
+
+
 @pytest.mark.parametrize(
     ("version", "options", "codes"),
     [
-        ("8.2", {"tuneNumWorkers": 64, "connMgmtdPort": 8010}, []),
+        ("8.2", {"tuneNumWorkers": 64, "connStoragePort": 9003}, []),
         ("8.2", {"tuneNumWorker": 64}, ["beegfs-key-unknown"]),
-        ("8.2", {"connMgmtdPortTCP": 8010}, ["beegfs-key-unknown"]),
+        ("8.2", {"connStoragePortTCP": 9003}, ["beegfs-key-unknown"]),
+        ("8.2", {"storeAllowFirstRunInit": "true"}, ["beegfs-server"]),
+        ("7.4", {"connMgmtdPortTCP": 9008, "connMgmtdPortUDP": 9008}, ["beegfs-server"] * 2),
+        *(("8.2", {key: "other"}, ["beegfs-server"]) for key in OURS),
     ],
 )
 def test_options_of_servers_are_keys_of_their_release(
@@ -230,10 +275,7 @@ def test_options_of_servers_are_keys_of_their_release(
     assert codes_of(manifest, tmp_path) == codes
     if not codes:
         lines = text_of(tree_of(manifest, tmp_path), "stor2", "/etc/beegfs/beegfs-storage.conf").splitlines()
-        assert [line for line in lines if "Mgmtd" in line or "Workers" in line][1:] == [
-            "connMgmtdPort = 8010",
-            "tuneNumWorkers = 64",
-        ]
+        assert {"connStoragePort = 9003", "tuneNumWorkers = 64", "storeAllowFirstRunInit = false"} <= set(lines)
 
 
 BAD: dict[str, dict[str, Any]] = {

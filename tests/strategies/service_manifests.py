@@ -117,7 +117,8 @@ RIGHT = {
     ),
     "options of ceph-fuse": storage(
         CEPH
-        % "mounter: fuse, path: /a/b+c, options: [ceph.client_oc_size=67108864, ceph.client_snapdir=.old, nodiratime]"
+        % "mounter: fuse, path: /a/b+c, options: [ceph.client_oc_size=67108864, ceph.client_snapdir=.old, nodiratime,"
+        " ceph.client_oc=0]"
     ),
     "RDMA over a storage network": changed(
         storage(NFS % ", rdma: true"), ("{cidr: 10.0.0.0/24}", "{cidr: 10.0.0.0/24}\n  storage: {cidr: 10.2.0.0/24}")

@@ -15,6 +15,20 @@ from clustergen.hostlist.addresses import host_of
 from clustergen.manifest.base import Options
 from clustergen.rules.storage import no_rdma, rdma_possible
 
+_FIRST_RUN = "storeAllowFirstRunInit"
+_FIELDS = {
+    "sysMgmtdHost": "mgmtd",
+    "connMgmtdPort": "mgmtd",
+    "connMgmtdPortTCP": "mgmtd",
+    "connMgmtdPortUDP": "mgmtd",
+    "connAuthFile": "authentication",
+    "connDisableAuthentication": "authentication",
+    "connUseRDMA": "rdma",
+    "storeMetaDirectory": "metadata_directory",
+    "storeStorageDirectory": "storage_directories",
+}
+"""Keys of the servers' files that other fields of the manifest set, and on which the script's checks rest."""
+
 
 def keys(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
@@ -26,9 +40,21 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
         if spec := entry.servers:
             for field, daemon in (("metadata", "meta"), ("storage", "storage")):
                 where: ManifestPath = (*path, "servers", f"{field}_options")
-                yield from _unknown_keys(where, daemon, getattr(spec, f"{field}_options"), version)
+                options: Options = getattr(spec, f"{field}_options")
+                fixed = [key for key in options if key in _FIELDS or key == _FIRST_RUN]
+                yield from (_fixed_key((*where, key), key) for key in fixed)
+                others = {key: value for key, value in options.items() if key not in fixed}
+                yield from _unknown_keys(where, daemon, others, version)
         if entry.rdma and not rdma_possible(cluster):
             yield no_rdma(cluster, (*path, "rdma"))
+
+
+def _fixed_key(path: ManifestPath, key: str) -> Finding:
+    if key == _FIRST_RUN:
+        message = f"'{key}' is always false, so that no server starts on an empty directory"
+    else:
+        message = f"'{key}' is set from {_FIELDS[key]}"
+    return Finding("beegfs-server", path, message, "remove it", key=True)
 
 
 def _unknown_keys(path: ManifestPath, daemon: str, options: Options, version: BeegfsVersion) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from clustergen.render.formats import BEEGFS, CONF, SHELL, Safe
 
 _DATABASE = "/var/lib/beegfs/mgmtd.sqlite"
 _DIRECTORY = "/var/lib/beegfs/mgmtd"  # of 7.4
+_BY_HAND = "clustergen restarts no server: restart one after the other by hand"
 
 
 @record
@@ -53,7 +54,8 @@ class Mirror:
 class Servers:
     """The script of all servers of one file system. `database`: what the management server creates.
 
-    `address`, `secret` and `certificate`: how BeeGFS's program reaches the management server of 8.
+    `address`, `secret` and `certificate`: how BeeGFS's program reaches the management server of 8; `settings`: the file
+    by which it does with 7.4.
     """
 
     entry: str
@@ -65,6 +67,7 @@ class Servers:
     address: str
     secret: str
     certificate: str
+    settings: str
 
 
 def _is_new(entry: Beegfs) -> bool:
@@ -111,13 +114,25 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
         management = [*ports, *_authentication(cluster, name, entry), ("storeMgmtdDirectory", _DIRECTORY)]
         files["beegfs-mgmtd"] = [*management, ("quotaEnableEnforcement", yes(entry.quota))]
     stated = {"beegfs-meta": spec.metadata_options, "beegfs-storage": spec.storage_options}
-    return {
+    made = {
         stem: _conf(
-            f"{stem} of BeeGFS {entry.version}",
-            list({**dict(pairs), "storeAllowFirstRunInit": "false", **_texts(stated.get(stem, {}))}.items()),
+            f"{stem} of BeeGFS {entry.version}. {_BY_HAND}",
+            [*pairs, ("storeAllowFirstRunInit", "false"), *_texts(stated.get(stem, {})).items()],
         )
         for stem, pairs in files.items()
     }
+    if _has_settings(entry, spec):
+        made[_settings(name)] = _conf(f"beegfs-ctl in clustergen-beegfs-{name}", common)
+    return made
+
+
+def _has_settings(entry: Beegfs, spec: BeegfsServers) -> bool:
+    """beegfs-ctl of 7.4 reads a file of clients, which servers do not get; only the mirror groups require it."""
+    return bool(spec.mirror) and not _is_new(entry)
+
+
+def _settings(name: str) -> str:
+    return f"beegfs-ctl-{name}"
 
 
 def _texts(options: Options) -> dict[str, str]:
@@ -137,7 +152,7 @@ def mgmtd_toml(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerCon
         ("quota-enable", entry.quota),
     ]
     rows = tuple((key, Safe(json.dumps(value))) for key, value in settings)
-    return {"beegfs-mgmtd": ServerConf(f"beegfs-mgmtd of BeeGFS {entry.version}", rows)}
+    return {"beegfs-mgmtd": ServerConf(f"beegfs-mgmtd of BeeGFS {entry.version}. {_BY_HAND}", rows)}
 
 
 def targets(spec: BeegfsServers) -> tuple[Target, ...]:
@@ -183,6 +198,7 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | No
             address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             secret=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
             certificate=spec.certificate,
+            settings=f"/etc/beegfs/{_settings(name)}.conf" if _has_settings(entry, spec) else "",
         )
     }
 
