@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,10 @@ DISK = {
     "lsblk": "echo nfs",
     "blockdev": "cat {0}/size 2>/dev/null || echo 4000000000000",
     "mkfs.xfs": "touch {0}/traces; echo xfs >{0}/traces",
-    "mount": "",
-    "umount": '[[ ! -e {0}/cut ]] && find "$2" -mindepth 1 -delete',
+    "mount": "touch {0}/mounted",
+    "mountpoint": "[[ -e {0}/mounted ]]",
+    "install": '[[ ! -e {0}/cut ]] && /usr/bin/install "$@"',
+    "umount": 'rm {0}/mounted; find "$2" -mindepth 1 -delete',
     "xfs_admin": 'echo "$2" >{0}/label',
 }
 
@@ -74,6 +77,7 @@ def form(folder: Path) -> tuple[int, list[str]]:
 def test_the_label_comes_last_so_that_a_cut_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut").touch()
     assert form(tmp_path) == (1, ["mkfs.xfs", "mount"])
+    assert not (tmp_path / "mounted").exists()
     (tmp_path / "cut").unlink()
     assert form(tmp_path) == (1, [])
     (tmp_path / "traces").unlink()
@@ -90,42 +94,108 @@ def test_a_disk_that_is_not_as_stated_is_not_formatted(file: str, text: str, tmp
 
 
 STANDINS = """mkdir /tmp/bin; cd /tmp/bin
-printf '#!/bin/sh\\necho nfs1\\n' >hostname; printf '#!/bin/sh\\nexit 0\\n' >systemctl
+printf '#!/bin/sh\\necho nfs1\\n' >hostname; printf '#!/bin/sh\\n[ "$1" != is-enabled ]\\n' >systemctl
 printf '#!/bin/sh\\necho "totem.cluster_name (str) = nfs-home"\\n' >corosync-cmapctl
-printf '#!/bin/sh\\necho "1 nfs1 member"; echo "2 nfs2 member"\\n' >crm_node; chmod +x *
-sed '/^PATH=/s,=,=/tmp/bin:,' /usr/local/sbin/clustergen-failover-home >/tmp/script
-cp /run/clustergen/live /tmp/live.xml; export CIB_file=/tmp/live.xml
+printf '#!/bin/sh\\necho "1 nfs1 member"; echo "2 nfs2 member"\\n' >crm_node
+printf '#!/bin/sh\\ncat /tmp/label\\n' >blkid; printf '#!/bin/sh\\necho 1\\n' >blockdev
+printf '#!/bin/sh\\n' >wipefs; printf '#!/bin/sh\\necho nfs\\n' >lsblk; chmod +x *
+sed '/^PATH=/s,=,=/tmp/bin:,; s,^device=.*,device=/tmp/live.xml,; s/\\[\\[ -b /[[ -f /
+  s,/etc/corosync/authkey,/tmp/live.xml,; s/4000000000000/1/g
+  s,^kept=.*,kept=/tmp/kept.xml,' /usr/local/sbin/clustergen-failover-home >/tmp/script
+cp /run/clustergen/live /tmp/live.xml; export CIB_file=/tmp/live.xml; echo nfs-home >/tmp/label
 """
 EMPTY = """<cib validate-with="pacemaker-3.0" crm_feature_set="3.19.0" admin_epoch="0" epoch="5" num_updates="2">
 <configuration><crm_config><cluster_property_set id="cib-bootstrap-options">
-<nvpair id="dc" name="dc-version" value="2.1"/></cluster_property_set></crm_config>
+<nvpair id="dc" name="dc-version" value="2.1"/>
+<nvpair id="cib-bootstrap-options-priority-fencing-delay" name="priority-fencing-delay" value="0"/>
+</cluster_property_set></crm_config>
 <nodes><node id="1" uname="nfs1"/><node id="2" uname="nfs2"/></nodes>
 <resources>{}</resources><constraints/></configuration><status/></cib>"""
 OTHER = '<primitive id="web" class="ocf" provider="heartbeat" type="IPaddr2"/>'
 
 
-@pytest.mark.real
-def test_resources_are_loaded_once_and_only_where_there_are_none(tmp_path: Path) -> None:
-    """By the real cibadmin and crm_verify, on a configuration in a file."""
+def ask(folder: Path, script: str, live: str = EMPTY.format("")) -> tuple[int, str]:
+    """Runs shell text beside the first server's script, with Pacemaker's real tools on a configuration in a file."""
     root = root_with("cibadmin")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    files = ((lay_out(tree_of(data(), tmp_path), "nfs1", tmp_path / "node"), "/"),)
-    script = STANDINS + (
-        "bash /tmp/script apply || exit; cibadmin --query; bash /tmp/script apply; "
-        'cibadmin --query --scope resources | grep -q "<resources/>" && exit 3; '
-        "crm_resource --resource nfs --move --node nfs2 >/dev/null; bash /tmp/script apply; echo code $?"
+    box = sandbox.Sandbox(root, files=((lay_out(tree_of(data(), folder), "nfs1", folder / "node"), "/"),))
+    done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1; {STANDINS}{script}"], timeout=60, notes={"live": live})
+    return done.code, done.stdout
+
+
+@pytest.mark.real
+def test_resources_are_loaded_once_and_only_where_there_are_none(tmp_path: Path) -> None:
+    """By the real cibadmin and crm_verify."""
+    code, output = ask(
+        tmp_path,
+        "bash /tmp/script apply || exit; cibadmin --query; bash /tmp/script apply; bash /tmp/script check; "
+        "echo checked $?; crm_resource --resource nfs --move --node nfs2 >/dev/null; bash /tmp/script apply",
     )
-    box = sandbox.Sandbox(root, files=files)
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes={"live": EMPTY.format("")})
-    assert "loaded /etc/clustergen-failover/cib.xml" in done.stdout, done
-    assert 'name="dc-version"' in done.stdout
-    assert '<primitive id="nfs-address"' in done.stdout
-    assert "the resources are those of" in done.stdout
-    assert "refused: Pacemaker has other resources" in done.stderr
-    assert done.stdout.endswith("code 1\n")
-    script = STANDINS + "bash /tmp/script apply; echo code $?; cmp /tmp/live.xml /run/clustergen/live && echo untouched"
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes={"live": EMPTY.format(OTHER)})
-    assert "code 1\nuntouched\n" in done.stdout, done
+    assert code == 1, output
+    assert "loaded /etc/clustergen-failover/cib.xml" in output
+    assert 'name="dc-version"' in output
+    assert 'name="priority-fencing-delay" value="15s"' in output
+    assert '<primitive id="nfs-address"' in output
+    assert "the resources are those of" in output
+    assert "checked 0" in output
+    assert "< " in output.partition("checked 0")[2], "the difference is shown"
+    assert "refused: Pacemaker has other resources" in output
+    untouched = "bash /tmp/script apply; echo code $?; cmp /tmp/live.xml /run/clustergen/live && echo untouched"
+    assert "code 1\nuntouched\n" in ask(tmp_path, untouched, EMPTY.format(OTHER))[1]
+
+
+@pytest.mark.real
+def test_nothing_is_loaded_for_an_empty_disk_or_while_fencing_is_off(tmp_path: Path) -> None:
+    code, output = ask(tmp_path, "rm /tmp/label; bash /tmp/script apply")
+    assert (code, output.splitlines()[-1].endswith("is empty: clustergen-failover-home format")) == (1, True), output
+    commands = ["bash /tmp/script apply; cp /tmp/live.xml /tmp/loaded.xml"]
+    options = ["stonith-enabled=false", "maintenance-mode=true", "stop-all-resources=true", "no-quorum-policy=ignore"]
+    for option in options:
+        name, value = option.split("=")
+        commands.append(
+            f"crm_attribute --name {name} --update {value}; bash /tmp/script check; echo check $?; "
+            "bash /tmp/script apply; echo apply $?; cp /tmp/loaded.xml /tmp/live.xml"
+        )
+    output = ask(tmp_path, "; ".join([*commands, "bash /tmp/script check; echo end $?"]))[1]
+    assert output.count("check 1\n") == output.count("apply 1\n") == len(options), output
+    for option in options:
+        assert f"options: {option}: crm_attribute --name" in output, output
+        assert f"refused: {option}: crm_attribute --name" in output, output
+    assert output.endswith("end 0\n"), output
+
+
+STOPPED = """printf '#!/bin/sh\\n[ "$1" = is-active ] && exit 1; echo "systemctl $*"\\n' >/tmp/bin/systemctl
+printf '#!/bin/sh\\n' >/tmp/bin/mkdir; chmod +x /tmp/bin/mkdir
+"""
+
+
+@pytest.mark.real
+def test_start_refuses_the_kept_resources_of_another_cluster(tmp_path: Path) -> None:
+    script = f"{STOPPED} cp /tmp/live.xml /tmp/kept.xml; bash /tmp/script start"
+    code, output = ask(tmp_path, script, EMPTY.format(OTHER))
+    assert (code, "refused: /tmp/kept.xml has other resources" in output) == (1, True), output
+    assert "systemctl enable" not in output
+    code, output = ask(tmp_path, script)
+    assert (code, "systemctl disable --now nfs-server.service" in output) == (0, True), output
+    ours = f"{STOPPED} cp /etc/clustergen-failover/cib.xml /tmp/kept.xml; bash /tmp/script start"
+    assert ask(tmp_path, ours)[0] == 0
+
+
+@pytest.mark.real
+def test_a_pacemaker_that_does_not_answer_is_not_one_without_resources(tmp_path: Path) -> None:
+    """No daemon runs here, so the real cibadmin fails."""
+    code, output = ask(tmp_path, "unset CIB_file; bash /tmp/script apply")
+    assert (code, output) == (1, "refused: Pacemaker does not answer: systemctl status pacemaker\n")
+
+
+def test_labels_differ_for_names_that_begin_alike(tmp_path: Path) -> None:
+    labels = set()
+    for name in ("projects-a", "projects-b", "projects"):
+        tree = tree_of(data() | {"storage": {name: HOME}}, tmp_path)
+        text = text_of(tree, "nfs1", f"/usr/local/sbin/clustergen-failover-{name}")
+        labels |= set(re.findall(r"xfs_admin -L (\S+)", text))
+    assert len(labels) == 3
+    assert all(len(label) <= 12 for label in labels)
 
 
 BMC = {"bmc": "10.0.9.[21-22]"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import network_of
@@ -133,7 +134,7 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | Non
             device=pair.device,
             size=pair.size.value if pair.size else 0,
             filesystem=pair.filesystem,
-            label=f"nfs-{name}"[:12],  # XFS has no longer ones
+            label=_label(name),
             directory=directory,
             state=f"{directory}/{STATE}",
             exports=tuple(share.path.rstrip("/") for share in shares(cluster, entry).values()),
@@ -141,6 +142,11 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | Non
             authkey=AUTHKEY,
         )
     }
+
+
+def _label(name: str) -> str:
+    """At most 12 characters, as of XFS, and different for each name: two pairs can see the same disks."""
+    return f"nfs-{name if len(name) <= 8 else sha256(name.encode()).hexdigest()[:8]}"
 
 
 def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | None:
