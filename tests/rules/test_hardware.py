@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from clustergen.compile import validate
 from strategies.findings import TINY, changed, found
 
 
@@ -21,17 +24,22 @@ catalogue:
 """
 HALVES = "gpu: {mig_plans: {half: {profiles: {3g.40gb: 2}}}}\n"
 
+
+def infiniband(mtu: int, *edits: tuple[str, str]) -> str:
+    """The small cluster with addresses in an InfiniBand fabric of this MTU."""
+    fabric = f"networks:\n  fabric: {{type: infiniband, rate: NDR, cidr: 10.1.0.0/24, mtu: {mtu}}}"
+    addresses = '10.0.0.[11-14]", addresses: {fabric: "10.1.0.[11-14]"}}'
+    return changed(TINY, ("networks:", fabric), ('10.0.0.[11-14]"}', addresses), *edits)
+
+
 RIGHT = {
     "half of the memory, and fewer GPUs, than the system has": of_type(
         "{system: dgx-h100, memory: 1TiB, gpus: {count: 4}}"
     ),
     "an exact size": of_type("{system: hgx-h100-8, memory: 1545000MiB}"),
-    "the largest MTU of an InfiniBand message": of_type("{system: dgx-h100}").replace(
-        "networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, mtu: 4092}"
-    ),
-    "the largest MTU of connected mode": changed(
-        TINY, ("networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, ipoib_mode: connected, mtu: 65520}")
-    ),
+    "the largest MTU of an InfiniBand message": infiniband(4092),
+    "the largest MTU of connected mode": infiniband(65520, ("mtu:", "ipoib_mode: connected, mtu:")),
+    "an MTU that no interface gets": infiniband(9000, (', addresses: {fabric: "10.1.0.[11-14]"}', "")),
     "jumbo frames on Ethernet": of_type("{system: dgx-h100}").replace(
         "networks:", "networks:\n  fabric: {type: roce, rate: 400Gb/s, mtu: 9000}"
     ),
@@ -71,6 +79,7 @@ RIGHT = {
 
 WRONG = {
     "memory in thousands": (of_type("{system: hgx-h100-8, memory: 1536GB}"), [("memory-decimal", "1536GB")]),
+    "memory in hundreds": (of_type("{system: ws-2xa6000, memory: 400GB}"), [("memory-decimal", "400GB")]),
     "memory in thousands of thousands": (of_type("{system: hgx-h100-8, memory: 1.5TB}"), [("memory-decimal", "1.5TB")]),
     "more GPUs than the system has": (
         of_type("{system: dgx-h100, gpus: {count: 9}}"),
@@ -78,9 +87,7 @@ WRONG = {
     ),
     "memory with another unit": (of_type("{system: dgx-h100, memory: 2GiB}"), [("hardware-differs", "2GiB")]),
     "the MTU of Ethernet on InfiniBand": (
-        of_type("{system: dgx-h100}").replace(
-            "networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, mtu: 9000}"
-        ),
+        infiniband(9000),
         [("ipoib-mtu", "9000")],
     ),
     "a system of which nothing is known": (of_type("{system: custom}"), [("hardware-incomplete", "h100")]),
@@ -205,3 +212,14 @@ def test_right_manifests_have_no_finding(name: str) -> None:
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
     assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "hint"),
+    [("400GB", "400GiB"), ("1536GB", "1536GiB"), ("500GB", "500GiB"), ("1000GB", "1TiB"), ("1.5TB", "1.5TiB")],
+)
+def test_memory_in_decimal_units_gets_the_same_number_in_binary_ones(stated: str, hint: str, tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(of_type(f"{{system: ws-2xa6000, memory: {stated}}}"), encoding="utf-8")
+    hints = [one.hint for one in validate(path).diagnostics if one.code == "memory-decimal"]
+    assert hints == [f"write {hint}, or the exact size in MiB"]

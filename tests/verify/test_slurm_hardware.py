@@ -11,11 +11,14 @@ from clustergen.catalogue.hardware import gpus
 from clustergen.catalogue.mig import mig_families, mig_profiles
 from clustergen.catalogue.systems import system, system_ids
 from clustergen.render.node_hardware import Hardware
-from clustergen.verify import detected_gpus
+from clustergen.render.write import write
+from clustergen.verify import detected_gpus, sandbox
+from clustergen.verify.checks import slurm_hardware
 from clustergen.verify.detected_gpus import Detected, Node, detect
-from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.run import verify
+from clustergen.verify.sandbox import Outcome, SandboxError
 from clustergen.verify.slurm_roots import SlurmInstall, for_release
-from strategies.trees import HEAD, manifest, node_files, tree_of
+from strategies.trees import GPU, HEAD, manifest, node_files, tree_of
 
 DETECTING = ("22.05", "24.11")
 
@@ -137,23 +140,51 @@ def answers(request: pytest.FixtureRequest) -> dict[str, Detected]:
     return detect(install, SLURM_CONF, GRES_CONF, NODES)
 
 
+PLAIN = Node("plain", Hardware(2, 8, 2, 2, "sockets"))
+
+
 @pytest.mark.real
 def test_nodes_without_gpus_need_no_plugin(slurm: SlurmInstall) -> None:
-    plain = Node("plain", Hardware(2, 8, 2, 2, "sockets"))
-    assert detect(slurm, SLURM_CONF, "", [plain]) == {"plain": Detected((), {})}
+    assert detect(slurm, SLURM_CONF, f"AutoDetect=nvml\n{GRES_CONF}", [PLAIN]) == {"plain": Detected((), {})}
 
 
 @pytest.mark.real
-def test_a_machine_that_cannot_load_the_library_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("here", "there", "reason"),
+    [
+        ("execstack=2", "execstack=1", "cannot enable executable stack"),
+        ("cp slurm.conf", "cp slurm.cnf", "slurm.cnf"),
+        ("driver /proc/driver", "driver /proc/drivers", "/proc/drivers"),
+    ],
+)
+def test_a_machine_on_which_the_script_fails_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: str, there: str, reason: str
+) -> None:
     for name in ("nvml.c", "detect_gpus.sh"):
         shutil.copy(Path(detected_gpus.__file__).with_name(name), tmp_path)
     script = tmp_path / "detect_gpus.sh"
-    script.write_text(script.read_text(encoding="utf-8").replace("execstack=2", "execstack=1"), encoding="utf-8")
+    script.write_text(script.read_text(encoding="utf-8").replace(here, there), encoding="utf-8")
     monkeypatch.setattr(detected_gpus, "__file__", str(tmp_path / "detected_gpus.py"))
     install = for_release("24.11")
     assert install is not None
-    with pytest.raises(SandboxError, match="cannot enable executable stack"):
+    with pytest.raises(SandboxError, match=reason):
         detect(install, SLURM_CONF, GRES_CONF, NODES[:1])
+
+
+@pytest.mark.real
+def test_a_slurmd_that_does_not_answer_in_time_is_not_judged(
+    monkeypatch: pytest.MonkeyPatch, current_slurm: SlurmInstall
+) -> None:
+    monkeypatch.setattr(detected_gpus, "_LIMIT", 0.0001)
+    with pytest.raises(SandboxError, match="ran out of time"):
+        detect(current_slurm, SLURM_CONF, "", [PLAIN])
+
+
+def test_answers_of_some_nodes_alone_are_not_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    late = Outcome(None, "", "", {"0.log": "slurmd: Gres Name=gpu Type=h100 Count=4"})
+    monkeypatch.setattr(sandbox, "run", lambda *_arguments, **_options: late)
+    with pytest.raises(SandboxError, match="ran out of time"):
+        detect(SlurmInstall("24.11", "24.11.5", "root", tmp_path), SLURM_CONF, GRES_CONF, NODES[:2])
 
 
 @pytest.mark.real
@@ -170,3 +201,35 @@ def test_what_is_right_passes(answers: dict[str, Detected]) -> None:
 @pytest.mark.parametrize("name", WORDS)
 def test_slurmd_names_what_is_wrong(answers: dict[str, Detected], name: str) -> None:
     assert any(WORDS[name] in words for words in answers[name].complaints), answers[name]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with nodes that have GPUs, and nodes that have none."""
+    types = {"gpu": GPU, "cpu": {"cpu": {"cores_per_socket": 8}, "memory": "64GiB"}}
+    nodes = [HEAD, *({"name": f"n{n}", "type": name, "address": f"10.0.0.{n + 9}"} for n, name in enumerate(types))]
+    data = manifest(node_types=types, nodes=nodes, slurm={"version": "24.11", "build": "schedmd"})
+    write(tree_of(data, tmp_path), tmp_path / "rendered")
+    return tmp_path / "rendered"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("missing", "machine", "reason"),
+    [
+        ("has_plugin", "x86_64", "no Slurm here has gpu_nvml.so, which detects GPUs: run clustergen setup parsers"),
+        ("has_plugin", "aarch64", "Debian has gpu_nvml.so, which detects GPUs, for x86_64 alone"),
+        ("has_compiler", "x86_64", "no compiler (tcc, cc or gcc) for the NVML library"),
+    ],
+)
+def test_nodes_without_gpus_are_asked_where_nobody_detects_any(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, missing: str, machine: str, reason: str
+) -> None:
+    monkeypatch.setattr(slurm_hardware, missing, lambda _install: False)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    (row,) = verify(tree, slurm_hardware.CHECKS)
+    assert row.status == "passed", row.words
+    asked, omitted = sorted(word for word in row.words if word.startswith(("cpu: ", "gpu: ")))
+    assert asked == "cpu: 1 x 8 cores"
+    assert omitted.startswith("gpu: not asked: ")
+    assert omitted.endswith(reason)

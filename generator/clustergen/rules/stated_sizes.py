@@ -19,7 +19,7 @@ def decimal_memory(cluster: Cluster) -> Iterator[Finding]:
     for name, spec in cluster.manifest.node_types.items():
         if spec.memory is None or spec.memory.value % _GIGA or not spec.memory.value:
             continue
-        is_tera = spec.memory.value % (_TERA // 10) == 0
+        is_tera = spec.memory.value % (_TERA // 2) == 0 and spec.memory.value >= _TERA
         number = f"{spec.memory.value / (_TERA if is_tera else _GIGA):g}"
         stated, meant = (f"{number}{unit}" for unit in (("TB", "TiB") if is_tera else ("GB", "GiB")))
         yield Finding(
@@ -61,12 +61,14 @@ def ipoib_mtu(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     if fabric is None or fabric.type != "infiniband" or fabric.ipoib_mode != "datagram" or fabric.mtu is None:
         return
+    if not any(group.fabric for group in cluster.groups):
+        return  # no interface gets an address, so that nothing sets an MTU
     if fabric.mtu > _DATAGRAM_MTU:
         yield Finding(
             "ipoib-mtu",
             ("networks", "fabric", "mtu"),
             f"IP over InfiniBand in datagram mode has an MTU of at most {_DATAGRAM_MTU}, not {fabric.mtu}",
-            f"write {_DATAGRAM_MTU}, or remove mtu to use that of the subnet",
+            f"remove mtu to use that of the subnet, or write {_DATAGRAM_MTU} if its partitions have mtu=5",
         )
 
 

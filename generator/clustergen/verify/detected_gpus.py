@@ -34,6 +34,8 @@ _PLUGIN_FOLDERS = (
 _NODE_KEYS = ("sockets", "boards", "socketsperboard", "corespersocket", "threadspercore", "cpus", "procs", "gres")
 _AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
 _AUTODETECT = re.compile(r"\bAutoDetect\s*=\s*\w+", re.IGNORECASE)
+_LATE = 124  # exit status of the script when an answer takes longer
+_LIMIT = 180  # seconds for one slurmd -G, which takes less than one
 _FIRST_CAP = 16  # number of the first device below /dev/nvidia-caps; the driver's own choice
 
 _GIB_BY_NAME = re.compile(r"\.(\d+)gb")
@@ -68,10 +70,14 @@ class Detected:
     types: Mapping[str, int]
 
 
-def can_detect(install: SlurmInstall) -> bool:
-    """Whether this Slurm has the NVML plugin, and its root a compiler for the library."""
-    has_compiler = any((install.path / "usr/bin" / name).exists() for name in ("tcc", "cc", "gcc"))
-    return has_compiler and any(next(install.path.glob(f"{place}/{PLUGIN}"), None) for place in _PLUGIN_FOLDERS)
+def has_plugin(install: SlurmInstall) -> bool:
+    """Whether this Slurm has the NVML plugin."""
+    return any(next(install.path.glob(f"{place}/{PLUGIN}"), None) for place in _PLUGIN_FOLDERS)
+
+
+def has_compiler(install: SlurmInstall) -> bool:
+    """Whether its root has a compiler for the NVML library."""
+    return any((install.path / "usr/bin" / name).exists() for name in ("tcc", "cc", "gcc"))
 
 
 def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequence[Node]) -> dict[str, Detected]:
@@ -97,10 +103,13 @@ def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequen
         notes |= {f"{number}.{name}": "".join(f"{line}\n" for line in lines) for name, lines in texts.items()}
     box = sandbox.Sandbox(install.path)  # slurmd drops groups, which takes a range of ids
     script = ["/bin/bash", "/run/clustergen/detect_gpus.sh"]
-    done = sandbox.run(box, script, timeout=120 + 10 * len(nodes), notes=notes)
+    timeout = 2 * _LIMIT + 30 * len(nodes)
+    done = sandbox.run(box, script, timeout=timeout, env={"LIMIT": str(_LIMIT)}, notes=notes)
+    if done.code in (None, _LATE):
+        raise sandbox.SandboxError("slurmd -G ran out of time")
+    if done.code != 0:
+        raise sandbox.SandboxError(done.stderr.strip() or f"detect_gpus.sh: exit status {done.code}")
     logs = [done.files.get(f"{number}.log", "") for number in range(len(nodes))]
-    if not any(logs):
-        raise sandbox.SandboxError(done.stderr.strip() or "slurmd -G did not answer")
     if refused := next((match[0] for match in map(_NOT_LOADED.search, logs) if match), None):
         raise sandbox.SandboxError(refused)
     return {
@@ -204,10 +213,11 @@ def _slurm_conf(settings: _Settings, nodes: Sequence[Node]) -> str:
 
 
 def _gres_conf(settings: _Settings, text: str, nodes: Sequence[Node]) -> str:
-    """With AutoDetect=nvml for every node with GPUs, in place of any other method."""
+    """With AutoDetect=nvml for every node with GPUs, in place of any other method; off where no node has any."""
     names = [node.name for node in nodes if node.hardware.cpus and not settings.detects(node.name)]
+    method = "nvml" if any(node.hardware.cpus for node in nodes) else "off"
     return "".join(
-        [*(f"NodeName={name} AutoDetect=nvml\n" for name in names), _AUTODETECT.sub("AutoDetect=nvml", text)]
+        [*(f"NodeName={name} AutoDetect=nvml\n" for name in names), _AUTODETECT.sub(f"AutoDetect={method}", text)]
     )
 
 

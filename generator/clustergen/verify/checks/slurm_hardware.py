@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from clustergen.verify.checks.base import Check, Trial, paths
-from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, can_detect, detect
+from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, detect, has_compiler, has_plugin
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot
-from clustergen.verify.rows import Row
+from clustergen.verify.rows import Row, Status
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs
 
@@ -28,18 +28,20 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     unknown = {kind: node for kind, node in nodes.items() if node.hardware.cpus and not node.hardware.gpu}
     remarks = [f"{kind}: not asked, as the manifest has no model of its GPUs" for kind in unknown]
     nodes = {kind: node for kind, node in nodes.items() if kind not in unknown}
-    if not nodes:
-        yield check.row("no parser", entries, remarks)
-        return
+    status: Status = "no parser"
     release = trial.tree.slurm_release
     has_gpus = any(node.hardware.cpus for node in nodes.values())
     install = _install(release, has_gpus)
+    if has_gpus and install is None:
+        status, why = _no_plugin()
+        remarks += [f"{kind}: not asked: {why}" for kind, node in nodes.items() if node.hardware.cpus]
+        nodes = {kind: node for kind, node in nodes.items() if not node.hardware.cpus}
+        has_gpus, install = False, _install(release, has_gpus=False)
+    if not nodes:
+        yield check.row(status, entries, remarks)
+        return
     if install is None:
-        why = f"no Slurm here has {PLUGIN}, which detects GPUs: run clustergen setup parsers"
-        if platform.machine() != "x86_64":
-            yield check.row("no parser", entries, [f"Debian has {PLUGIN}, which detects GPUs, for x86_64 alone"])
-        else:
-            yield check.row("not run", entries, [why])
+        yield check.row("not run", entries, ["no Slurm here: run clustergen setup parsers"])
         return
     try:
         answers = detect(install, texts[_CONF], texts.get(_GRES, ""), list(nodes.values()))
@@ -50,16 +52,30 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     notes = [*(f"{kind}: {_summary(node, answers[node.name])}" for kind, node in nodes.items()), *remarks]
     row = check.judged(entries, complaints, notes, install.version)
     if install.release != release:
-        remark = f"checked with {install.version}: no Slurm {release} here has {PLUGIN}"
+        absent = f"no Slurm {release} here has {PLUGIN}" if has_gpus else f"there is no Slurm {release} here"
+        remark = f"checked with {install.version}: {absent}"
         row = replace(row, what=f"{row.what} (for {release})", words=(remark, *row.words))
     yield row
 
 
 def _install(release: str, has_gpus: bool) -> SlurmInstall | None:
     """The tree's release, else the newest, of those that can be asked."""
-    able = [one for one in installs() if not has_gpus or can_detect(one)]
+    able = [one for one in installs() if not has_gpus or (has_plugin(one) and has_compiler(one))]
     exact = for_release(release)
     return exact if exact in able else next(iter(able), None)
+
+
+def _no_plugin() -> tuple[Status, str]:
+    """Why nobody here detects GPUs, and what that makes of a row without another type."""
+    bare = next((one for one in installs() if has_plugin(one)), None)
+    if bare is not None:
+        return (
+            "not run",
+            f"Slurm {bare.version} has {PLUGIN}, but {bare.path} no compiler (tcc, cc or gcc) for the NVML library",
+        )
+    if platform.machine() != "x86_64":
+        return "no parser", f"Debian has {PLUGIN}, which detects GPUs, for x86_64 alone"
+    return "not run", f"no Slurm here has {PLUGIN}, which detects GPUs: run clustergen setup parsers"
 
 
 def _nodes(trial: Trial) -> Iterator[tuple[str, Node]]:
