@@ -256,18 +256,21 @@ MACS = 'macs: ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03", "5
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("change", "is_needed", "of_trees"),
+    ("change", "needed", "of_trees"),
     [
-        (("00:04", "00:05"), True, False),  # a node of Warewulf
-        (("images: {gpu: debian-13}", "images: {gpu: debian-13-2}"), True, True),  # its profile
-        (("10.0.255.1,", "10.0.255.7,"), True, False),  # a file in its overlay
-        (("    normal: {priority: 1}", "    normal: {priority: 2}"), False, True),
+        (("00:04", "00:05"), "run warewulf/install.py", False),  # a node of Warewulf
+        (("images: {gpu: debian-13}", "images: {gpu: debian-13-2}"), "run warewulf/install.py", True),  # its profile
+        (("10.0.255.1,", "10.0.255.7,"), "run warewulf/install.py", False),  # a file in its overlay
+        (("    normal: {priority: 1}", "    normal: {priority: 2}"), "", True),
+        ((WAREWULF, ""), "delete nodes, profiles and overlays", True),
     ],
 )
 def test_a_warewulf_server_gets_what_its_nodes_boot(
-    tmp_path: Path, change: tuple[str, str], is_needed: bool, of_trees: bool
+    tmp_path: Path, change: tuple[str, str], needed: str, of_trees: bool
 ) -> None:
     text = MANIFEST.replace(NODES, NODES.replace("{", "{" + MACS + ", ")) + ACCOUNTS + WAREWULF
     sides = [write(tmp_path / "a", text=text), write(tmp_path / "b", change, text=text)]
     steps = by_hand(plan_of(*map(rendered, sides)) if of_trees else plan_of(*sides))
-    assert any("warewulf/install.py" in step for step in steps) == is_needed, steps
+    on_the_server = [step for step in steps if "Warewulf server" in step]
+    assert len(on_the_server) == bool(needed), steps
+    assert all(step.startswith(needed) for step in on_the_server)

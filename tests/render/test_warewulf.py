@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +22,13 @@ IS_ROOT = os.geteuid() == 0
 SLURM = 64030 if IS_ROOT else 0  # a user namespace with one user has no other number
 MACS = ["52:54:00:00:00:11", "52:54:00:00:00:12", "52:54:00:00:00:13", "52:54:00:00:00:14"]
 COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]", "macs": MACS}
+HOME = {"type": "nfs", "server": "10.0.0.9", "path": "/export/home", "mount": "/home"}
 SERVER = """nodeprofiles:
   default: {comment: the server's}
   bmc: {ipmi: {password: hunter2}}
+  small.site: {ipmi: {password: hunter3}}
 nodes:
+  site: {profiles: [small.site]}
   other:
     profiles: [default]
     network devices: {default: {hwaddr: 52:54:00:12:34:56, onboot: true}}
@@ -43,7 +47,7 @@ def cluster(**changes: Any) -> dict[str, Any]:
         nodes=changes.pop("nodes", [HEAD, COMPUTE]),
         networks={"management": management, "fabric": {"type": "infiniband", "rate": "NDR"}},
         node_types={"gpu": {**GPU, "tuning": {"iommu": "pt", "kernel_options": ["console=ttyS0,115200"]}}},
-        storage={"home": {"type": "nfs", "server": "10.0.0.9", "path": "/export/home", "mount": "/home"}},
+        storage={} if changes.pop("without_storage", False) else {"home": HOME},
         provisioning={"engine": "warewulf", "images": {"gpu": "debian-13"}, **changes},
     )
 
@@ -66,10 +70,16 @@ class Server(NamedTuple):
         return self.folder / f"overlays/small.{group}/rootfs"
 
     def install(
-        self, tree: Tree, *arguments: str, programs: tuple[str, ...] = ("wwctl", "systemctl")
+        self,
+        tree: Tree,
+        *arguments: str,
+        programs: tuple[str, ...] = ("wwctl", "systemctl"),
+        lock: tuple[str, str] = ("", ""),
     ) -> subprocess.CompletedProcess[str]:
         shutil.rmtree(self.folder / "rendered", ignore_errors=True)
         write(tree, self.folder / "rendered")
+        lock_file = self.folder / "rendered/clustergen.lock.json"
+        lock_file.write_text(lock_file.read_text(encoding="utf-8").replace(*lock), encoding="utf-8")
         for name in programs:
             program = self.folder / "bin" / name
             program.parent.mkdir(exist_ok=True)
@@ -94,12 +104,14 @@ class Server(NamedTuple):
 @pytest.fixture
 def server(tmp_path: Path) -> Server:
     (tmp_path / "overlays").mkdir()
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "nodes.conf").symlink_to("etc/nodes.conf")
     (tmp_path / "nodes.conf").write_text(SERVER, encoding="utf-8")
     image = tmp_path / "images/debian-13/rootfs/etc"
     (image / "slurm").mkdir(parents=True)
     (image / "slurm").chmod(0o750)
     for table, line in (("passwd", f"slurm:x:{SLURM}:{SLURM}::/:/bin/sh\n"), ("group", f"slurm:x:{SLURM}:\n")):
-        (image / table).write_text(f"root:x:0:0::/:\n{line}", encoding="utf-8")
+        (image / table).write_text(f"root:x:0:0::/:\n{line}+::::::\n", encoding="utf-8")
     return Server(tmp_path)
 
 
@@ -108,6 +120,7 @@ def test_nodes_conf_has_what_a_boot_needs(tmp_path: Path) -> None:
     document = yaml.safe_load(tree.files["warewulf/nodes.conf"].content)
     profile = document["nodeprofiles"]["small.gpu"]
     assert profile["image name"] == "debian-13"
+    assert profile["tags"] == {"clustergen": "small"}
     assert profile["kernel"]["args"] == ["iommu=pt", "console=ttyS0,115200"]
     assert profile["network devices"]["default"] == {
         "type": "ethernet", "onboot": "true", "device": "eno1", "netmask": "255.255.255.0", "mtu": "9000",
@@ -127,6 +140,9 @@ def test_the_program_keeps_what_is_the_servers(server: Server, tmp_path: Path) -
     assert server.nodes_conf.read_text(encoding="utf-8") == SERVER
     assert list((tmp_path / "overlays").iterdir()) == []
 
+    program = tree.files["warewulf/install.py"]
+    program = replace(program, content=program.content.replace(b"AT_ONCE = 500", b"AT_ONCE = 3"))
+    tree = replace(tree, files={**tree.files, program.path: program})
     done = server.install(tree)
     assert done.returncode == 0, done.stderr
     assert server.nodes["other"]["network devices"]["default"] == {"hwaddr": "52:54:00:12:34:56", "onboot": True}
@@ -137,36 +153,82 @@ def test_the_program_keeps_what_is_the_servers(server: Server, tmp_path: Path) -
     assert (server.overlay("slurm_node") / "etc/slurm").stat().st_mode & 0o777 == 0o750
     link = server.overlay("mount_home") / "etc/systemd/system/remote-fs.target.wants/home.mount"
     assert str(link.readlink()) == "/etc/systemd/system/home.mount"
-    assert calls(tmp_path) == ["systemctl try-reload-or-restart warewulfd.service", "wwctl overlay build c1 c2 c3 c4"]
+    assert calls(tmp_path) == [
+        "systemctl try-reload-or-restart warewulfd.service",
+        "wwctl overlay build c1 c2 c3",
+        "wwctl overlay build c4",
+    ]
+    assert done.stdout.endswith("wwctl configure dhcp\n")
     assert server.install(tree).stdout == "up to date\n"
     assert server.install(tree, "--check").returncode == 0
 
     changed = server.nodes_conf.read_text(encoding="utf-8").replace("  c2:\n", "  c2:\n    asset key: serial\n")
     server.nodes_conf.write_text(changed, encoding="utf-8")
-    smaller = tree_of(
-        cluster(nodes=[HEAD, {**COMPUTE, "name": "c[1-2]", "address": "10.0.0.[11-12]", "macs": MACS[:2]}]), tmp_path
-    )
+    fewer = [HEAD, {**COMPUTE, "name": "c[1-2]", "address": "10.0.0.[11-12]", "macs": MACS[:2]}]
+    smaller = tree_of(cluster(nodes=fewer, without_storage=True), tmp_path)
+    (tmp_path / "etc/nodes.conf.new").mkdir()  # nodes.conf cannot be written, and names all overlays
+    assert server.install(smaller).returncode == 1
+    assert server.overlay("mount_home").is_dir()
+    (tmp_path / "etc/nodes.conf.new").rmdir()
     done = server.install(smaller)
     assert "node c3: removed\nnode c4: removed\n" in done.stdout
-    assert set(server.nodes) == {"other", "c1", "c2"}
+    assert not server.overlay("mount_home").exists()
+    assert set(server.nodes) == {"other", "site", "c1", "c2"}
     assert server.nodes["c2"]["asset key"] == "serial"
+    assert "small.site" in yaml.safe_load(server.nodes_conf.read_bytes())["nodeprofiles"]
+    assert server.nodes_conf.is_symlink()
+
+
+def nodes_conf(text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / "nodes.conf").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "message"),
+    ("prepare", "message"),
     [
-        (SERVER.replace("other:", "c2:"), "c2 is a node of the server that is not from clustergen"),
-        (SERVER.replace("  bmc:", "  ipmi:"), "the server has no profile bmc"),
+        (nodes_conf(SERVER.replace("other:", "c2:")), "c2 is a node of the server that is not from clustergen"),
+        (
+            nodes_conf(SERVER.replace("small.site:", "small.gpu:")),
+            "small.gpu is a profile of the server that is not from",
+        ),
+        (nodes_conf(SERVER.replace("  bmc:", "  ipmi:")), "the server has no profile bmc"),
+        (nodes_conf("nodes: ["), "nodes.conf: while parsing"),
+        (
+            lambda folder: (folder / "images/debian-13/rootfs/etc/systemd").symlink_to("/usr"),
+            "/etc/systemd is a link in image debian-13",
+        ),
     ],
 )
-def test_the_program_refuses_before_it_writes(server: Server, tmp_path: Path, before: str, message: str) -> None:
-    server.nodes_conf.write_text(before, encoding="utf-8")
+def test_the_program_refuses_before_it_writes(
+    server: Server, tmp_path: Path, prepare: Callable[[Path], object], message: str
+) -> None:
+    prepare(tmp_path)
+    before = server.nodes_conf.read_bytes()
     done = server.install(tree_of(cluster(profiles=["bmc"]), tmp_path))
     assert done.returncode == 1
+    assert done.stderr.startswith("refused: ")
     assert message in done.stderr
-    assert server.nodes_conf.read_text(encoding="utf-8") == before
+    assert server.nodes_conf.read_bytes() == before
     assert list((tmp_path / "overlays").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lock", "message"),
+    [
+        (('"target": "/etc/hosts"', '"target": "/../../../../../escaped"'), "/../../../../../escaped is outside"),
+        (('"overlays/all/etc/hosts"', '"../nodes.conf"'), "../nodes.conf or /etc/hosts is outside"),
+        (('"mode": "0644"', '"mode": "9644"'), "has the mode '9644'"),
+    ],
+)
+def test_what_a_lock_file_names_stays_in_tree_and_overlay(
+    server: Server, tmp_path: Path, lock: tuple[str, str], message: str
+) -> None:
+    done = server.install(tree_of(cluster(), tmp_path), "--check", lock=lock)
+    assert message in done.stderr
+    assert done.returncode == 1
+    assert not list(tmp_path.rglob("escaped"))
 
 
 @pytest.mark.slow
@@ -176,7 +238,9 @@ def test_a_run_that_was_cut_is_finished_by_the_next(server: Server, tmp_path: Pa
     (tmp_path / "bin/wwctl").mkdir()  # cannot be run
     assert server.install(tree, programs=("systemctl",)).returncode == 1
     (tmp_path / "bin/wwctl").rmdir()
-    assert server.install(tree).stdout == "up to date\n"
+    for arguments, status in ((("--check",), 1), ((), 0)):
+        done = server.install(tree, *arguments)
+        assert (done.stdout, done.returncode) == ("previous run was cut off: overlays will be built\n", status)
     assert calls(tmp_path)[-2:] == [
         "systemctl try-reload-or-restart warewulfd.service",
         "wwctl overlay build c1 c2 c3 c4",

@@ -46,9 +46,8 @@ def before(work: Work) -> Iterable[Step]:
 def after(work: Work) -> Iterable[Step]:
     """What the tree leaves as it is."""
     yield from _interfaces(work)
-    if work.is_provisioning:
-        text = "run warewulf/install.py of the tree on the Warewulf server; it takes effect when a node boots"
-        yield Step(text, None, "")
+    if work.provisioning:
+        yield Step(work.provisioning, None, "")
     if work.kept:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")

@@ -13,7 +13,7 @@ from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.disks import reformatted
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.membership import of_membership
-from clustergen.diff.provisioning import is_outdated
+from clustergen.diff.provisioning import step as step_on_the_server
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
 from clustergen.diff.scratch import abandoned
@@ -129,7 +129,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         abandoned=abandoned(old, new),
         reformatted=reformatted(old, new),
         moved=[host for host, address in new.addresses.items() if old.addresses.get(host, address) != address],
-        is_provisioning=is_outdated(old, new),
+        provisioning=step_on_the_server(old, new),
         room=room,
     )
     groups = tuple(Group(*group) for group in comparison.groups())

@@ -57,8 +57,8 @@ class Work:
     """Path of a mount unit → what has to be done to its disk."""
     moved: Sequence[str] = ()
     """Hosts that both inventories have, under different addresses."""
-    is_provisioning: bool = False
-    """Whether a provisioning server has to get the new tree."""
+    provisioning: str = ""
+    """What to do on a provisioning server."""
     room: RoomChanges | None = None
     """What changes in the machine room."""
 

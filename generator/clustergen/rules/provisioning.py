@@ -31,6 +31,20 @@ def type_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def name_reserved(cluster: Cluster) -> Iterator[Finding]:
+    """Profiles and overlays of the tree are CLUSTER.NAME; the server's have other names."""
+    spec = cluster.manifest.provisioning
+    for key, names in (("profiles", spec.profiles), ("overlays", spec.overlays or ())) if spec else ():
+        for index, name in enumerate(names):
+            if name.startswith(f"{cluster.name}."):
+                yield Finding(
+                    "provisioning-name-reserved",
+                    ("provisioning", key, index),
+                    f"'{name}' has a name of the tree's {key}, which begin with '{cluster.name}.'",
+                    f"rename it on the server, as {name.replace('.', '-')}",
+                )
+
+
 def incomplete(cluster: Cluster) -> Iterator[Finding]:
     """The server knows a machine by its MAC address, and tells it its IP address."""
     for group in provisioned(cluster):
@@ -85,4 +99,4 @@ def state_is_lost(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (type_unknown, incomplete, macs, state_is_lost)
+RULES = (type_unknown, name_reserved, incomplete, macs, state_is_lost)

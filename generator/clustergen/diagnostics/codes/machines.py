@@ -29,6 +29,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("mac-duplicate", ERROR, "A MAC address is used twice"),
     Code("provisioning-incomplete", ERROR, "A node that Warewulf cannot boot"),
     Code("provisioning-loses-state", WARNING, "A boot loses what a server keeps on disk"),
+    Code("provisioning-name-reserved", ERROR, "A profile or overlay of the server with a name of the tree"),
     Code("provisioning-type-unknown", ERROR, "An image for a node type that no node has"),
     Code("address-missing", ERROR, "A node has no management address"),
     Code("cidr-malformed", ERROR, "A value is not an IP network"),
