@@ -70,6 +70,9 @@ def test_user_data_of_the_site_replace_those_of_the_tree(tmp_path: Path) -> None
     assert seeds(tmp_path, "--user-data", str(tmp_path / "mine"), "c1").returncode == 0
     assert [place.name for place in (tmp_path / "seeds").iterdir()] == ["c1"]
     assert (tmp_path / "seeds/c1/user-data").read_text() == "#cloud-config\nusers: []\n"
+    modes = {place.name: oct(place.stat().st_mode & 0o777) for place in (tmp_path / "seeds").rglob("*")}
+    files = dict.fromkeys(("meta-data", "user-data", "network-config"), "0o600")
+    assert modes == {"c1": "0o700", **files}, "they may hold a token"
 
 
 @pytest.mark.parametrize(

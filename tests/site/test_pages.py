@@ -118,6 +118,13 @@ def test_a_field_has_an_anchor_and_an_index_entry(site: Path) -> None:
     assert '"slurm.partitions.max_time"' in (site / "searchindex.js").read_text(encoding="utf-8")
 
 
+def test_an_example_of_servers_is_of_the_file_system_that_the_table_describes() -> None:
+    section = (
+        manifest.page().partition("### `storage.NAME.servers`\n\nDaemons of the Ceph cluster")[2].partition("###")[0]
+    )
+    assert "monitors: " in section.partition("```yaml")[2]
+
+
 def test_the_migration_page_names_fields_of_the_manifest() -> None:
     text = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8").partition("## From DeepOps")[2]
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]

@@ -66,6 +66,11 @@ class Section:
         words = f"`{self.path}`" if self.path else "The manifest's own keys"
         return f"{words}, type `{self.kind}`" if self.kind else words
 
+    def describes(self, value: dict[str, Any]) -> bool:
+        """Whether a mapping at this path is such a section: others may be below a section of another type."""
+        is_of_kind = value.get("type") == self.kind or not self.kind
+        return is_of_kind and set(self.model.get("required", ())) <= value.keys() <= self.model["properties"].keys()
+
     def anchor(self, field: str) -> str:
         """The anchor of a field's row."""
         kind = f".{self.kind}" if self.kind else ""
@@ -227,10 +232,7 @@ class Examples:
         candidates = []
         for manifest in self.manifests:
             for keys, value in self._at(manifest, section.path.split("."), ()):
-                if isinstance(value, dict) and value.get("type") in (
-                    section.kind,
-                    value.get("type") if not section.kind else None,
-                ):
+                if isinstance(value, dict) and section.describes(value):
                     shown = self._without_sections(section, value) or value
                     printed = self._nested(keys, shown)
                     if shown and printed.count("\n") <= LONGEST_EXAMPLE:

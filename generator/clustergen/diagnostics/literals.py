@@ -89,15 +89,17 @@ def text_hint(value: str, pattern: str, form: str | None) -> str | None:
     form = form or ""
     if form.startswith("write a host list"):
         address, slash, length = value.rpartition("/")
-        if slash and length.isdigit():
+        if slash and length.isdigit() and re.match(r"\d+\.|[0-9a-fA-F]*:", address):
             return f"write {address}: the prefix length is part of the network's cidr"
         hosts = re.sub(r"[{(](\d+)(?:\.\.|-|:)(\d+)[)}]", r"[\1-\2]", value.strip())
         hosts = re.sub(r"\s+|\s*,\s*", ",", hosts)
         return f"write {hosts}" if hosts != value and re.search(pattern, hosts) else form
     if "prefix length" in form:
         with contextlib.suppress(ValueError):
-            network = ip_network(value, strict=False)
-            return f"write {network}" if "/" in value else f"add the prefix length, as {value}/24"
+            if "/" in value:
+                return f"write {ip_network(value, strict=False)}"
+            network = ip_network(f"{value}/{64 if ':' in value else 24}", strict=False)
+            return f"add the prefix length, as {network}"
     if form.startswith("write an absolute path") and re.search(pattern, f"/{value}"):
         return f"write /{value}"
     return form or None
