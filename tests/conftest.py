@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ SLURM_RELEASES = ("22.05", "24.11", "26.05")
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("full")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # `make test &` starts everything with SIGINT ignored; programs that tests interrupt would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
