@@ -257,6 +257,31 @@ def test_the_buffer_pool_fits_the_node(memory: str | None, pool: int, tmp_path: 
     assert "loose_innodb_snapshot_isolation = OFF" in text
 
 
+@pytest.mark.parametrize(
+    ("memory", "reserved", "pool", "limit"),
+    [
+        ("128GiB", None, 2048, 4669),
+        ("8GiB", None, 1024, 3072),
+        ("2TiB", None, 2048, 34816),
+        ("128GiB", "3GiB", 1536, 3072),
+        ("128GiB", "16GiB", 2048, 16384),
+    ],
+)
+def test_the_buffer_pool_fits_what_jobs_do_not_get(
+    memory: str, reserved: str | None, pool: int, limit: int, tmp_path: Path
+) -> None:
+    """On a node that also runs jobs: the pool of 2 GiB is part of MemSpecLimit, and leaves half of it."""
+    kind: dict[str, Any] = {"cpu": {"cores_per_socket": 8}, "memory": memory}
+    if reserved:
+        kind["reserved"] = {"memory": reserved}
+    nodes = [{**HEAD, "type": "all", "roles": [*HEAD["roles"], "slurm-compute"]}]
+    tree = cluster(tmp_path, node_types={"all": kind}, nodes=nodes)
+    conf = text_of(tree, "head", "/etc/mysql/mariadb.conf.d/90-slurm.cnf")
+    assert f"innodb_buffer_pool_size  = {pool}M" in conf
+    assert f" MemSpecLimit={limit} " in text_of(tree, "head", "/etc/slurm/slurm.conf")
+    assert pool * 2 <= limit
+
+
 # --- containers -------------------------------------------------------------------------------------------------------
 
 

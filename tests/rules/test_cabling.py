@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from clustergen.cluster import resolve
+from clustergen.compile import frozen
+from clustergen.manifest.model import Manifest
+from clustergen.records import replace
 from strategies.trees import codes_of, manifest
 
 PORT = {"device": "mlx5_0", "interface": "ib0", "model": "cx7"}
@@ -78,3 +82,16 @@ def test_cables_reach(position, is_reported, tmp_path):
     racks = {"r1": {"nodes": "c[1-4]", "row": "a", "position": 1}, "r2": {"row": "a", "position": position}}
     data = fabric_of({"plan": {"leaf": "qm9700", "racks": "r2"}}, racks=racks)
     assert ("link-without-cable" in codes_of(data, tmp_path)) == is_reported
+
+
+def test_a_range_of_rails_is_an_entry_for_each():
+    common = {"model": "qm9700", "nodes": "c[1-4]", "uplinks": [{"to": "top"}]}
+    entries = [{"name": f"leaf{rail}", "rail": rail, **common} for rail in range(8)]
+    each, folded = (
+        resolve(Manifest.model_validate(frozen(fabric_of({"switches": [*leaves, {"name": "top"}]}))), [].append)
+        for leaves in (entries, [{"name": "leaf[0-7]", "rail": "0-7", **common}])
+    )
+    assert [replace(leaf, index=None) for leaf in each.switches] == [
+        replace(leaf, index=None) for leaf in folded.switches
+    ]
+    assert [leaf.rail for leaf in folded.switches] == [*range(8), None]

@@ -16,6 +16,9 @@ FABRIC = changed(
         "  management: {cidr: 10.0.0.0/24}\n  fabric: {type: infiniband, rate: NDR, plan: {leaf: qm9700}}\n",
     ),
 )
+NFS = changed(TINY, ("slurm:", "storage: {home: {type: nfs, server: nas, path: /home, mount: /home}}\nslurm:"))
+RACK = changed(TINY, ("slurm:", 'racks: {r1: {nodes: "gpu[1-4]", power: 9kW}}\nslurm:'))
+RAILS = changed(FABRIC, ("plan: {leaf: qm9700}", 'switches: [{name: "leaf[0-7]", rail: 0-7, nodes: "gpu[1-4]"}]'))
 HINTS = {
     "a number for a rate": (FABRIC, ("rate: NDR", "rate: 400"), "rate-malformed", "write NDR or 400Gb/s"),
     "a number that is no InfiniBand rate": (FABRIC, ("rate: NDR", "rate: 300"), "rate-malformed", "write 300Gb/s"),
@@ -79,6 +82,71 @@ HINTS = {
         ("{system: dgx-h100}", '{system: dgx-h100, real_memory: "300 gigs"}'),
         "type-wrong",
         "write a number of MiB",
+    ),
+    "an NFS export as mount has it": (
+        NFS,
+        ("server: nas, path: /home", "server: 10.0.0.9:/home"),
+        "text-malformed",
+        "write server: 10.0.0.9, path: /home",
+    ),
+    "an NFS export beside its path": (
+        NFS,
+        ("server: nas", "server: '[2001:db8::5]:/export/'"),
+        "text-malformed",
+        'write server: "2001:db8::5", path: /export',
+    ),
+    "a rack's power without a unit": (RACK, ("power: 9kW", "power: 40"), "unit-wrong", "write 40kW or 40W"),
+    "a rack's power as a section": (RACK, ("power: 9kW", "power: {max: 40kW}"), "unit-wrong", "write 40kW"),
+    "a rack's power in a list": (RACK, ("power: 9kW", "power: [40]"), "unit-wrong", "write 40kW or 40W"),
+    "a node's power as a value": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, power: 10.2kW}"),
+        "type-wrong",
+        "write {max: 10.2kW}",
+    ),
+    "a UPS as a number": (
+        TINY,
+        ("slurm:", "facility: {ups: 80}\nslurm:"),
+        "type-wrong",
+        "write {power: 80kW} or {power: 80W}",
+    ),
+    "power of the machine room": (
+        TINY,
+        ("slurm:", "facility: {power: 40}\nslurm:"),
+        "key-unknown",
+        "write racks.<name>.power for a rack, ups.power for a UPS, or cooling: 40kW for the room",
+    ),
+    "a breaker with its unit": (
+        RACK,
+        ("power: 9kW", "circuits: [{volts: 400, amps: 32A}]"),
+        "type-wrong",
+        "write 32: the field is a number of amperes",
+    ),
+    "a weight with its unit": (
+        RACK,
+        ("power: 9kW", "weight: 1200kg"),
+        "type-wrong",
+        "write 1200: the field is a number of kg",
+    ),
+    "an apparent power with its unit": (
+        TINY,
+        ("slurm:", "facility: {ups: {power: 30kW, apparent: 40kVA}}\nslurm:"),
+        "type-wrong",
+        "write 40000: the field is a number of VA",
+    ),
+    "fewer rails than switches": (
+        RAILS,
+        ("rail: 0-7", "rail: 0-6"),
+        "rail-count",
+        "write rail: 0-7, or an entry for each pod",
+    ),
+    "descending rails": (RAILS, ("rail: 0-7", "rail: 7-0"), "rail-count", "write rail: 0-7, or an entry for each pod"),
+    "rails of one switch": (RAILS, ("leaf[0-7]", "leaf0"), "rail-count", "write rail: 0"),
+    "rails as a host list": (
+        RAILS,
+        ("rail: 0-7", 'rail: "[0-7]"'),
+        "text-malformed",
+        "write a rail from 0 to 63, or a range: 0-7",
     ),
     "a network inside another": (
         TINY,

@@ -80,6 +80,7 @@ def test_texts_with_a_unit(kind: Any, text: str, value: float, canonical: str) -
         (ByteRate, "400Gbps", "400Gbps is a rate in bits, not a rate in bytes", "400Gb/s are 50GB/s"),
         (ByteRate, "5 parsecs", "'parsecs' is not a unit for a rate in bytes", "use one of PB/s"),
         (Watts, "700", "700 has no unit", "write 700W"),
+        (Watts, "40", "40 has no unit", "write 40kW or 40W"),
         (Watts, "1kVA", "'kVA' is not a unit for a power", "use one of MW, kW, W"),
         (Percent, "80", "80 has no %", "write 80%"),
         (Percent, "0.8", "0.8 has no %", "write 80%"),
@@ -210,7 +211,7 @@ def test_as_fields_of_a_model() -> None:
         (1.5, "1.5 has no unit", "write 1.5GiB"),
         (True, "this must be a quantity such as 1.5TiB", None),
         (None, "this must be a quantity such as 1.5TiB", None),
-        (["1GiB"], "this must be a quantity such as 1.5TiB", None),
+        (["1GiB"], "this must be a quantity such as 1.5TiB", "write 1GiB"),
     ],
 )
 def test_a_wrong_field_is_a_unit_error_with_its_hint(value: object, message: str, hint: str | None) -> None:

@@ -9,6 +9,7 @@ from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
 from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
+from clustergen.cluster.database import shared_pool_mib, shares_node_with_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import NodeType, Port
@@ -208,6 +209,8 @@ class TypeResolver:
             power = own_system.power.model_copy(update=power.model_dump(exclude_unset=True))
         bare = self.manifest.slurm.defaults == "slurm"
         reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
+        if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, name):
+            reserved += shared_pool_mib(memory)
         return NodeType(
             name=name,
             os=self._os(spec, base, gpus),

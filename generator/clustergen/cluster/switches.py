@@ -12,6 +12,7 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import count, expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import FabricPlan, Network
+from clustergen.manifest.networks import Switch as SwitchEntry
 
 NETWORKS = ("fabric", "storage", "management", "bmc")
 _PREFIXES = {"fabric": "", "storage": "storage-", "management": "mgmt-", "bmc": "bmc-"}  # of the names of switches
@@ -50,6 +51,11 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
         path: ManifestPath = ("networks", "fabric", "switches", index, "model")
         model = _model(catalogue_view, spec.model, path, report) if spec.model else None
         nodes = tuple(expand(spec.nodes)) if spec.nodes else ()
+        names = expand(spec.name)
+        rails = spec.rails
+        if len(rails) != len(names):
+            report(_unequal_rails(index, spec, len(names)))
+            rails = (None,) * len(names)
         switches += [
             _switch(
                 name,
@@ -58,12 +64,23 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
                 model,
                 rate,
                 nodes,
-                spec.rail,
+                rail,
                 {top: uplink.links for uplink in spec.uplinks for top in expand(uplink.to)},
             )
-            for name in expand(spec.name)
+            for name, rail in zip(names, rails, strict=True)
         ]
     return tuple(switches)
+
+
+def _unequal_rails(index: int, spec: SwitchEntry, names: int) -> Finding:
+    path: ManifestPath = ("networks", "fabric", "switches", index, "rail")
+    first = min(map(int, str(spec.rail).split("-")))
+    rails = f"{len(spec.rails)} {'rail' if len(spec.rails) == 1 else 'rails'}"
+    switches = "1 switch" if names == 1 else f"{names} switches"
+    hint = (
+        f"write rail: {first}" if names == 1 else f"write rail: {first}-{first + names - 1}, or an entry for each pod"
+    )
+    return Finding("rail-count", path, f"{spec.rail} has {rails}, but '{spec.name}' is {switches}", hint)
 
 
 def ports_in(kind: NodeType, network: str, most: int | None = None) -> dict[int, Port]:

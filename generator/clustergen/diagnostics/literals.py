@@ -55,6 +55,20 @@ _MEANT = {
 """What people call a value → the value of the manifest."""
 
 
+_PLAIN_UNITS = {
+    "A": "amps",
+    "V": "volts",
+    "VA": "VA",
+    "kg": "kg",
+    "m": "metres",
+    "MHz": "MHz",
+    "min": "minutes",
+    "minutes": "minutes",
+}
+"""Spelling of a unit → the field's key, or the word for it in the field's description."""
+_NAMES = {"amps": "amperes"}
+
+
 def choice_hint(value: str, allowed: list[str]) -> str:
     """The hint for a value that is not allowed: another name of one, the closest one, or all."""
     meant = _MEANT.get(value.strip().lower())
@@ -105,8 +119,8 @@ def text_hint(value: str, pattern: str, form: str | None) -> str | None:
     return form or None
 
 
-def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> str | None:
-    """The hint for a value of a wrong type; `text` is the value in the file, `declared` the field's annotation."""
+def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key: str = "") -> str | None:
+    """The hint for a value of a wrong type; `text`: the value in the file, `declared`: the type of field `key`."""
     first = expected[0]
     if "text" in expected and isinstance(value, (bool, int, float)) and text:
         refused, instead = refusal(declared, text)
@@ -116,6 +130,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
     is_mib = isinstance(declared, FieldInfo) and " in MiB" in (declared.description or "")
     if first == "a whole number" and is_mib and isinstance(value, str) and not value.isdigit():
         return _in_mib(value)
+    if first in ("a whole number", "a number") and isinstance(value, str) and (plain := _in_unit(value, key, declared)):
+        return plain
     if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
@@ -141,6 +157,16 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any) -> s
         keys = [field.alias or name for name, field in model.model_fields.items()]
         return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
     return None
+
+
+def _in_unit(value: str, key: str, declared: Any) -> str | None:
+    """The hint for a number with a unit, where the field is a plain number of that unit: `32A` for amps."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(k(?!g$))?([A-Za-z]+)", value.strip())
+    name = _PLAIN_UNITS.get(match[3]) if match else None
+    description = (declared.description or "") if isinstance(declared, FieldInfo) else ""
+    if match is None or name is None or (name != key and not re.search(rf"\bin {name}\b", description)):
+        return None
+    return f"write {float(match[1]) * (1000 if match[2] else 1):g}: the field is a number of {_NAMES.get(name, name)}"
 
 
 def _in_mib(text: str) -> str:

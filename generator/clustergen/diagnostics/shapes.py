@@ -96,6 +96,8 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     model, is_list = entry_of(declared)
     if model is None or is_list or isinstance(value, bool):
         return None
+    if meant := getattr(model, "MEANT_BY_SCALAR", ""):
+        return _under(meant, value, model.model_fields[meant])
     if isinstance(value, int):
         return _short({"count": value}) if "count" in model.model_fields else None
     accepting = [name for name, field in model.model_fields.items() if not refusal(field, value)[0]]
@@ -104,6 +106,17 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     enough = [name for name in required if name in accepting and len(required) == 1]
     name = next((names[0] for names in (enough, choices, accepting) if len(names) == 1), None)
     return _short({model.model_fields[name].alias or name: value}) if name else None
+
+
+def _under(key: str, value: str | float, declared: Any) -> str | None:
+    """The value below a key, with what a hint of the field writes for it: `{max: 40kW} or {max: 40W}`."""
+    is_refused, instead = refusal(declared, value)
+    texts = [str(value)] if not is_refused else (instead or "").removeprefix("write ").split(" or ")
+    return " or ".join(f"{{{key}: {text}}}" for text in texts) if all(map(_is_value, texts)) else None
+
+
+def _is_value(text: str) -> bool:
+    return re.fullmatch(r"[\w.%/]+", text) is not None
 
 
 def _pairs(text: str, declared: Any) -> str | None:

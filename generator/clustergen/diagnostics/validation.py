@@ -1,7 +1,8 @@
 """pydantic's errors → findings in a user's words: unknown and missing keys, wrong types, values out of bounds.
 
 A PydanticCustomError of a model keeps its own words: its type is the code where `CODES` has it, and its context may
-hold `hint`, and `offset` and `length` of the span that is meant inside a scalar.
+hold `hint`, `offset` and `length` of the span that is meant inside a scalar, and `absent`: keys beside it whose absence
+is part of the same mistake.
 """
 
 from __future__ import annotations
@@ -178,6 +179,8 @@ class _Translator:
         return f", as a list: [{self.text_of(at.path) or value}]" if expects_list else ""
 
     def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
+        if absent := error.get("ctx", {}).get("absent"):
+            return {(*at.path[:-1], key) for key in absent}
         if error["type"] != "extra_forbidden" or at.owner is None:
             return set()
         guess = suggest(str(at.path[-1]), keys_of(at.owner))
@@ -211,7 +214,7 @@ class _Translator:
         message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
         switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
         example = example_hint(str(path[-1]), declared) if value is None and path else None
-        hint = example or switch or literal_hint(expected, value, text, declared)
+        hint = example or switch or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
         return Finding("type-wrong", path, message, hint)
 
     def _shown(self, value: Any, text: str) -> str:

@@ -4,7 +4,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 """
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -16,6 +16,9 @@ class Section(BaseModel):
     """A mapping of the manifest: frozen, and every key that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+    MEANT_BY_SCALAR: ClassVar[str] = ""
+    """The key that is meant where one value is in place of the section, if the hint cannot guess it by type."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:

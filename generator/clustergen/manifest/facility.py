@@ -1,6 +1,6 @@
 """The machine room: cable routes, cooling, UPS and prices."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ class Cabling(Section):
 class Ups(Section):
     """Uninterruptible power supply of the room."""
 
+    MEANT_BY_SCALAR: ClassVar = "power"
     apparent: Annotated[int, Field(ge=1, le=100_000_000)] | None = field(None, "Rating in VA.")
     power: Watts = field(..., "Rated power.")
     minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(None, "Run time at rated power, in minutes.")

@@ -1,6 +1,6 @@
 """Node types on catalogue systems, with every field open to override; racks; and a site's own catalogue rows."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -127,6 +127,7 @@ class Disk(Section):
 class Power(Section):
     """Overrides of the system's power figures."""
 
+    MEANT_BY_SCALAR: ClassVar = "max"
     psus: Annotated[int, Field(ge=1, le=32)] | None = field(None, "Number of power supplies.")
     psu: Watts | None = field(None, "Rated power of one supply.")
     redundant: Annotated[int, Field(ge=0, le=31)] | None = field(
@@ -145,7 +146,7 @@ class Reserved(Section):
     memory: Bytes | None = field(
         None,
         "Memory reserved for the system (MemSpecLimit); default 2 % of the node's, at least 2 GiB, at most 32 GiB or a"
-        " quarter.",
+        " quarter, plus 2 GiB or an eighth where slurmdbd's database is on a node that runs jobs.",
     )
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clustergen.hostlist import count
 from clustergen.manifest.base import (
     NOT_EMPTY,
     Address,
@@ -24,6 +25,13 @@ OpensmValue = Annotated[
     text(r"^[A-Za-z0-9_./:,()-]+( +[A-Za-z0-9_./:,()-]+)*$", "use letters, digits, blanks and _ . / : , ( ) -", 500),
 ]
 Mtu = Annotated[int, Field(ge=576, le=65520)]
+
+
+RailRange = Annotated[
+    str,
+    text(r"^([0-9]|[1-5][0-9]|6[0-3])-([0-9]|[1-5][0-9]|6[0-3])$", "write a rail from 0 to 63, or a range: 0-7"),
+]
+"""Rails of several switches, a name of the list each: `0-7`."""
 
 
 class FabricPlan(Section):
@@ -141,11 +149,21 @@ class Switch(Section):
     name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].")
     model: Name | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
     nodes: HostList | None = field(None, "Nodes connected to this leaf switch.")
-    rail: Annotated[int, Field(ge=0, le=63)] | None = field(
-        None, "Rail of this leaf; Slurm treats leaves of one pod with different rails as one leaf."
+    rail: Annotated[int, Field(ge=0, le=63)] | RailRange | None = field(
+        None,
+        "Rail of this leaf, or a range with a rail for each of the names, in their order: 0-7. Slurm treats leaves of"
+        " one pod with different rails as one leaf.",
     )
     uplinks: tuple[Uplink, ...] = field((), "Upper switches, with the number of cables to each.")
     rack: Name | None = field(None, "Rack of the switch.")
+
+    @property
+    def rails(self) -> tuple[int | None, ...]:
+        """The rail of each name, in the order of the names; as many as the range has, which may differ."""
+        if not isinstance(self.rail, str):
+            return (self.rail,) * count(self.name)
+        first, last = map(int, self.rail.split("-"))
+        return tuple(range(first, last + 1))
 
 
 class Roce(Section):

@@ -40,8 +40,19 @@ class PydanticField:
         if isinstance(value, cls):
             return value
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise UnitError(f"this must be a quantity such as {cls.EXAMPLES[0]}")
+            raise UnitError(f"this must be a quantity such as {cls.EXAMPLES[0]}", cls._of_one(value))
         return cls.parse(str(value))
+
+    @classmethod
+    def _of_one(cls, value: object) -> str | None:
+        """What to write in place of a list or a mapping: its only part; None for others."""
+        parts = list(value.values()) if isinstance(value, dict) else value
+        if isinstance(parts, list | tuple) and len(parts) == 1:
+            try:
+                return f"write {cls.from_input(parts[0])}"
+            except UnitError as err:
+                return err.hint
+        return None
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -201,6 +201,11 @@ class Watts(_Quantity):
     USUAL = "W"
     EXAMPLES = ("700W", "10.2kW")
 
+    @classmethod
+    def _with_unit(cls, number: str) -> str:
+        """40 may be a rack's kW or a card's W; 200 and more are W."""
+        return f"{number}W" if float(number) >= 200 else f"{number}kW or {number}W"
+
     @property
     def kw(self) -> float:
         return self.value / 1000

@@ -38,6 +38,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("network-value-unused", WARNING, "A network value without effect"),
     Code("interface-not-configurable", ERROR, "An interface that cannot be configured"),
     Code("firewall-without-networks", ERROR, "A firewall that would admit no node"),
+    Code("rail-count", ERROR, "The number of rails and switches differs"),
     Code("rail-without-port", ERROR, "More rails than fabric ports"),
     "Hardware",
     Code("system-unknown", ERROR, "A system that is not in the catalogue"),

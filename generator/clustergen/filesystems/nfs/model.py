@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from clustergen.diagnostics.shapes import on_one_line
 from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
@@ -82,11 +84,31 @@ class Failover(Section):
     check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")
 
 
+_EXPORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(/[A-Za-z0-9_.@:+,%/-]*)")
+
+
+def _server_only(value: Any) -> Any:
+    """`host:/path`, as mount and fstab have it, is two fields here."""
+    if isinstance(value, str) and (both := _EXPORT.fullmatch(value)):
+        from pydantic_core import PydanticCustomError
+
+        host, path = both[1].strip("[]"), both[2].rstrip("/")
+        context = {
+            "path": both[2],
+            "hint": f"write server: {on_one_line(host)}, path: {path or '/…'}",
+            "offset": both.start(2) - 1,
+            "length": len(both[2]) + 1,
+            "absent": ("path",),
+        }
+        raise PydanticCustomError("text-malformed", "the path '{path}' belongs in the key 'path'", context)
+    return value
+
+
 class Nfs(Mount):
     """An NFS file system."""
 
     type: Literal["nfs"] = field(..., "Kind of file system.")
-    server: Host = field(
+    server: Annotated[Host, BeforeValidator(_server_only)] = field(
         ...,
         "Server: a node with the role nfs-server, or any other host. A node's name leaves the network to clustergen.",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.model import Cluster
+from clustergen.cluster import database
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.views.slurm.daemons import log_file, log_level, pid_file, port
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
@@ -11,6 +12,7 @@ from clustergen.render.views.slurm.stated import as_stated
 
 FILE = "slurmdbd.conf"
 SECRET = "/etc/slurm/slurmdbd.secret.conf"
+_LEAST_POOL_MIB = 128  # MariaDB's own default
 _PURGE = {
     "event": "PurgeEventAfter", "job": "PurgeJobAfter", "resv": "PurgeResvAfter", "step": "PurgeStepAfter",
     "suspend": "PurgeSuspendAfter", "txn": "PurgeTXNAfter", "usage": "PurgeUsageAfter",
@@ -32,7 +34,7 @@ class MariadbConf:
 
 def is_local(cluster: Cluster) -> bool:
     """MariaDB on the slurmdbd node."""
-    return cluster.manifest.slurm.accounting.database_host == "localhost"
+    return database.is_local(cluster.manifest)
 
 
 def has_password(cluster: Cluster) -> bool:
@@ -86,10 +88,20 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
 
 
 def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> MariadbConf | None:
-    """A twentieth of the node's memory, from 4 to 16 GiB, on small nodes less; 4 GiB where the memory is not known."""
+    """The smallest pool that fits all database nodes of an operating system, as they have one file."""
     if not is_local(cluster):
         return None
     groups = [group for group in cluster.with_role("slurm-accounting") if group.type.os == os]
-    memory = min((group.type.memory_mib for group in groups if group.type.is_resolved), default=65536)
-    pool = min(16384, max(min(4096, memory // 4), memory // 20))
+    pool = min((_pool_mib(group) for group in groups), default=database.own_pool_mib(database.UNKNOWN_MIB))
     return MariadbConf(pool, pool // 4)
+
+
+def _pool_mib(group: NodeGroup) -> int:
+    """Where jobs run, at most half of what they do not get: the other half is for the daemons and the system."""
+    kind = group.type
+    if not kind.is_resolved:
+        return database.own_pool_mib(database.UNKNOWN_MIB)
+    if not group.has("slurm-compute"):
+        return database.own_pool_mib(kind.memory_mib)
+    pool = database.shared_pool_mib(kind.memory_mib)
+    return max(_LEAST_POOL_MIB, min(pool, kind.reserved_mib // 2)) if kind.reserved_mib else pool

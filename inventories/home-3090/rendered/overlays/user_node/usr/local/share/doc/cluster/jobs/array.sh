@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=12
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 # 10 tasks, 4 at the same time.
 #SBATCH --array=0-9%4
 

@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=12
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 
 # Your program and its arguments: sbatch deepspeed.sh my_program.py --epochs 10
 : "${1:?name your program behind the name of this script}"

@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=12
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install jupyterlab
 PATH=${VENV:-$HOME/venv}/bin:$PATH

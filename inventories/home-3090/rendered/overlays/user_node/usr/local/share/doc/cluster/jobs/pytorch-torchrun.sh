@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=48
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 
 # Your program and its arguments: sbatch pytorch-torchrun.sh my_training.py --epochs 10
 if (($# == 0)); then set -- train.py --steps 200; fi

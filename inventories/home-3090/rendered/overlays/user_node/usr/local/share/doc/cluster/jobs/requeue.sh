@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=12
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 # Slurm may start the job again, also after the failure of a node.
 #SBATCH --requeue
 # The output of all runs in one file.

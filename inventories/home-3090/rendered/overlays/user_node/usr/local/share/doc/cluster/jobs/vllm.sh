@@ -14,7 +14,7 @@
 # 12 CPUs are the share of a GPU.
 #SBATCH --cpus-per-task=48
 # The share of a GPU.
-#SBATCH --mem-per-gpu=31129M
+#SBATCH --mem-per-gpu=30617M
 
 # The model and its options: sbatch vllm.sh Qwen/Qwen2.5-7B-Instruct --max-model-len 8192
 : "${1:?name a model behind the name of this script}"

@@ -1,0 +1,34 @@
+"""The memory of slurmdbd's database, where it runs on nodes of the cluster."""
+
+from __future__ import annotations
+
+from clustergen.manifest.model import Manifest
+
+UNKNOWN_MIB = 65536
+"""Memory assumed for a node of which nothing is known."""
+_LEAST_MIB = 2048  # slurmdbd logs an error below half of the 4 GiB that Slurm's accounting guide recommends
+
+
+def is_local(manifest: Manifest) -> bool:
+    """Whether MariaDB runs on the slurmdbd node."""
+    return manifest.slurm.accounting.database_host == "localhost"
+
+
+def shares_node_with_jobs(manifest: Manifest, kind: str) -> bool:
+    """Whether a node of a type runs both jobs and the database."""
+    return is_local(manifest) and any(
+        entry.type == kind and {"slurm-accounting", "slurm-compute"} <= set(entry.roles or ())
+        for entry in manifest.nodes
+    )
+
+
+def own_pool_mib(memory_mib: int) -> int:
+    """InnoDB's buffer pool on a node without jobs, in MiB: a twentieth of its memory, from 4 to 16 GiB, at most a
+    quarter.
+    """
+    return min(16384, max(min(4096, memory_mib // 4), memory_mib // 20))
+
+
+def shared_pool_mib(memory_mib: int) -> int:
+    """The pool on a node that also runs jobs, in MiB: 2 GiB, on small nodes an eighth of the memory."""
+    return min(_LEAST_MIB, memory_mib // 8)
