@@ -49,7 +49,7 @@ def test_clients_mount_the_moving_address_and_only_the_pair_exports(tmp_path: Pa
 # As the programs answer for a disk: label, signatures, size.
 DISK = {
     "hostname": "echo nfs1",
-    "blkid": "cat {0}/label 2>/dev/null",
+    "blkid": "[[ $5 != TYPE ]] || { cat {0}/type 2>/dev/null || echo xfs; exit; }; cat {0}/label 2>/dev/null",
     "wipefs": "cat {0}/traces 2>/dev/null; true",
     "lsblk": "echo nfs",
     "blockdev": "cat {0}/size 2>/dev/null || echo 4000000000000",
@@ -85,11 +85,15 @@ def test_the_label_comes_last_so_that_a_cut_format_is_refused(tmp_path: Path) ->
     assert form(tmp_path) == (0, [])
 
 
-@pytest.mark.parametrize(("file", "text"), [("traces", "0x1 ext4"), ("size", "3000000000000"), ("label", "other")])
+@pytest.mark.parametrize(
+    ("file", "text"), [("traces", "0x1 ext4"), ("size", "3000000000000"), ("label", "other"), ("type", "ext4")]
+)
 def test_a_disk_that_is_not_as_stated_is_not_formatted(file: str, text: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(text + "\n")
-    if file == "label":
+    if file in ("label", "type"):
         (tmp_path / "traces").write_text("0x1 xfs\n")
+    if file == "type":
+        (tmp_path / "label").write_text("nfs-home\n")
     assert form(tmp_path) == (1, [])
 
 
@@ -97,7 +101,7 @@ STANDINS = """mkdir /tmp/bin; cd /tmp/bin
 printf '#!/bin/sh\\necho nfs1\\n' >hostname; printf '#!/bin/sh\\n[ "$1" != is-enabled ]\\n' >systemctl
 printf '#!/bin/sh\\necho "totem.cluster_name (str) = nfs-home"\\n' >corosync-cmapctl
 printf '#!/bin/sh\\necho "1 nfs1 member"; echo "2 nfs2 member"\\n' >crm_node
-printf '#!/bin/sh\\ncat /tmp/label\\n' >blkid; printf '#!/bin/sh\\necho 1\\n' >blockdev
+printf '#!/bin/sh\\n[ "$5" = TYPE ] && echo xfs || cat /tmp/label\\n' >blkid; printf '#!/bin/sh\\necho 1\\n' >blockdev
 printf '#!/bin/sh\\n' >wipefs; printf '#!/bin/sh\\necho nfs\\n' >lsblk; chmod +x *
 sed '/^PATH=/s,=,=/tmp/bin:,; s,^device=.*,device=/tmp/live.xml,; s/\\[\\[ -b /[[ -f /
   s,/etc/corosync/authkey,/tmp/live.xml,; s/4000000000000/1/g
@@ -149,7 +153,8 @@ def test_nothing_is_loaded_for_an_empty_disk_or_while_fencing_is_off(tmp_path: P
     code, output = ask(tmp_path, "rm /tmp/label; bash /tmp/script apply")
     assert (code, output.splitlines()[-1].endswith("is empty: clustergen-failover-home format")) == (1, True), output
     commands = ["bash /tmp/script apply; cp /tmp/live.xml /tmp/loaded.xml"]
-    options = ["stonith-enabled=false", "maintenance-mode=true", "stop-all-resources=true", "no-quorum-policy=ignore"]
+    options = ["stonith-enabled=false", "startup-fencing=false", "maintenance-mode=true", "stop-all-resources=true"]
+    options.append("no-quorum-policy=ignore")
     for option in options:
         name, value = option.split("=")
         commands.append(
@@ -177,8 +182,23 @@ def test_start_refuses_the_kept_resources_of_another_cluster(tmp_path: Path) -> 
     assert "systemctl enable" not in output
     code, output = ask(tmp_path, script)
     assert (code, "systemctl disable --now nfs-server.service" in output) == (0, True), output
-    ours = f"{STOPPED} cp /etc/clustergen-failover/cib.xml /tmp/kept.xml; bash /tmp/script start"
-    assert ask(tmp_path, ours)[0] == 0
+    ours = f"""{STOPPED} cp /etc/clustergen-failover/cib.xml /tmp/kept.xml; bash /tmp/script start >/tmp/log; echo $?
+CIB_file=/tmp/kept.xml crm_attribute --name stonith-enabled --update false; bash /tmp/script start"""
+    code, output = ask(tmp_path, ours)
+    message = "refused: Pacemaker would start the resources of /tmp/kept.xml with stonith-enabled=false: crm_attribute"
+    assert (code, output.startswith(f"0\n{message}")) == (1, True), output
+
+
+@pytest.mark.real
+def test_a_left_order_of_fencing_devices_and_unreadable_options_are_refused(tmp_path: Path) -> None:
+    """The order names devices that do not exist, so that no server could be fenced."""
+    level = '<fencing-level id="l" index="1" target="nfs1" devices="gone"/>'
+    live = EMPTY.format("").replace("<constraints/>", f"<constraints/><fencing-topology>{level}</fencing-topology>")
+    code, output = ask(tmp_path, "bash /tmp/script apply", live)
+    assert (code, "refused: Pacemaker has other resources" in output, level in output) == (1, True, True), output
+    broken = """printf '#!/bin/sh\ncase "$*" in *stonith-enabled*maintenance*) echo gone; exit 102 ;; esac
+exec /usr/sbin/cibadmin "$@"\n' >/tmp/bin/cibadmin; chmod +x /tmp/bin/cibadmin; bash /tmp/script apply"""
+    assert ask(tmp_path, broken) == (1, "refused: the options cannot be read: gone\n")
 
 
 @pytest.mark.real

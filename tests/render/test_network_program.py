@@ -85,6 +85,51 @@ ip route show default | cut -d ' ' -f 1-3
     ]
 
 
+def test_a_file_with_spaces_in_its_name_is_set_aside_and_comes_back(tmp_path: Path) -> None:
+    """What waits is on disk before a file changes, and what is confirmed before that is reported."""
+    lines = on_node(
+        tmp_path,
+        f"""
+mkdir /tmp/here && cd /tmp/here && touch site
+printf '#!/bin/sh\nls /var/lib/clustergen/network /etc/network/interfaces.d |
+  grep -E "pending$|site|-man" | tr "\\n" " " \
+  >>/tmp/synced; echo "$2" >>/tmp/synced; exec /usr/bin/sync "$@"\n' >/usr/sbin/sync && chmod 755 /usr/sbin/sync
+printf '{OLD}' >'/etc/network/interfaces.d/the site'
+export CLUSTERGEN_NETWORK_REPLACE=yes
+clustergen-network apply 60 >/dev/null 2>&1; ls /etc/network/interfaces.d /tmp/here
+clustergen-network rollback >/dev/null 2>&1; ls /etc/network/interfaces.d
+clustergen-network apply 60 >/dev/null 2>&1; clustergen-network confirm >/dev/null
+cat /tmp/synced
+""",
+    )
+    state, directory = "/var/lib/clustergen/network", "/etc/network"
+    applied = [f"the site {state}", f"the site pending {state}", f"clustergen-management pending {directory}"]
+    assert lines[:6] == [
+        "/etc/network/interfaces.d:", "clustergen-management", "", "/tmp/here:", "site", "the site"
+    ]  # fmt: skip
+    synced = [line.replace("/interfaces.d", "") for line in lines[6:]]
+    assert synced[:3] == applied
+    assert synced[-1] == f"clustergen-management {state}"
+
+
+def test_the_rollback_of_the_timer_waits_for_a_slow_change(tmp_path: Path) -> None:
+    """The timer fires once: a rollback that gives up would leave the node with a network that nobody confirmed."""
+    script = f"""
+printf '{OLD}' >/etc/network/interfaces.d/site && ifup eno1 2>/dev/null
+sed -i 's/flock -w 90/flock -w 0/' /usr/local/sbin/clustergen-network
+CLUSTERGEN_NETWORK_REPLACE=yes clustergen-network apply 60 >/dev/null 2>&1; addresses; echo
+flock /var/lib/clustergen/network/lock sleep 0.5 & sleep 0.2
+clustergen-network confirm 2>&1 | cut -d : -f 1,2
+clustergen-network rollback >/dev/null 2>&1; echo $?; addresses
+"""
+    assert on_node(tmp_path, script) == [
+        "10.0.0.11/24 ",
+        "ERROR: another clustergen-network runs",
+        "0",
+        "10.9.9.9/24 ",
+    ]
+
+
 def test_an_address_that_no_interface_has_after_the_activation_is_undone_at_once(tmp_path: Path) -> None:
     """ifup ends without an error although a command of the interface has failed."""
     lines = on_node(

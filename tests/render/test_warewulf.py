@@ -194,6 +194,11 @@ def nodes_conf(text: str) -> Callable[[Path], object]:
         ),
         (nodes_conf(SERVER.replace("  bmc:", "  ipmi:")), "the server has no profile bmc"),
         (nodes_conf("nodes: ["), "nodes.conf: while parsing"),
+        (nodes_conf(f"{SERVER}  other: {{}}\n"), "nodes.conf:10: other is listed twice"),
+        (nodes_conf("- nodes"), "nodes.conf: it is no mapping"),
+        (nodes_conf("nodes: [c1]"), "nodes.conf: nodes is no mapping"),
+        (nodes_conf("nodeprofiles: {a: {tags: [b]}}"), "nodeprofiles: a: tags is no mapping"),
+        (nodes_conf("nodes: {c1: {profiles: small.gpu}}"), "nodes: c1: profiles is no list"),
         (
             lambda folder: (folder / "images/debian-13/rootfs/etc/systemd").symlink_to("/usr"),
             "/etc/systemd is a link in image debian-13",
@@ -220,6 +225,10 @@ def test_the_program_refuses_before_it_writes(
         (('"target": "/etc/hosts"', '"target": "/../../../../../escaped"'), "/../../../../../escaped is outside"),
         (('"overlays/all/etc/hosts"', '"../nodes.conf"'), "../nodes.conf or /etc/hosts is outside"),
         (('"mode": "0644"', '"mode": "9644"'), "has the mode '9644'"),
+        (('"mode": "0644"', '"mode": 420'), "has values that are no text"),
+        (('"owner": "root:root"', '"owner": "root"'), "has the owner 'root'"),
+        (('"files":', '"fields":'), "is not as it was rendered ('files')"),
+        (('"files":', '"files"'), "is not as it was rendered (Expecting"),
     ],
 )
 def test_what_a_lock_file_names_stays_in_tree_and_overlay(
@@ -238,15 +247,61 @@ def test_a_run_that_was_cut_is_finished_by_the_next(server: Server, tmp_path: Pa
     (tmp_path / "bin/wwctl").mkdir()  # cannot be run
     assert server.install(tree, programs=("systemctl",)).returncode == 1
     (tmp_path / "bin/wwctl").rmdir()
-    for arguments, status in ((("--check",), 1), ((), 0)):
+    cut = "previous run was cut off: overlays will be built\n"
+    then = "then: wwctl configure hostfile; if DHCP has fixed addresses (template: static), wwctl configure dhcp\n"
+    for arguments, status, output in ((("--check",), 1, cut), ((), 0, cut + then)):
         done = server.install(tree, *arguments)
-        assert (done.stdout, done.returncode) == ("previous run was cut off: overlays will be built\n", status)
+        assert (done.stdout, done.returncode) == (output, status)
     assert calls(tmp_path)[-2:] == [
         "systemctl try-reload-or-restart warewulfd.service",
         "wwctl overlay build c1 c2 c3 c4",
     ]
     assert server.install(tree).returncode == 0
     assert len(calls(tmp_path)) == 3
+
+
+@pytest.mark.slow
+def test_a_tree_that_is_not_as_rendered_removes_no_nodes(server: Server, tmp_path: Path) -> None:
+    """As after a merge conflict or a render that was killed: a shorter nodes.conf would remove the other nodes."""
+    tree = tree_of(cluster(), tmp_path)
+    assert server.install(tree).returncode == 0
+    program = tree.files["warewulf/install.py"]
+    rendered, script = tmp_path / "rendered", b"import pathlib\nroot = pathlib.Path(__file__).parent\n"
+    edit = b"text = (root / 'nodes.conf').read_text()\n(root / 'nodes.conf').write_text(text.split('  c2')[0])\n"
+    journal = b"(root.parent / '.clustergen-render').mkdir()\n"
+    journal += b"(root.parent / '.clustergen-render/journal.json').touch()\n"
+    for change, message in ((edit, "nodes.conf is not as it was rendered"), (journal, "was interrupted: render again")):
+        changed = replace(program, content=script + change + program.content)
+        done = server.install(replace(tree, files={**tree.files, program.path: changed}))
+        assert (done.returncode, message in done.stderr) == (1, True), done.stderr
+        assert list(server.nodes)[-4:] == ["c1", "c2", "c3", "c4"]
+        shutil.rmtree(rendered)
+
+
+@pytest.mark.slow
+def test_merge_keys_of_the_server_keep_their_values(server: Server, tmp_path: Path) -> None:
+    """Warewulf's reader resolves them; as plain text they would be lost with all that they bring."""
+    merge = "  last: {<<: *base, comment: last}\n"
+    nodes_conf(SERVER.replace("  site: {", "  site: &base {comment: first, ") + merge)(tmp_path)
+    done = server.install(tree_of(cluster(), tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert server.nodes["last"] == {"comment": "last", "profiles": ["small.site"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_lies_in_the_place_of_an_overlay_is_refused_before_any_changes(
+    server: Server, tmp_path: Path, kind: str
+) -> None:
+    place = tmp_path / "overlays/small.slurm_node"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/made-by-clustergen").touch()
+    if kind == "file":
+        place.touch()
+    else:
+        place.symlink_to(tmp_path / "elsewhere")
+    assert f"{place} is not from clustergen" in server.install(tree_of(cluster(), tmp_path)).stderr
+    assert [path.name for path in (tmp_path / "overlays").iterdir()] == [place.name]
 
 
 @pytest.mark.slow
