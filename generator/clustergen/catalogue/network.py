@@ -11,17 +11,23 @@ from clustergen.records import record
 
 @record
 class Port:
-    """One port, and who has to reach it."""
+    """One port or range of ports, and who has to reach it."""
 
     name: str
     port: int
+    last: int | None  # of a range
     protocols: tuple[str, ...]
-    unit: str
-    """The systemd unit behind it, without `.service`."""
+    units: tuple[str, ...]
+    """The systemd units behind it, without `.service`; systems may have different names for one."""
     peers: tuple[str, ...]
     """login, compute, controller, storage, monitoring; `site` for people; `none` where only the host itself does."""
     note: str = ""
     unverified: frozenset[str] = NOTHING
+
+    @property
+    def span(self) -> str:
+        """As nft writes it: `988` or `6800-7568`."""
+        return f"{self.port}-{self.last}" if self.last else str(self.port)
 
 
 @cache

@@ -9,11 +9,12 @@ from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
 from clustergen.filesystems import file_system, file_systems
+from clustergen.filesystems.descriptor import Scope
 from clustergen.manifest.nodes import Role
 from clustergen.manifest.storage import Storage
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
-ENTRY_SCOPES = ("mount", "export", "serve")  # scopes that stand for a group per storage entry
+ENTRY_SCOPES: tuple[Scope, ...] = get_args(Scope)  # scopes that stand for a group per storage entry
 ROLES: tuple[str, ...] = get_args(Role)
 
 

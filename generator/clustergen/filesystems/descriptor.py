@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from clustergen.catalogue.network import ports
 from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -19,6 +20,20 @@ class SecretFile:
 
     path: str
     mode: str
+
+
+@record
+class Listening:
+    """Ports on which the nodes of an entry listen, for the firewall. Packets of RDMA do not pass it.
+
+    `ports` is a number or a range; `networks` have to reach it in addition to those of the manifest's `networks`.
+    """
+
+    scope: Scope
+    service: str
+    ports: str
+    protocols: tuple[str, ...]
+    networks: tuple[str, ...] = ()
 
 
 @record
@@ -51,6 +66,7 @@ class FileSystem:
     paths: tuple[str, ...] = ()  # files by which a client is known that comes neither as a package nor from the tree
     secret: Callable[[Mapping[str, Any], str], SecretFile | None] = lambda _, __: None  # of an entry of the manifest
     server_secrets: Callable[[Any], Iterable[tuple[str, SecretFile]]] = lambda _: ()  # given ones of servers, by name
+    listening: Callable[[Mapping[str, Any], str], Iterable[Listening]] = lambda _, __: ()  # of an entry of the manifest
     interfaces: Callable[[Any], Iterable[tuple[ManifestPath, str]]] = lambda _: ()  # that an entry names, with the path
     monitored_units: tuple[str, ...] = ()  # regular expressions: units whose failure is an alert
     unread: tuple[Unread, ...] = ()
@@ -58,6 +74,17 @@ class FileSystem:
     lab_units: tuple[str, ...] = ()  # patterns of what a container cannot run, install or read
     lab_packages: tuple[str, ...] = ()
     lab_files: tuple[str, ...] = ()
+
+
+def catalogued_ports(*services: tuple[Scope, str]) -> Callable[[Mapping[str, Any], str], Iterator[Listening]]:
+    """Ports that no field of the manifest changes, by their names in the catalogue."""
+
+    def listening(_: Mapping[str, Any], __: str) -> Iterator[Listening]:
+        for scope, name in services:
+            row = ports()[name]
+            yield Listening(scope, name, row.span, row.protocols)
+
+    return listening
 
 
 def listed_interfaces(entry: Any) -> Iterator[tuple[ManifestPath, str]]:

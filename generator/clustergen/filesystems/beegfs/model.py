@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.filesystems.beegfs.network import listening
 from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread, listed_interfaces
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
@@ -110,6 +111,7 @@ FILE_SYSTEM = FileSystem(
     packages=("kernel_headers",),
     entry_packages=_packages,
     secret=_secret,
+    listening=listening,
     interfaces=listed_interfaces,
     monitored_units=("beegfs-.+",),
     unread=(

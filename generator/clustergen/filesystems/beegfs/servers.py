@@ -8,7 +8,8 @@ from clustergen.catalogue.network import ports
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.model import Beegfs, BeegfsServers, secret_path
-from clustergen.filesystems.beegfs.settings import NEW_KEYS, Pairs, split_port, uses_rdma, yes
+from clustergen.filesystems.beegfs.network import NEW_KEYS, split_port
+from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
 from clustergen.hostlist import expand
 from clustergen.manifest.base import Options
 from clustergen.manifest.mount import Mount

@@ -11,7 +11,8 @@ from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.beegfs import servers
 from clustergen.filesystems.beegfs.model import Beegfs, secret_path
-from clustergen.filesystems.beegfs.settings import NEW_KEYS, Pairs, split_port, uses_rdma, yes
+from clustergen.filesystems.beegfs.network import NEW_KEYS, client_port, rank, split_port
+from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
@@ -20,20 +21,14 @@ from clustergen.render.formats import BEEGFS
 from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
-_CLIENT_PORT = 8004
-
 
 def _entries(cluster: Cluster) -> dict[str, Beegfs]:
     return {name: entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Beegfs)}
 
 
-def _rank(cluster: Cluster, name: str) -> int:
-    return list(_entries(cluster)).index(name)
-
-
 def _stem(cluster: Cluster, name: str) -> str:
     """The first file system has the file names that BeeGFS's own tools look for."""
-    return "beegfs-client" if not _rank(cluster, name) else f"beegfs-client-{name}"
+    return "beegfs-client" if not rank(cluster.manifest.storage, name) else f"beegfs-client-{name}"
 
 
 def mount_units(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dict[str, MountUnit]:
@@ -101,7 +96,7 @@ def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]
     stem = _stem(cluster, name)
     return [
         ("Management server; mount.beegfs reads this line: nothing else may stand on it", [("sysMgmtdHost", host)]),
-        ("Ports", _ports(entry, port, _CLIENT_PORT + 10 * _rank(cluster, name))),
+        ("Ports", _ports(entry, port, client_port(cluster.manifest.storage, name))),
         (
             "The shared secret, the same on all clients and servers",
             [
@@ -122,7 +117,6 @@ def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]
 
 
 def _ports(entry: Beegfs, mgmtd: str, client: int) -> Pairs:
-    """Each file system of a node needs a client port of its own."""
     if BeegfsVersion(entry.version) >= NEW_KEYS:
         return [("connClientPort", str(client)), ("connMgmtdPort", mgmtd)]
     return [("connClientPortUDP", str(client)), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile
+from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, catalogued_ports
 from clustergen.hostlist import expand
 from clustergen.manifest.base import (
     AbsolutePath,
@@ -119,6 +119,7 @@ FILE_SYSTEM = FileSystem(
     manual_steps=_manual_steps,
     entry_packages=_packages,
     secret=lambda _, name: SecretFile(secret_path(name), "0600"),
+    listening=catalogued_ports(("serve", "ceph-mon"), ("serve", "ceph-mon-v1"), ("serve", "ceph")),
     lab_mounts=lambda entry: entry.mounter == "fuse",
     lab_packages=("cephfs", "ceph_fuse"),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.diagnostics import ManifestPath
-from clustergen.filesystems.descriptor import FileSystem, Scope, Unread
+from clustergen.filesystems.descriptor import FileSystem, Scope, Unread, catalogued_ports
 from clustergen.hostlist import compress
 from clustergen.manifest.base import (
     AbsolutePath,
@@ -161,6 +161,7 @@ FILE_SYSTEM = FileSystem(
     packages=("kernel_headers", "lustre"),
     entry_packages=_packages,
     manual_steps=_manual_steps,
+    listening=catalogued_ports(("mount", "lustre"), ("serve", "lustre")),  # servers connect to clients, too
     interfaces=_interfaces,
     unread=(
         Unread(

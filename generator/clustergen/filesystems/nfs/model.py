@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from clustergen.catalogue.network import ports
 from clustergen.diagnostics.shapes import on_one_line
-from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile
+from clustergen.filesystems.descriptor import FileSystem, Listening, Scope, SecretFile
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
     NOT_EMPTY,
@@ -147,6 +148,18 @@ def _server_secrets(entry: Nfs) -> Iterator[tuple[str, SecretFile]]:
         yield "bmc", SecretFile(BMC_PASSWORD, "0400")
 
 
+def _listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
+    """A pair serves all entries with its address, and each of them may be exported to networks of its own."""
+    entry, nfs, corosync = storage[name], ports()["nfs"], ports()["corosync"]
+    if entry.failover is None:
+        yield Listening("export", "nfs", nfs.span, nfs.protocols, entry.export.networks)
+        return
+    shares = [share for share in storage.values() if isinstance(share, Nfs) and share.server == entry.server]
+    networks = dict.fromkeys(network for share in shares for network in share.export.networks)
+    yield Listening("serve", "nfs", nfs.span, nfs.protocols, tuple(networks))
+    yield Listening("serve", "corosync", corosync.span, corosync.protocols)
+
+
 def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
     if entry.failover:
         yield "serve", "nfs_server"
@@ -168,6 +181,7 @@ FILE_SYSTEM = FileSystem(
     servers=servers,
     manual_steps=_manual_steps,
     server_secrets=_server_secrets,
+    listening=_listening,
     packages=("nfs_client",),
     entry_packages=_packages,
     monitored_units=("pacemaker|corosync",),

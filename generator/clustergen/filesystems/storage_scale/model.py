@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from clustergen.filesystems.descriptor import FileSystem, Unread
+from clustergen.filesystems.descriptor import FileSystem, Unread, catalogued_ports
 from clustergen.manifest.base import Host, field, text
 from clustergen.manifest.mount import Mount
 
@@ -56,6 +56,7 @@ FILE_SYSTEM = FileSystem(
     ready_unit="clustergen-storage-scale-{name}.service",
     manual_steps=_manual_steps,
     packages=("kernel_headers", "compiler", "storage_scale"),
+    listening=catalogued_ports(("mount", "gpfs")),
     unread=(
         Unread(
             "storage scale",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.filesystems.descriptor import FileSystem, Unread, listed_interfaces
+from clustergen.filesystems.descriptor import FileSystem, Unread, catalogued_ports, listed_interfaces
 from clustergen.manifest.base import (
     Device,
     Host,
@@ -41,6 +41,7 @@ FILE_SYSTEM = FileSystem(
     client_group="weka_client",
     packages=("kernel_headers", "compiler"),
     paths=("/etc/wekaio/service.conf",),
+    listening=catalogued_ports(("mount", "weka")),
     interfaces=listed_interfaces,
     monitored_units=("weka-agent",),
     unread=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from clustergen.cluster.groups import ENTRY_SCOPES
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, SYSCTL, reload, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL, YAML
@@ -12,7 +13,7 @@ from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
-from clustergen.render.views.host.nftables import NFTABLES_UNIT, SERVICES, base, openings, unit
+from clustergen.render.views.host.nftables import NFTABLES_UNIT, SERVICES, base, entry_openings, openings, unit
 from clustergen.render.views.host.tuning import IRQBALANCE, grub, grubby, irqbalance, script
 from clustergen.render.views.host.tuning import UNIT as TUNING
 
@@ -39,6 +40,15 @@ FILES: tuple[File, ...] = (
             source=f"all/{_FIREWALL}/ports.d/ports.nft",
         )
         for group in SERVICES
+    ),
+    *(
+        File(
+            f"{scope}/{_FIREWALL}/ports.d/{{group}}.nft",
+            partial(entry_openings, scope=scope),
+            reload(NFTABLES_UNIT),
+            source=f"all/{_FIREWALL}/ports.d/ports.nft",
+        )
+        for scope in ENTRY_SCOPES
     ),
     File(f"all/etc/systemd/system/{NFTABLES_UNIT}", unit, DAEMON_RELOAD),
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),

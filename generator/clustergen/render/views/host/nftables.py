@@ -1,20 +1,26 @@
 """nftables: the ports of the cluster's own services, by group; all others are closed.
 
-A group's file adds the ports of its services, so a node has those of all its groups. Sources are the cluster's networks
-and not its nodes, so that a new node changes no rule. Jobs listen on ports that nobody knows before: those of compute
-nodes are open to compute nodes, and to where users of a guide log in.
+A group's file adds the ports of its services, so a node has those of all its groups. The ports of a file system come
+from its descriptor, for its clients and its servers. Sources are the cluster's networks and not its nodes, so that a
+new node changes no rule. Jobs listen on ports that nobody knows before: those of compute nodes are open to compute
+nodes, and to where users of a guide log in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summarize_address_range
 from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.job_site import users_groups
-from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.filesystems import file_system
+from clustergen.filesystems.descriptor import Scope
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
@@ -28,12 +34,13 @@ _BOTH = ("tcp", "udp")
 
 
 class Service(NamedTuple):
-    """Ports of one service; `source` is a set of addresses, or anyone."""
+    """Ports of one service; `source` is a set of addresses, or anyone; `networks` come in addition."""
 
     name: str
     ports: str | int
-    source: Literal["cluster", "compute", "anyone"] = "cluster"
+    source: Literal["cluster", "compute", "controllers", "anyone"] = "cluster"
     protocols: tuple[str, ...] = ("tcp",)
+    networks: tuple[str, ...] = ()
 
 
 @record
@@ -54,7 +61,7 @@ class Base:
 
 @record
 class Opening:
-    """Ports of one service, by protocol and by family and set of sources."""
+    """Ports of one service, by protocol and source: its family, and a set as `@cluster` or a network."""
 
     name: str
     protocols: tuple[str, ...]
@@ -81,20 +88,47 @@ def unit(cluster: Cluster) -> Fixed | None:
 
 def openings(cluster: Cluster, group: str) -> Openings | None:
     """The file of a group."""
+    return _openings(cluster, SERVICES[group](cluster)) if is_enabled(cluster) else None
+
+
+def entry_openings(cluster: Cluster, name: str, entry: Mount, scope: Scope) -> dict[str, Openings] | None:
+    """The file of the clients, the NFS server or the servers of an entry, by the name of their group."""
     if not is_enabled(cluster):
         return None
-    sources = {source.name: source.family for source in _sources(cluster)}
+    listening = file_system(entry.type).listening(cluster.manifest.storage, name)
+    services = (
+        Service(row.service, row.ports, protocols=row.protocols, networks=row.networks)
+        for row in listening
+        if row.scope == scope
+    )
+    made = _openings(cluster, services)
+    return {entry_group(scope, name): made} if made else None
+
+
+def _openings(cluster: Cluster, services: Iterable[Service]) -> Openings | None:
+    families = {source.name: source.family for source in _sources(cluster)}
     result = []
-    for service in SERVICES[group](cluster):
-        sets = tuple((sources[key], key) for key in (service.source, f"{service.source}6") if key in sources)
-        if sets or service.source == "anyone":
-            result.append(Opening(service.name, service.protocols, str(service.ports), sets))
+    for service in services:
+        sources = [(families[key], f"@{key}") for key in (service.source, f"{service.source}6") if key in families]
+        sources += _others(cluster, service.networks)
+        if sources or service.source == "anyone":
+            result.append(Opening(service.name, service.protocols, str(service.ports), tuple(sources)))
     return Openings(tuple(result)) if result else None
+
+
+def _others(cluster: Cluster, networks: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Family and network of those that the sets lack. nft would refuse all rules for one that is malformed."""
+    elements = {element for source in _sources(cluster) for element in source.elements}
+    for text in networks:
+        with suppress(ValueError):
+            network = ip_network(text, strict=False)
+            if text not in elements:
+                yield "ip" if network.version == 4 else "ip6", str(network)
 
 
 def _catalogued(name: str) -> Service:
     row = ports()[name]
-    return Service(name, row.port, protocols=row.protocols)
+    return Service(name, row.span, protocols=row.protocols)
 
 
 def _all(cluster: Cluster) -> Iterator[Service]:
@@ -127,6 +161,10 @@ def _compute(cluster: Cluster) -> Iterator[Service]:
     has_addresses = all(group.addresses for group in cluster.compute)
     source: Literal["cluster", "compute"] = "compute" if has_addresses else "cluster"
     yield Service("jobs: srun, MPI, NCCL and users' programs", _UNPRIVILEGED, source, _BOTH)
+    if source == "compute":
+        known = all(group.addresses for group in cluster.with_role("slurm-controller"))
+        callers: Literal["cluster", "controllers"] = "controllers" if known else "cluster"
+        yield _srun(cluster)._replace(name="slurmctld to srun of jobs", source=callers)
 
 
 def _login(cluster: Cluster) -> Iterator[Service]:
@@ -144,7 +182,8 @@ def _monitoring(cluster: Cluster) -> Iterator[Service]:
     yield Service("Prometheus", spec.port, "anyone")
     if spec.alertmanager:
         yield Service("Alertmanager", spec.alertmanager_port, "anyone")
-        yield _catalogued("alertmanager-cluster")
+        if len(cluster.hosts("monitoring")) > 1:
+            yield _catalogued("alertmanager-cluster")
     if grafana := spec.active_grafana:
         yield Service("Grafana", grafana.port, "anyone")
 
@@ -158,16 +197,6 @@ def _gpu(cluster: Cluster) -> Iterator[Service]:
         yield Service("dcgm-exporter", cluster.manifest.monitoring.dcgm.port)
 
 
-def _failover(_: Cluster) -> Iterator[Service]:
-    first, links = ports()["corosync"], 8
-    yield _catalogued("nfs")
-    yield Service("corosync", f"{first.port}-{int(first.port) + links - 1}", protocols=first.protocols)
-
-
-def _of_catalogue(*names: str) -> Callable[[Cluster], Iterator[Service]]:
-    return lambda _: (_catalogued(name) for name in names)
-
-
 SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
     "all": _all,
     "slurm_controller": _controller,
@@ -178,30 +207,26 @@ SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
     "monitoring": _monitoring,
     "log_collector": _log_collector,
     "gpu_node": _gpu,
-    "nfs_server": _of_catalogue("nfs"),
-    "nfs_failover": _failover,
-    # Servers of these file systems connect to their clients.
-    "lustre_client": _of_catalogue("lustre"),
-    "beegfs_client": _of_catalogue("beegfs-client"),
-    "weka_client": _of_catalogue("weka", "weka-agent"),
-    "storage_scale_client": _of_catalogue("gpfs"),
 }
-"""Group → services of its nodes."""
+"""Group → services of its nodes, but those of file systems."""
 
 
 @once_per_cluster
 def _sources(cluster: Cluster) -> tuple[Source, ...]:
-    """Sets with elements: the cluster's networks, and the addresses of nodes that reach the ports of jobs.
+    """Sets with elements: the cluster's networks, the controllers, and the nodes that reach the ports of jobs.
 
     Those are compute nodes, and with a guide the nodes where users log in: tunnels to Jupyter begin there.
     """
     networks = ip_networks(cluster)
-    groups = {group.index: group for group in (*cluster.compute, *users_groups(cluster))}
+
+    def addresses(groups: Iterable[NodeGroup]) -> tuple[str, ...]:
+        different = {group.index: group for group in groups}.values()
+        return _folded([text for group in different for net in networks for text in addresses_in(group, net)])
+
     elements = {
         "cluster": tuple(dict.fromkeys(network.cidr for network in networks if network.cidr)),
-        "compute": _folded(
-            [text for group in groups.values() for net in networks for text in addresses_in(group, net)]
-        ),
+        "compute": addresses((*cluster.compute, *users_groups(cluster))),
+        "controllers": addresses(cluster.with_role("slurm-controller")),
     }
     result = []
     for name, every in elements.items():
