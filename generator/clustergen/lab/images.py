@@ -1,4 +1,7 @@
-"""Bare images of the distributions: systemd, ssh, Python, and nothing of a cluster. Each is made once."""
+"""Bare images of the distributions: systemd, ssh, Python, and nothing of a cluster. Each is made once.
+
+An image that differs from an earlier one in a few packages starts from that one.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +20,9 @@ from pathlib import Path
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.diagnostics import ClustergenError
+from clustergen.lab import related_images
 from clustergen.lab.engine import Engine
+from clustergen.lab.related_images import Content
 
 _BARE = (
     "systemd,systemd-sysv,dbus,python3,python3-apt,iproute2,ca-certificates,procps,udev,kmod,openssh-server,sudo,bash"
@@ -29,6 +35,7 @@ COMMON = (
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
 _DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
 _FILES = Path(__file__).parent / "files"
+_DOWNLOAD, _INSTALL = "download.sh", "install.sh"
 _MIB = 1500  # the unpacked system, its archive, and the same in the engine's store
 _BUILDERS: list[subprocess.Popen[str]] = []
 _ABANDONED = threading.Event()
@@ -71,12 +78,24 @@ def name_of(system: OperatingSystem, packages: Sequence[str], *, installed: bool
     recipe = ["\n".join((system.id, _BARE, *_DPKG, *sorted(packages)))]
     if installed:
         recipe.append(_install_script())
-    tag = hashlib.sha256("\n".join(recipe).encode()).hexdigest()[:12]
-    return f"localhost/clustergen-lab-{system.id}{'-installed' if installed else ''}:{tag}"
+    return f"{_repository(system, installed)}:{_digest(*recipe)}"
+
+
+def _content(system: OperatingSystem, packages: Sequence[str], *, installed: bool = False) -> Content:
+    recipe = [_BARE, *_DPKG, _install_script() if installed else ""]
+    return Content(_repository(system, installed), _digest(*recipe), frozenset(packages))
+
+
+def _repository(system: OperatingSystem, installed: bool) -> str:
+    return f"localhost/clustergen-lab-{system.id}{'-installed' if installed else ''}"
+
+
+def _digest(*recipe: str) -> str:
+    return hashlib.sha256("\n".join(recipe).encode()).hexdigest()[:12]
 
 
 def _install_script() -> str:
-    return (_FILES / "install.sh").read_text(encoding="utf-8")
+    return (_FILES / _INSTALL).read_text(encoding="utf-8")
 
 
 def _room(places: Sequence[Path]) -> None:
@@ -136,30 +155,44 @@ def ensure(
     `installed`: and installed, without their services. Returns its name; `report` gets each step. Raises
     ClustergenError with what is missing.
     """
-    name, bare = name_of(system, packages, installed=installed), name_of(system, packages)
+    name = name_of(system, packages, installed=installed)
 
     def step(words: str) -> None:
         report(f"image of {system.id}: {words}")
 
     if not exists(engine, name):
         with _alone(engine.store / f"image-{system.id}.lock"):
-            if not exists(engine, bare):
-                _make(engine, system, packages, bare, step)
             if installed and not exists(engine, name):
-                step("installing packages of the cluster")
-                _install(engine, bare, packages, name)
+                _install(engine, system, packages, name, step)
+            elif not installed:
+                _bare(engine, system, packages, step)
     return name
 
 
-def _install(engine: Engine, bare: str, packages: Sequence[str], name: str) -> None:
+def _bare(engine: Engine, system: OperatingSystem, packages: Sequence[str], report: Callable[[str], None]) -> str:
+    """The name of the image with these packages downloaded, which is made where it does not exist."""
+    name, content = name_of(system, packages), _content(system, packages)
+    if exists(engine, name):
+        return name
+    if base := related_images.larger(engine, content):  # what is downloaded and not needed changes nothing on a node
+        engine.run("tag", base, name)
+        return name
     _room([engine.store])
-    container = f"clustergen-lab-install-{os.getpid()}"
-    try:
-        words = ("run", "--name", container, "--network", "none", bare, "sh", "-c", _install_script(), "sh", *packages)
-        engine.run(*words, timeout=900)
-        engine.run("commit", container, name, timeout=300)
-    finally:
-        engine.run("rm", "--force", container, check=False)
+    if not related_images.grow(engine, name, content, [_DOWNLOAD], report):
+        _make(engine, system, packages, name, report)
+    return name
+
+
+def _install(
+    engine: Engine, system: OperatingSystem, packages: Sequence[str], name: str, report: Callable[[str], None]
+) -> None:
+    _room([engine.store])
+    content = _content(system, packages, installed=True)
+    if related_images.grow(engine, name, content, [_DOWNLOAD, _INSTALL], report):
+        return
+    bare = _bare(engine, system, packages, report)
+    report("installing packages of the cluster")
+    related_images.derive(engine, bare, name, content, [_INSTALL])
 
 
 def _make(
@@ -174,12 +207,9 @@ def _make(
         )
     _room([engine.store, Path(tempfile.gettempdir())])
     place = engine.store / f"image-{os.getpid()}-{system.id}.tar"
-    # A package that the distribution lacks is apply's to tell.
     download = (
         "echo 'I: downloading packages of the cluster' >&2; "
-        f"for package in {' '.join(packages)}; do "
-        '! chroot "$1" apt-cache show "$package" >/dev/null 2>&1 || set -- "$@" "$package"; done; '
-        'root=$1; shift; [ $# = 0 ] || chroot "$root" apt-get install -qq --download-only "$@" >/dev/null'
+        f'chroot "$1" sh -s {" ".join(packages)} <{shlex.quote(str(_FILES / _DOWNLOAD))}'
     )
     command = [
         program, "--variant=minbase", f"--include={_BARE}", "--skip=cleanup/apt",
@@ -203,6 +233,6 @@ def _make(
                 f"set CLUSTERGEN_MIRROR to another mirror than {mirror() or 'that of mmdebstrap'}",
             )
         report(f"{engine.name} import")
-        engine.run("import", str(place), name, timeout=300)
+        engine.run("import", *_content(system, packages).options, str(place), name, timeout=300)
     finally:
         place.unlink(missing_ok=True)
