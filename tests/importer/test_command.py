@@ -25,7 +25,7 @@ def test_the_manifest_on_stdout_and_the_rest_on_stderr() -> None:
     done = run("import", FOLDERS / "university", "--slurm-version", "24.11")
     assert done.exit_code == 0
     assert done.stdout.startswith("# yaml-language-server")
-    assert done.stdout.endswith("ssh_adopt: false\n")
+    assert "ssh_adopt: false\n\n# To do, as Slurm's files do not contain it:\n# - networks.management: " in done.stdout
     assert "Rendered and compared, as Slurm 24.11 reads them: the same meaning." in done.stderr
 
 

@@ -61,9 +61,32 @@ def test_what_is_refused_is_shown_and_is_no_success(tmp_path: Path) -> None:
     assert '"place": "slurm.conf:11"' in as_json.stdout
 
 
+# A line that Slurm rejects and import leaves out: the rendered files mean the same as the rest of the original ones.
+REJECTED = {
+    "a line without a key": ("; NodeName=old CPUs=1\n", "slurm.conf:11"),
+    "a key of no release": ("MaxConcurrentJobs=64\n", "slurm.conf:11"),
+    "a removed key": ("DefaultStoragePort=6819\n", "slurm.conf:11"),
+    "a key in an included file": ("Include more.conf\n", "more.conf:1"),
+}
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_original_files_that_slurm_rejects_are_no_success(name: str, tmp_path: Path) -> None:
+    line, place = REJECTED[name]
+    (tmp_path / "slurm.conf").write_text(HEAD + line + NODES + PARTITIONS)
+    (tmp_path / "more.conf").write_text("MaxConcurrentJobs=64\n")
+    result = CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "24.11"])
+    assert result.exit_code == 1
+    assert (
+        f"Slurm 24.11 rejects the original files ({place}); clustergen compares what Slurm can read." in result.stderr
+    )
+    assert f"hint: `clustergen lint {tmp_path}` shows the reasons" in result.stderr
+
+
 def test_a_whole_directory_has_no_refusals(tmp_path: Path) -> None:
     found, _ = imported(tmp_path, "24.11", HEAD + NODES + PARTITIONS)
-    assert found.refused == ()
+    assert found.refused == found.rejected == ()
+    assert CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "24.11"]).exit_code == 0
 
 
 def test_words_that_moved_to_another_key_are_in_the_manifest(tmp_path: Path) -> None:

@@ -69,6 +69,31 @@ def test_words_stand_below_what_is_wrong_and_below_passes_on_demand() -> None:
     assert "\x1b" not in plain
 
 
+LONG = [
+    Row("a", "Slurm: processors and GPUs that slurmd detects", "slurmd -G", "passed", ("f",) * 22, "24.11.5"),
+    Row("b", "host names", "slurmctld, slurmdbd, slurmd, sacctmgr, sbatch", "failed", ("f",), "24.11.5",
+        (f"{'many words ' * 20}in {'/a/long/path' * 12}",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 130])
+def test_rows_fit_the_width_and_lose_nothing(width: int) -> None:
+    whole, fitted = text(LONG), text(LONG, width=width, folds_words=True)
+    path = "/a/long/path" * 12
+    lines = [line for line in fitted.splitlines() if path not in line]
+    assert max(map(len, lines)) <= max(width, 55)  # two columns of 16, and those of the status and the files
+    assert f"\n      {path}\n" in fitted
+    for row in LONG:
+        words = {word for cell in (row.parser, row.what, *row.words) for word in cell.split()}
+        assert words <= set(fitted.split())
+    assert max(map(len, whole.splitlines())) > 130
+    assert text(LONG, width=1000, folds_words=True) == whole
+
+
+def test_messages_are_whole_lines_for_programs() -> None:
+    assert "    " + LONG[1].words[0] in text(LONG, width=80).splitlines()
+
+
 def test_programs_get_every_row_whole() -> None:
     rows = [row("passed", "a note"), row("no parser", "why", version="", files=("a", "b"))]
     document = json.loads(render(TREE, rows, "json"))

@@ -69,7 +69,7 @@ def search_json(words: str) -> dict[str, Any]:
         for topic in TOPICS.values()
         for row in matching(topic, words)
     ]
-    return {"version": 1, "search": words, "matches": matches}
+    return {"search": words, "matches": matches}
 
 
 def row_text(topic: Topic, row: Any) -> str:
@@ -94,13 +94,13 @@ def row_text(topic: Topic, row: Any) -> str:
 
 def list_json(topic: Topic) -> dict[str, Any]:
     """The rows of a topic with all their fields."""
-    return {"version": 1, "topic": topic.name, "field": topic.field, "rows": [_plain(row) for row in topic.rows()]}
+    return {"topic": topic.name, "field": topic.field, "rows": [_plain(row) for row in topic.rows()]}
 
 
 def row_json(topic: Topic, row: Any) -> dict[str, Any]:
     """One row with all its fields, and its sources spelled out."""
     spelled = [{"code": code, "kind": sources()[code][0], "what": sources()[code][1]} for code in _source_codes(row)]
-    return {"version": 1, "topic": topic.name, "field": topic.field, "row": _plain(row), "sources": spelled}
+    return {"topic": topic.name, "field": topic.field, "row": _plain(row), "sources": spelled}
 
 
 def table(titles: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -17,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from clustergen import __version__
+from clustergen.cli.exit_codes import add_exit_codes
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 
@@ -79,6 +80,7 @@ class Verbs(click.Group):
         module = f"{name}_" if keyword.iskeyword(name) else name
         command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
         add_options(command)
+        add_exit_codes(command, name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -34,8 +34,6 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
     Renders the tree beside the manifest if it is out of date, shows what changes on the nodes, asks for
     confirmation, and runs site.yml. A plan saved by `clustergen plan --out` is refused if the manifest,
     its tree or, if the plan queried them, the nodes have changed since. Options after -- go to ansible-playbook.
-
-    Exit code 0: applied; 1: not confirmed, or the plan is out of date; 2: the manifest is invalid; 3: it failed.
     """
     place = plan_or_manifest or default_manifest()
     refuse_standard_input(place)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import click
 
 from clustergen.cli.complete import names_of_topic, topics
 from clustergen.diagnostics import ClustergenError, quote
+from clustergen.diagnostics.document import json_document
 
 
 @click.command("catalogue")
@@ -26,7 +27,7 @@ def command(topic: str | None, name: str | None, form: str) -> None:
     from clustergen.diagnostics import did_you_mean
 
     if topic is None:
-        document = {"version": 1, "topics": [{"name": t.name, "field": t.field} for t in TOPICS.values()]}
+        document = {"topics": [{"name": t.name, "field": t.field} for t in TOPICS.values()]}
         _print(document if form == "json" else show.topics_text())
         return
     if topic not in TOPICS:
@@ -60,5 +61,5 @@ def _search(words: str, name: str | None, form: str) -> None:
     _print(show.search_json(words) if form == "json" else text)
 
 
-def _print(document: object) -> None:
-    click.echo(document if isinstance(document, str) else json.dumps(document, indent=2) + "\n", nl=False)
+def _print(document: str | dict[str, Any]) -> None:
+    click.echo(document if isinstance(document, str) else json_document(document), nl=False)

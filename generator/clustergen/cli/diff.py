@@ -31,8 +31,6 @@ def command(old: str | None, new: str | None, form: str) -> None:
     OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
     as REV:PATH. NEW defaults to ./manifest.yaml, and OLD to the same file in HEAD; a REV alone stands for it in that
     commit. Values are compared by meaning.
-
-    Exit code 0: no change; 1: changes; 2: a manifest is invalid.
     """
     if new is None:
         manifest = str(default_manifest())

@@ -9,6 +9,7 @@ from typing import Any
 
 from clustergen import regular_file
 from clustergen.diagnostics import Diagnostic, render
+from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.github import command
 from clustergen.diagnostics.machine import as_data
 from clustergen.diagnostics.suppressions import Suppressed
@@ -90,14 +91,7 @@ def document(form: str, result: Result) -> str:
             {"manifest": item.manifest, "file": item.file, "kind": item.kind, "line": item.line or None}
             for item in stale_files
         ]
-        return (
-            json.dumps(
-                {**as_data(result.diagnostics, result.suppressed), "differences": differences},
-                indent=2,
-                ensure_ascii=True,
-            )
-            + "\n"
-        )
+        return json_document({**as_data(result.diagnostics, result.suppressed), "differences": differences})
     return _sarif(result)
 
 

@@ -66,9 +66,6 @@ def command(
     \b
       ansible-playbook clustergen.cluster.drift -e facts=/tmp/facts
       clustergen drift manifest.yaml --facts /tmp/facts
-
-    Exit codes: 0 no drift, 1 drift, 2 MANIFEST or the usage is wrong, 3 DIR cannot be read. Unreachable nodes and
-    unreadable files are drift.
     """
     from clustergen.cli.drift_metrics import write
     from clustergen.cli.drift_report import show

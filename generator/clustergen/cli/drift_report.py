@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +9,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.diagnostics import printable
+from clustergen.diagnostics.document import json_document
 from clustergen.hardware.drift.kinds import SEVERITIES
 from clustergen.hardware.drift.model import DriftFinding, DriftReport
 from clustergen.hardware.findings import counted
@@ -78,15 +78,14 @@ def _lines(report: DriftReport, *, colour: bool) -> Iterator[str]:
 
 
 def _json(report: DriftReport) -> str:
-    document = {
-        "version": 1,
+    fields = {
         "manifest": report.manifest,
         "nodes": {"total": report.total, "compared": report.compared, "affected": report.affected},
         "counts": report.counts(),
         "findings": [_data(finding) for finding in report.findings],
         "remarks": list(report.remarks),
     }
-    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    return json_document(fields)
 
 
 def _data(finding: DriftFinding) -> dict[str, object]:

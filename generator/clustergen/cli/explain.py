@@ -13,6 +13,7 @@ from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
+from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.pages import page, without_links
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import RENDERED, RenderedFile, Tree
@@ -54,10 +55,8 @@ def command(arguments: tuple[str, ...], form: str) -> None:
 
 def _list_codes(form: str) -> None:
     if form == "json":
-        import json
-
         rows = [{"code": row.code, "severity": str(row.severity), "title": row.title} for row in CODES.values()]
-        click.echo(json.dumps({"version": 1, "codes": rows}, indent=2))
+        click.echo(json_document({"codes": rows}), nl=False)
         return
     for entry in CODES.values():
         click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
@@ -133,11 +132,9 @@ def _code(code: str, form: str) -> None:
     if text is None:
         raise ClustergenError(f"the page of '{code}' is missing", hint="install clustergen again")
     if form == "json":
-        import json
-
         entry = CODES[code]
-        document = {"version": 1, "code": code, "severity": str(entry.severity), "title": entry.title, "page": text}
-        click.echo(json.dumps(document, indent=2))
+        fields = {"code": code, "severity": str(entry.severity), "title": entry.title, "page": text}
+        click.echo(json_document(fields), nl=False)
     else:
         click.echo(without_links(text), nl=False)
 

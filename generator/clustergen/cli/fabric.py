@@ -63,8 +63,6 @@ def check(paths: tuple[str, ...], network: str, select: tuple[str, ...], ignore:
     Reports missing and crossed cables, ports on the wrong rail, missing switches and nodes, links below their rate, and
     what is not in the plan, each with rack, unit and port. Without a plan or switches in the manifest, the fabric is
     compared with itself: the most frequent value is assumed to be intended.
-
-    Exit codes: 0 the fabric is as planned, 1 findings, 2 MANIFEST is invalid, 3 FILE cannot be read.
     """
     from clustergen.cli.fabric_report import show
     from clustergen.diagnostics.selection import Selection, codes_in

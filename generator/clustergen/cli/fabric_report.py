@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.diagnostics import CODES, Diagnostic, Place, Severity, printable
+from clustergen.diagnostics.document import json_document
 from clustergen.hardware.findings import Group, Report, counted
 
 _MOST_LINES = 200  # of one group, in text
@@ -80,8 +80,7 @@ def _json(report: Report) -> str:
         {"code": group.code, "headline": group.headline or group.items[0].message, "count": len(group.items)}
         for group in report.groups
     ]
-    document = {**as_data(report.diagnostics()), "groups": groups, "remarks": list(report.remarks)}
-    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    return json_document({**as_data(report.diagnostics()), "groups": groups, "remarks": list(report.remarks)})
 
 
 def _commands(report: Report) -> Iterator[str]:

@@ -36,8 +36,6 @@ def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
     Each MANIFEST is a manifest or a directory with a manifest.yaml. Counts are those of bom.csv without spares; costs
     include spares, and come from facility.prices of each manifest. The time of the all-reduce is a lower bound, by a
     ring over all GPUs of the type that has most of them.
-
-    Exit codes: 0 fine, 2 a manifest is invalid, 3 a file cannot be read.
     """
     from clustergen.cli.facility_report import shown
     from clustergen.facility.comparison import design

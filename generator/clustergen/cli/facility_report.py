@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clustergen.catalogue.facility import heat_btu_h
 from clustergen.diagnostics import printable
+from clustergen.diagnostics.document import json_document
 from clustergen.facility.comparison import Design
 from clustergen.render.views.facility.readme_fabric import bits, seconds
 from clustergen.units import Bytes
@@ -21,7 +21,7 @@ Designs = Sequence[tuple[str, str, Design]]
 def shown(designs: Designs, size: Bytes, form: str) -> str:
     if form == "json":
         options = [{"manifest": path, "name": name, **_data(one)} for path, name, one in designs]
-        return json.dumps({"version": 1, "all_reduce": str(size), "designs": options}, indent=2) + "\n"
+        return json_document({"all_reduce": str(size), "designs": options})
     names = [name for _, name, _ in designs]
     if len(set(names)) < len(names):
         names = [path for path, _, _ in designs]

@@ -69,9 +69,6 @@ def command(
 
     The manifest is rendered, and the result is compared with the original files by meaning. Scripts and files without
     keys, such as plugstack.conf, are copied to site/ beside the manifest.
-
-    Exit code 0: same meaning; 1: differences, or settings that Slurm rejects; 2: the manifest is not valid yet; 3: PATH
-    cannot be read.
     """
     result = import_folder(path, version=version, os=os, hosts=hosts, accounts=accounts)
     if output is not None:
@@ -87,7 +84,7 @@ def command(
         streams.findings(as_text(result))
         more = f", {', '.join(sorted(result.files))}" if result.files else ""
         streams.remark(printable(f"{output}: written{more}. Next: clustergen validate {output}"))
-    sys.exit(2 if result.errors else 0 if result.same and not result.refused else 1)
+    sys.exit(result.exit_code)
 
 
 def _write(result: ImportResult, output: Path, force: bool) -> None:

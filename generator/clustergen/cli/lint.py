@@ -44,8 +44,6 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
 
     With a newer --slurm-version, lint reports what will be fatal after an upgrade. Files outside the directory are not
     read, not even through links.
-
-    Exit code 0: no errors or warnings; 1: errors or warnings; 3: PATH cannot be read.
     """
     from clustergen.lint import merge
     from clustergen.lint.fix import diff, edits, fix_all

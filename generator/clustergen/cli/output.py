@@ -9,6 +9,7 @@ a remark. In a format for programs, stdout has the document and nothing else.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TextIO
 
@@ -81,6 +82,11 @@ def colour(stream: TextIO) -> bool:
     """Whether to colour what goes to this stream: --color, else the environment, else whether it is a terminal."""
     ctx = click.get_current_context(silent=True)
     return wants_colour(stream) if ctx is None or ctx.color is None else ctx.color
+
+
+def width() -> int:
+    """The columns of the terminal; 80 where stdout is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
 
 
 def findings(text: str) -> None:

@@ -76,8 +76,6 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
 
     Against a git revision or a tree, the effects on running jobs are shown. `--against nodes` runs site.yml in check
     mode and shows which nodes differ from the manifest (drift); options after -- go to ansible-playbook.
-
-    Exit code 0: no changes; 1: changes; 2: the manifest is invalid; 3: the environment, or a node, failed.
     """
     refuse_standard_input(manifest)
     arguments: tuple[str, ...] = ctx.meta[FOR_ANSIBLE]

@@ -43,8 +43,6 @@ def parsers(suites: tuple[str, ...]) -> None:
     service starts on this machine.
     The first run takes some minutes and 2 GB; a root that is up to date is left untouched. CLUSTERGEN_MIRROR names
     another Debian mirror.
-
-    Exit codes: 0 everything is ready, 2 no such SUITE, 3 something could not be installed.
     """
     from clustergen.diagnostics import did_you_mean
     from clustergen.setup import nccl, reframe

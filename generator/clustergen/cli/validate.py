@@ -28,8 +28,6 @@ def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
 
     MANIFEST is a file, a directory with a manifest.yaml, or - for standard input; default: ./manifest.yaml.
     Errors are always reported: filters, comments and baselines suppress only warnings and infos.
-
-    Exit code 0: valid; 2: invalid; 3: MANIFEST cannot be read. For several manifests, the highest.
     """
     filters = Filters.of(form, **filtering)
     compiled = [compiled_from(manifest) for manifest in manifests]

@@ -45,9 +45,6 @@ def command(
 
     verify uses the programs that `clustergen setup parsers` installs, else those of this machine. If the tree's Slurm
     release is not installed, the next newer one reads it, and the row shows it. Each program runs in a sandbox.
-
-    Exit code 0: everything that has a parser passed; 1: a check failed; 3: no check failed, but a parser could not run,
-    or TREE cannot be read.
     """
     from clustergen.cli.durations import timed
     from clustergen.verify.checks import CHECKS, chosen
@@ -79,7 +76,10 @@ def command(
 
     def show(rows: list[Row]) -> None:
         shown = [row for row in rows if not output.is_quiet() or row.status in ("failed", "not run")]
-        output.findings(text(shown, widths, colour=colour, verbose=verbose > 0))
+        findings = text(
+            shown, widths, colour=colour, verbose=verbose > 0, width=output.width(), folds_words=sys.stdout.isatty()
+        )
+        output.findings(findings)
 
     status = 0
     for tree in trees:

@@ -1,4 +1,4 @@
-"""Diagnostics for programs, as JSON. The shape is a contract; `version` counts up when it changes incompatibly.
+"""Diagnostics for programs, as JSON. The shape is a contract (`document`).
 
     {"version": 1,
      "diagnostics": [{"code": "key-unknown", "severity": "error", "message": "…", "hint": "…" or null,
@@ -13,19 +13,18 @@ as a whole, or no file at all, is meant. What is suppressed is not counted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from clustergen.diagnostics.codes import Severity
+from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.model import Diagnostic
 from clustergen.diagnostics.suppressions import Suppressed
 
 
 def as_data(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> dict[str, Any]:
-    """The document above as plain data, for a command that puts it into a larger one."""
+    """The fields above without `version`, for a command that puts it into a larger one."""
     return {
-        "version": 1,
         "diagnostics": [_one(diagnostic) for diagnostic in diagnostics],
         "suppressed": [
             {**_one(one.diagnostic), "suppression": {"kind": one.kind, "reason": one.reason}} for one in suppressed
@@ -35,7 +34,7 @@ def as_data(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] 
 
 
 def render(diagnostics: Sequence[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> str:
-    return json.dumps(as_data(diagnostics, suppressed), indent=2, ensure_ascii=True) + "\n"
+    return json_document(as_data(diagnostics, suppressed))
 
 
 def _one(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from clustergen.diagnostics.document import json_document
 from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import reason, verdict
@@ -14,18 +14,15 @@ from clustergen.diff.room import RoomChanges
 from clustergen.diff.room_tables import Cable
 from clustergen.diff.totals import totals
 
-VERSION = 1
-
 
 def as_json(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str]) -> str:
     """One document; `added` and `removed` are clusters that one side lacks."""
-    document = {
-        "version": VERSION,
+    fields = {
         "clusters": [_plan(plan) for plan in plans],
         "clusters_added": list(added),
         "clusters_removed": list(removed),
     }
-    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+    return json_document(fields)
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

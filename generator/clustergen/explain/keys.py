@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from clustergen.catalogue import slurm
+from clustergen.diagnostics.document import json_document
 from clustergen.records import record
 from clustergen.rules.slurm_keys import OPTIONS_OF
 from clustergen.slurmrules.fields import current_names, derived_from, fields_of, rows
@@ -75,7 +74,7 @@ def keys_of(steps: tuple[str, ...]) -> tuple[str, ...]:
 
 def json_of_key(places: tuple[KeyPlace, ...]) -> str:
     rows = [vars(place) for place in places]
-    return json.dumps({"version": 1, "key": places[0].key, "places": rows}, indent=2) + "\n"
+    return json_document({"key": places[0].key, "places": rows})
 
 
 def text_of_key(places: tuple[KeyPlace, ...]) -> str:

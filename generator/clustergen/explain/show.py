@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from clustergen.diagnostics.document import json_document
 from clustergen.explain.about import About, Reach
 from clustergen.explain.causes import Cause
 from clustergen.explain.fields import as_yaml
@@ -148,9 +148,8 @@ def _cut(text: str, longest: int) -> str:
 
 
 def json_of_lines(explained: Explained) -> str:
-    return _dump(
+    return json_document(
         {
-            "version": 1,
             "file": explained.path,
             "target": explained.target,
             "source": explained.source,
@@ -240,9 +239,8 @@ def _paths(files: Sequence[str]) -> Iterator[str]:
 
 
 def json_of_field(field: About, reached: Reach) -> str:
-    return _dump(
+    return json_document(
         {
-            "version": 1,
             "field": ".".join(field.steps),
             "help": field.help,
             "forms": field.forms,
@@ -256,7 +254,3 @@ def json_of_field(field: About, reached: Reach) -> str:
             "files": reached.files,
         }
     )
-
-
-def _dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=True, default=str) + "\n"

@@ -9,5 +9,6 @@
 - `topology`: Slurm's switches and blocks as read; `fabric`: as the manifest's; `lines`: files line by line
 - `fitting`: moves what does not validate, or renders to another meaning, to where it fits; `comparing`: the meanings;
   `lean`: takes away what Slurm has anyway
+- `todo`: what Slurm's files do not contain
 - `writing`: the draft as YAML; `report`: what came of it, for people and programs
 """

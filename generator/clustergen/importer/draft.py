@@ -20,7 +20,7 @@ Value = (
     | dict[int, str]
 )
 _MOST_VALUES = 30_000  # more take longer to validate, render and compare than anybody waits
-Kind = Literal["left-out", "secret", "choice", "meant"]
+Kind = Literal["left-out", "secret", "choice", "meant", "todo"]
 
 
 @record
@@ -44,7 +44,7 @@ class Origin:
 @record
 class Note:
     """Something that the user should know. `kind`: `left-out` and `secret` are not in the manifest; `choice` is ours to
-    be looked at; `meant` is said in other words than in the file.
+    be looked at; `meant` is said in other words than in the file; `todo` is not in the files.
     """
 
     kind: Kind

@@ -22,8 +22,9 @@ from clustergen.importer.forms import fits
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import Originals, read_originals
 from clustergen.importer.partitions import import_partitions
-from clustergen.importer.refusals import Refusal
+from clustergen.importer.refusals import Refusal, rejected
 from clustergen.importer.settings import import_settings
+from clustergen.importer.todo import import_todo
 from clustergen.manifest.accounts import AnyName
 from clustergen.records import record
 
@@ -45,8 +46,8 @@ class ImportResult:
     release: SlurmRelease
     guessed: bool
     """Whether the release is a guess."""
-    unread: tuple[str, ...]
-    """Places of lines that Slurm cannot read: it refuses the files as they are."""
+    rejected: tuple[Refusal, ...]
+    """Why Slurm does not start with the original files."""
     notes: tuple[Note, ...]
     errors: tuple[Diagnostic, ...]
     """Why the manifest is not valid yet; nothing was compared then."""
@@ -55,6 +56,13 @@ class ImportResult:
     """What Slurm refuses of the rendered files."""
     source: str = ""
     """The path that was imported."""
+
+    @property
+    def exit_code(self) -> int:
+        """0: the same meaning, of files that Slurm reads; 1: not so; 2: the manifest is not valid yet."""
+        if self.errors:
+            return 2
+        return 0 if self.same and not self.refused and not self.rejected else 1
 
     @property
     def same(self) -> bool:
@@ -118,6 +126,7 @@ def import_folder(
     import_files(draft, originals, machines, accounts)
     for lines_of_file in comments.values():
         draft.tail += lines_of_file.tail
+    import_todo(draft)
     fitted = fit(draft, originals)
     return ImportResult(
         fitted.text,
@@ -125,7 +134,7 @@ def import_folder(
         frozenset(draft.programs),
         originals.release,
         originals.guessed,
-        tuple(dict.fromkeys(place for place, _ in originals.unread())),
+        rejected(originals),
         tuple(draft.notes),
         fitted.errors,
         fitted.compared,

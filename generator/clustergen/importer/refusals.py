@@ -1,4 +1,4 @@
-"""Settings that Slurm refuses in the rendered files too, each with its line of the original ones."""
+"""What Slurm refuses of the original files, and still of the rendered ones, each with its line of the original ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WITH_SECRET = re.compile(rb"(?im)^include\s+" + re.escape(SECRET.encode()))  # 
 
 @record
 class Refusal:
-    """An error of `clustergen lint` in the rendered files."""
+    """An error of `clustergen lint`, which keeps a daemon or command of Slurm from starting."""
 
     place: str
     """The setting's line in the original files; the rendered file's name where no line of theirs has it."""
@@ -52,6 +52,23 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
         if more := len(errors) - _MOST:
             shown |= dict.fromkeys([Refusal("rendered files", "", f"{more:,} more errors", None)] if more > 0 else ())
         return tuple(shown)
+
+
+def rejected(originals: Originals) -> tuple[Refusal, ...]:
+    """What keeps Slurm's daemons from starting with the original files."""
+    folder = originals.folder
+    report = lint(folder.path / folder.main, originals.release)
+    errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
+    return tuple(Refusal(_line(folder, one), one.code, one.message, one.hint) for one in errors)
+
+
+def _line(folder: Folder, error: Diagnostic) -> str:
+    """`slurm.conf:16`, as all places in the report."""
+    if error.place is None:
+        return folder.main
+    path = Path(error.place.file)
+    name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
+    return f"{name}:{error.place.line}" if error.place.line else str(name)
 
 
 def _refusal(originals: Originals, rendered: Folder, error: Diagnostic) -> Refusal:

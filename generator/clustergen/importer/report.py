@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from clustergen.diagnostics import printable, shortened
+from clustergen.diagnostics.document import json_document
 from clustergen.importer.comments import readable
 from clustergen.importer.comparing import Comparison
 from clustergen.importer.folder import ImportResult
+from clustergen.importer.refusals import Refusal
 
 _TITLES = {
     "left-out": "Not in the manifest",
     "secret": "Secrets, which are never in a manifest",
     "meant": "Written differently, with the same meaning",
     "choice": "Assumptions and choices to check",
+    "todo": "To do, as Slurm's files do not contain it",
 }
+_MOST_PLACES = 5
 _LONGEST = 160  # characters of a value, for people
 _LONGEST_DATA = 10_000  # for programs
 
@@ -45,11 +48,14 @@ def _verdict(result: ImportResult) -> Iterator[str]:
             yield f"  {where}{error.message} [{error.code}]"
         yield f"  hint: `clustergen lint {result.source}` shows mistakes of the original files at their lines"
         return
-    if result.unread:
+    if result.rejected:
+        places = list(dict.fromkeys(one.place for one in result.rejected))
+        more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
         yield (
-            f"Slurm rejects the original files ({', '.join(result.unread[:5])}); clustergen compares what Slurm can"
-            " read."
+            f"Slurm {result.release} rejects the original files ({', '.join(places[:_MOST_PLACES])}{more});"
+            " clustergen compares what Slurm can read."
         )
+        yield f"  hint: `clustergen lint {result.source}` shows the reasons"
     open_ones = [item for item in result.compared if not item.meant]
     if not open_ones:
         yield f"Rendered and compared, as Slurm {result.release} reads them: the same meaning."
@@ -82,24 +88,25 @@ def _message(text: str | None) -> str | None:
     return shortened(text) if text else text
 
 
+def _refusal(one: Refusal) -> dict[str, str | None]:
+    return {"place": one.place, "code": one.code, "message": _message(one.message), "hint": _message(one.hint)}
+
+
 def as_json(result: ImportResult, manifest: str | None) -> str:
     """The same as an object. `manifest`: where it was written; None: its text is in `text`."""
-    document = {
+    fields = {
         "manifest": manifest,
         **({} if manifest else {"text": result.text}),
         "slurm_version": str(result.release),
         "slurm_version_guessed": result.guessed,
         "same": result.same,
-        "unread": list(result.unread),
+        "rejected": [_refusal(one) for one in result.rejected],
         "site_files": sorted(result.files),
         "errors": [
             {"code": error.code, "line": error.place.line if error.place else None, "message": _message(error.message)}
             for error in result.errors
         ],
-        "refused": [
-            {"place": one.place, "code": one.code, "message": _message(one.message), "hint": _message(one.hint)}
-            for one in result.refused
-        ],
+        "refused": [_refusal(one) for one in result.refused],
         "differences": [
             {
                 "file": item.change.file,
@@ -115,4 +122,4 @@ def as_json(result: ImportResult, manifest: str | None) -> str:
         ],
         "notes": [{"kind": note.kind, "place": note.place, "text": _message(note.text)} for note in result.notes],
     }
-    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+    return json_document(fields)

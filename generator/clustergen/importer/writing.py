@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from clustergen.diagnostics import ManifestPath
 from clustergen.importer.comments import readable
 from clustergen.importer.draft import Draft
+from clustergen.importer.todo import todo_lines
 from clustergen.manifest.model import Manifest
 from clustergen.render.formats import yaml_scalar
 
@@ -28,6 +29,8 @@ def manifest_text(draft: Draft) -> str:
         lines += _entry((key,), value, comments, 0)
     tail = [*draft.tail, *draft.unclaimed()]
     lines += [*(["", "# Other comments of the files:"] if tail else []), *(_comment(words, 0) for words in tail)]
+    todo = list(todo_lines(draft))
+    lines += [*([""] if todo else []), *(_comment(words, 0) for words in todo)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,62 @@
+"""What Slurm's files do not contain is listed at the end of the manifest and in the report, with examples that work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from clustergen.compile import validate
+from clustergen.importer.folder import import_folder
+from clustergen.importer.report import as_text
+from clustergen.importer.todo import SECTIONS
+
+BARE = "ClusterName=c\nSlurmctldHost=h\nSlurmUser=slurm\nStateSaveLocation=/srv\n"
+DBD = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=h\n"
+NODES = "".join(
+    f"NodeName=n{name} CPUs=4 RealMemory={mib}\n" for name, mib in (("[1-4]", 64000), ("5", 128000), ("6", 32000))
+)
+PARTITION = "PartitionName=p Nodes=ALL Default=YES\n"
+
+
+def _todo(folder: Path, conf: str, **files: str) -> tuple[str, list[str]]:
+    """The manifest, and what its end lists."""
+    (folder / "slurm.conf").write_text(conf)
+    for name, content in files.items():
+        (folder / name.replace("_", ".")).write_text(content)
+    result = import_folder(folder, version="24.11")
+    before, _, after = result.text.partition("\n# To do, as Slurm's files do not contain it:\n")
+    listed = [line.removeprefix("# - ") for line in after.splitlines()]
+    assert [note.text for note in result.notes if note.kind == "todo"] == listed
+    assert ("To do, as Slurm's files do not contain it:\n  networks.management: " in as_text(result)) == bool(listed)
+    return before, listed
+
+
+def test_missing_sections_and_names_made_of_hardware(tmp_path: Path) -> None:
+    slurmdbd = "DbdHost=h\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
+    _, listed = _todo(tmp_path, BARE + DBD + NODES + PARTITION, slurmdbd_conf=slurmdbd)
+    assert listed[:-1] == [f"{section}: {text}" for section, text in SECTIONS.items()]
+    assert listed[-1].startswith("node_types: n-125g, n-31g have names made of their memory and CPUs; ")
+
+
+def test_what_the_files_contain_is_not_listed(tmp_path: Path) -> None:
+    topology = "SwitchName=s1 Nodes=n[1-3]\nSwitchName=s2 Nodes=n[4-6]\nSwitchName=s0 Switches=s[1-2]\n"
+    conf = BARE + "TopologyPlugin=topology/tree\nNodeName=n[1-6] CPUs=4 RealMemory=64000\n" + PARTITION
+    _, listed = _todo(tmp_path, conf, topology_conf=topology)
+    assert [line.partition(":")[0] for line in listed] == ["networks.management", "storage", "monitoring", "login"]
+
+
+def test_the_examples_are_valid_and_leave_nothing_to_do(tmp_path: Path) -> None:
+    before, _ = _todo(tmp_path, BARE + NODES.splitlines()[0] + "\n" + PARTITION)
+    data = yaml.safe_load(before)
+    for section in ("networks.management", "networks.fabric", "storage"):
+        *parents, name = section.split(".")
+        below = data
+        for parent in parents:
+            below = below[parent]
+        below[name] = yaml.safe_load(SECTIONS[section].partition(": ")[2])
+    data["nodes"].append(yaml.safe_load(SECTIONS["login"].partition(": ")[2].removesuffix(" in nodes")))
+    data["nodes"][0]["roles"].append("monitoring")
+    (tmp_path / "manifest.yaml").write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+    compiled = validate(tmp_path / "manifest.yaml")
+    assert compiled.ok, compiled.diagnostics
