@@ -55,7 +55,7 @@ def run(host: str, folder: Path, *arguments: str, version: str = "8.2") -> subpr
         "hostname": f"echo {host}",
         "mountpoint": "[[ $2 != */st2 || -d $2 ]]",
         "systemctl": "",
-        "beegfs-mgmtd": f"touch {folder}/beegfs/mgmtd.sqlite",
+        "beegfs-mgmtd": f"echo SQLite >{folder}/beegfs/mgmtd.sqlite",
         **{f"beegfs-setup-{kind}": setup for kind in ("meta", "storage", "mgmtd")},
     }
     return run_script(text, programs, folder, *arguments)
@@ -198,6 +198,28 @@ def test_a_cut_run_is_repeated(tmp_path: Path) -> None:
     assert "beegfs.new has other files: chunks/u0" in done.stderr
     assert (tmp_path / "data/st1/beegfs/targetNumID").read_text() == "201\n"
     assert (tmp_path / "data/st2/beegfs.new/chunks/u0").exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "message"),
+    [
+        ("7.4", "beegfs/mgmtd.new/thesis.tex", "has other files: thesis.tex"),
+        ("7.4", "beegfs/mgmtd", "is no directory"),
+        ("8.2", "beegfs/mgmtd.sqlite", "is empty"),
+    ],
+)
+def test_what_lies_in_the_place_of_the_management_database_is_left_there(
+    version: str, name: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).touch()
+    (tmp_path / "data/st2").mkdir(parents=True)
+    done = run("stor1", tmp_path, "format", version=version)
+    assert (done.returncode, message in done.stderr) == (1, True), done.stderr
+    assert (tmp_path / name).is_file()
+    done = run("stor1", tmp_path, "start", version=version)
+    assert done.returncode == 1
+    assert "beegfs-mgmtd.service" not in started(tmp_path)
 
 
 OTHERS = {

@@ -36,14 +36,14 @@ TARGETS: list[dict[str, Any]] = [
     {"kind": "MDT", "index": 0, "server": "mds1", "standby": ["mds2"], "device": "/dev/mapper/mdt0"},
     {"kind": "MGT", "server": "mds1", "device": "/dev/disk/by-id/mgt"},
 ]
-# mkfs.lustre makes an ext4 with the label of a target that has not been mounted yet.
+# mkfs.lustre makes an ext4 with the label of a target that has not been mounted yet, and then writes into it.
 PROGRAMS = {
     "lsblk": "echo loop0",
     "blockdev": 'stat --format=%s "$2"',
     "systemctl": "",
     "mkfs.lustre": """name=MGS
 for word; do case $word in --ost) name=train:OST0000;; --mdt) name=train:MDT0000;; esac; done
-mkfs.ext4 -q -L "$name" "${!#}" """,
+mkdir -p tree/CONFIGS; touch tree/CONFIGS/mountdata; mkfs.ext4 -q -L "$name" -d tree "${!#}" """,
 }
 
 
@@ -153,6 +153,18 @@ def test_a_cut_run_is_continued(tmp_path: Path) -> None:
     assert "train-MDT0000: mkfs.lustre failed" in done.stderr
     assert run("mds1", tmp_path, "format").returncode == 0
     assert [call.split()[1] for call in made(tmp_path)] == ["--mgs", "--mdt", "--mdt"]
+
+
+def test_a_label_without_what_comes_after_it_is_no_target(tmp_path: Path) -> None:
+    """By the real debugfs: mkfs.lustre was killed between the two."""
+    device = image(tmp_path, "ost0")
+    cut = PROGRAMS["mkfs.lustre"].replace("-d tree", "").replace('"${!#}"', '"${!#}"; exit 137')
+    assert run("oss1", tmp_path, "format", programs={"mkfs.lustre": cut}).returncode == 1
+    for verb in ("check", "format"):
+        done = run("oss1", tmp_path, verb)
+        assert done.returncode == 1
+        assert f"{device} has its label and no CONFIGS/mountdata" in done.stderr
+    assert len(made(tmp_path)) == 1
 
 
 def test_only_targets_without_a_standby_server_are_mounted_by_themselves(tmp_path: Path) -> None:

@@ -24,6 +24,12 @@ SCRIPT = "/usr/local/sbin/clustergen-backup-{}"
 DUMP = 'echo "CREATE TABLE x;"; echo "-- Dump completed on 2026-01-01"'
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 STOPPED = {"systemctl": "echo inactive; exit 3"}
+RUNNING: dict[str, Any] = {
+    "slurm": {"mpi_default": "pmi2"},
+    "backups": {"directory": "/srv/backups"},
+    "nodes": [HEAD, MONITOR, COMPUTE],
+}
+CUT = 'PATH=${{PATH#*:}} tar "$@"; [[ $1 != --extract ]] || exit 137'
 
 
 def script(kind: str, folder: Path, **changes: Any) -> tuple[str, Path]:
@@ -144,6 +150,13 @@ def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: st
     running = run("state", text, tmp_path, "--restore", str(file), systemctl="echo active")
     assert "slurmctld is active: stop it first" in running.stderr
     assert not list((tmp_path / "state").iterdir())
+    part = tmp_path / "state/.clustergen-restore"
+    part.mkdir()
+    (part / "job_state").touch()  # of a run that was cut
+    killed = run("state", text, tmp_path, "--restore", str(file), tar=CUT.format(tmp_path))
+    assert killed.returncode != 0
+    assert [path.name for path in (tmp_path / "state").iterdir()] == [part.name]
+    (tmp_path / "bin/tar").unlink()
     assert run("state", text, tmp_path, "--restore", str(file)).returncode == 0
     same = subprocess.run(
         ["diff", "-r", tmp_path / "before", tmp_path / "state"], capture_output=True, check=False, timeout=20
@@ -155,8 +168,8 @@ def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: st
 @pytest.mark.real
 @pytest.mark.slow
 def test_slurmctld_starts_with_a_restored_state(tmp_path: Path) -> None:
-    """A copy made while slurmctld runs has the held job, its script included."""
-    tree = cluster(tmp_path, "24.11", slurm={"mpi_default": "pmi2"}, backups={"directory": "/srv/backups"})
+    """A copy made while slurmctld runs has the held job, its script included; root reads its time as that user."""
+    tree = cluster(tmp_path, "24.11", **RUNNING)
     box = sandbox.Sandbox(
         require_slurm("24.11").path,
         files=((lay_out(tree, "head", tmp_path / "root"), "/"),),
@@ -172,6 +185,10 @@ sbatch --hold -n1 --wrap 'echo kept' >/dev/null
 for _ in {{1..400}}; do [[ -s /var/lib/slurm/slurmctld/job_state ]] && break; sleep 0.05; done
 as() {{ setpriv --reuid slurm --clear-groups "$@"; }}
 file=$(as clustergen-backup-state)
+mkdir -p /var/lib/prometheus/node-exporter
+# Root without these capabilities cannot read the directory, as on a server that maps root to nobody.
+setpriv --bounding-set=-dac_override,-dac_read_search clustergen-backup-state --metrics
+grep -c '^clustergen_backup.* [0-9]*$' /var/lib/prometheus/node-exporter/clustergen-backup-state.prom
 pkill -x slurmctld; while pgrep -x slurmctld >/dev/null; do sleep 0.05; done
 mkdir /run/bin; printf '#!/bin/sh\necho inactive\n' >/run/bin/systemctl; chmod +x /run/bin/systemctl
 sed -i s,^PATH=,PATH=/run/bin:, /usr/local/sbin/clustergen-backup-state
@@ -183,7 +200,7 @@ squeue --noheader --format='%i %r'; scontrol write batch_script 1 - | tail -n 1
 """
     done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=100)
     assert done.code == 0, done
-    assert done.stdout.replace("\r", "").split("\n")[-3:-1] == ["1 JobHeldUser", "echo kept"], done.stdout
+    assert done.stdout.replace("\r", "").split("\n")[-4:-1] == ["2", "1 JobHeldUser", "echo kept"], done.stdout
 
 
 def test_a_dump_is_loaded_only_into_a_database_without_tables(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,34 @@ def test_user_data_of_the_site_replace_those_of_the_tree(tmp_path: Path) -> None
     modes = {place.name: oct(place.stat().st_mode & 0o777) for place in (tmp_path / "seeds").rglob("*")}
     files = dict.fromkeys(("meta-data", "user-data", "network-config"), "0o600")
     assert modes == {"c1": "0o700", **files}, "they may hold a token"
+
+
+def test_seeds_are_replaced_whole_with_any_bytes_and_can_be_read_by_nobody_else(tmp_path: Path) -> None:
+    """cloud-init also reads compressed user data; an earlier seed may have been readable."""
+    (tmp_path / "mine").write_bytes(gzip.compress(b"#cloud-config\r\n"))
+    place = tmp_path / "seeds/c1"
+    place.mkdir(parents=True, mode=0o755)
+    (place / "user-data").write_text("token")
+    (place / "user-data").chmod(0o644)
+    done = seeds(tmp_path, "--user-data", str(tmp_path / "mine"), "c1")
+    assert done.returncode == 0, done.stderr
+    assert (place / "user-data").read_bytes() == (tmp_path / "mine").read_bytes()
+    assert {oct(file.stat().st_mode & 0o777) for file in place.iterdir()} == {"0o600"}
+    assert place.stat().st_mode & 0o777 == 0o700
+    (place / "network-config").unlink()
+    (place / "network-config").mkdir()
+    assert seeds(tmp_path, "c1").returncode == 1
+    assert not (place / "meta-data").exists(), "a seed that is not complete is none"
+
+
+def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> None:
+    data = cluster()
+    data["nodes"][1] = {**COMPUTE, "name": "0x[1-2]"}
+    write(tree_of(data, tmp_path), tmp_path / "rendered")
+    script = tmp_path / "rendered/cloud-init/seed.py"
+    subprocess.run([sys.executable, script, "0x1"], cwd=tmp_path, timeout=60, check=True)
+    meta_data = yaml.safe_load((tmp_path / "seeds/0x1/meta-data").read_text())
+    assert meta_data == {"instance-id": "small-0x1", "local-hostname": "0x1"}
 
 
 @pytest.mark.parametrize(
