@@ -66,6 +66,7 @@ REJECTED = {
     "a line without a key": ("; NodeName=old CPUs=1\n", "slurm.conf:11"),
     "a key of no release": ("MaxConcurrentJobs=64\n", "slurm.conf:11"),
     "a removed key": ("DefaultStoragePort=6819\n", "slurm.conf:11"),
+    "a removed plugin": ("SelectType=select/cons_res\n", "slurm.conf:11"),
     "a key in an included file": ("Include more.conf\n", "more.conf:1"),
 }
 

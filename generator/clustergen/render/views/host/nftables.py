@@ -162,8 +162,8 @@ def _compute(cluster: Cluster) -> Iterator[Service]:
     source: Literal["cluster", "compute"] = "compute" if has_addresses else "cluster"
     yield Service("jobs: srun, MPI, NCCL and users' programs", _UNPRIVILEGED, source, _BOTH)
     if source == "compute":
-        known = all(group.addresses for group in cluster.with_role("slurm-controller"))
-        callers: Literal["cluster", "controllers"] = "controllers" if known else "cluster"
+        have_addresses = all(group.addresses for group in cluster.with_role("slurm-controller"))
+        callers: Literal["cluster", "controllers"] = "controllers" if have_addresses else "cluster"
         yield _srun(cluster)._replace(name="slurmctld to srun of jobs", source=callers)
 
 
