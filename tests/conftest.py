@@ -19,7 +19,7 @@ from clustergen.verify.slurm_roots import SlurmInstall
 SLURM_RELEASES = ("22.05", "24.11", "26.05")
 
 # `--hypothesis-profile=quick`; a test that states its own number of examples keeps it.
-hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
+hypothesis.settings.register_profile("full", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("full")
 
