@@ -44,6 +44,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
 
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
+    from clustergen.rules.mig_shapes import mig_findings
     from clustergen.rules.slurm_hints import hint_for_key
 
     log.info(__name__, "load %s", path)
@@ -54,7 +55,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     try:
         manifest = Manifest.model_validate(frozen(source.data))
     except ValidationError as err:
-        more = source.from_validation_error(err, Manifest, hint_for_key)
+        more = source.from_validation_error(err, Manifest, hint_for_key, mig_findings)
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         hidden = _hidden_by(err, source)

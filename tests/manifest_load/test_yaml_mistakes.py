@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from clustergen.manifest import yaml_load
 from clustergen.manifest.source import Source
 
 
@@ -308,6 +309,33 @@ def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
         ("yaml-tag", "4:4"),
         ("yaml-syntax", "5:3"),
     ]
+
+
+def test_all_brackets_that_lack_quotes_are_said_at_once() -> None:
+    text = "a: {n: c[1-2], m: c[3]}\nb: [d[1-2], e]\nb: [08].x\nc: {d: 1 e: 2}\nf: {g: h[1]}\n"
+    assert [(place, message, hint) for _, place, message, hint in said(text)] == [
+        ("1:8", "brackets inside { } require quotes", 'write "c[1-2]"'),
+        ("1:19", "brackets inside { } require quotes", 'write "c[3]"'),
+        ("2:5", "brackets inside [ ] require quotes", 'write "d[1-2]"'),
+        ("3:1", "key 'b' is listed twice; the first is on line 2, column 1", "remove one of them"),
+        ("3:4", "']' ends the value here, but more follows", 'put the whole value in quotes: "[08].x"'),
+        ("4:10", "a comma is missing before this key", "write c: {d: 1, e: 2}"),
+    ]
+
+
+def test_what_follows_from_a_bracket_on_its_line_is_not_said() -> None:
+    assert [place for _, place, *_ in said("a: {n: c[1-2] m: d}\n")] == ["1:8"]
+    assert said("a: {n: c[1-2, m: d}\n")[0][2:] == (
+        "'[' opened here is never closed",
+        "add ']', and put the text in quotes",
+    )
+
+
+def test_many_brackets_are_read_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(f"a{number}: {{n: c[1-2]}}\n" for number in range(60))
+    assert len(said(text)) == yaml_load.MAX_UNQUOTED + 1
+    monkeypatch.setattr(yaml_load, "MAX_READ_AGAIN", len(text) * 3)
+    assert len(said(text)) == 4
 
 
 def test_a_duplicate_names_both_places_and_the_first_counts() -> None:

@@ -32,7 +32,20 @@ def infiniband(mtu: int, *edits: tuple[str, str]) -> str:
     return changed(TINY, ("networks:", fabric), ('10.0.0.[11-14]"}', addresses), *edits)
 
 
+BARE = "{cpu: {sockets: 2, cores_per_socket: 32}, memory: 512GiB, gpus: {model: %s, count: 4, numa: [0, 0, 1, 1]}}"
 RIGHT = {
+    "a GPU by its id": of_type(BARE % "h100-pcie"),
+    "a GPU by the driver's name": of_type(BARE % "NVIDIA H100 PCIe"),
+    "a GPU whose name no other has": of_type(BARE % "L40S"),
+    "an own GPU with a name of the catalogue's": of_type(
+        BARE % "h100", "catalogue: {gpus: {h100: {nvml_name: NVIDIA H100 PCIe, memory: 80GB, power: 350W}}}\n"
+    ),
+    "the short name of the system's GPU": of_type("{system: dgx-h100, gpus: {model: H100}}"),
+    "threads as the system has them": of_type("{system: dgx-h100, cpu: {threads_per_core: 2}}"),
+    "threads with all that slurmd -C prints": of_type(
+        "{system: dgx-h100, cpu: {sockets: 2, cores_per_socket: 56, threads_per_core: 1}}"
+    ),
+    "threads without a system": of_type("{cpu: {cores_per_socket: 8, threads_per_core: 1}, memory: 64GiB}"),
     "half of the memory, and fewer GPUs, than the system has": of_type(
         "{system: dgx-h100, memory: 1TiB, gpus: {count: 4}}"
     ),
@@ -135,6 +148,19 @@ WRONG = {
     "an own system's port with a misspelt model": (
         of_type("{system: acme}", OWN.replace("gpu_numa:", "nics: [{device: mlx5_0, model: cx77}], gpu_numa:")),
         [("nic-unknown", "cx77")],
+    ),
+    "a malformed plan is not an unknown one too": (
+        of_type("{system: dgx-h100, gpus: {mig: half}}", "gpu: {mig_plans: {half: {1g.10gb: 7}}}\n"),
+        [("key-missing", "half")],
+    ),
+    "a name of several GPUs": (of_type(BARE % "A100-80"), [("gpu-variant-assumed", "A100-80")]),
+    "the short name of another GPU than the system's": (
+        of_type("{system: dgx-h100, gpus: {model: H200}}"),
+        [("gpu-variant-assumed", "H200")],
+    ),
+    "fewer threads than the system": (
+        of_type("{system: dgx-h100, cpu: {threads_per_core: 1}}"),
+        [("threads-unlike-system", "1")],
     ),
     "a misspelt plan is not an unused one too": (
         of_type("{system: dgx-h100, gpus: {mig: {0: hlaf}}}", HALVES),

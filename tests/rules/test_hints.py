@@ -19,7 +19,65 @@ FABRIC = changed(
 NFS = changed(TINY, ("slurm:", "storage: {home: {type: nfs, server: nas, path: /home, mount: /home}}\nslurm:"))
 RACK = changed(TINY, ("slurm:", 'racks: {r1: {nodes: "gpu[1-4]", power: 9kW}}\nslurm:'))
 RAILS = changed(FABRIC, ("plan: {leaf: qm9700}", 'switches: [{name: "leaf[0-7]", rail: 0-7, nodes: "gpu[1-4]"}]'))
+H100 = (
+    "the NVIDIA H100 80GB HBM3 has 1g.10gb (7), 1g.10gb+me (1), 1g.20gb (4), 2g.20gb (3), 3g.40gb (2), 4g.40gb (1),"
+    " 7g.80gb (1)"
+)
+DGX = (
+    "use one of, by GPU: A100 (dgx-a100-40, dgx-a100-80, dgx-station-a100), B200 (dgx-b200), B300 (dgx-b300),"
+    " H100 (dgx-h100), H200 (dgx-h200), V100 (dgx1-v100, dgx2)"
+)
+MIG = changed(TINY, ("{system: dgx-h100}", "{system: dgx-h100, gpus: {mig: half}}"))
+PLAN = changed(MIG, ("slurm:", "gpu: {mig_plans: {half: PLAN}}\nslurm:"))
+SPLIT = "write mig: split, and gpu: {mig_plans: {split: {profiles: {%s}}}} at the top level; " + H100
 HINTS = {
+    **{
+        f"mig: {value}": (MIG, ("mig: half", f"mig: {value}"), "type-wrong", SPLIT % profiles)
+        for value, profiles in {
+            "true": "3g.40gb: 2",
+            "{}": "3g.40gb: 2",
+            "1g.10gb": "1g.10gb: 7",
+            "[1g.10gb]": "1g.10gb: 7",
+            "{profiles: {2g.20gb: 3}}": "2g.20gb: 3",
+        }.items()
+    },
+    "a MIG plan that is nowhere": (
+        MIG,
+        ("half", "full"),
+        "mig-plan-unknown",
+        f"write gpu: {{mig_plans: {{full: {{profiles: {{3g.40gb: 2}}}}}}}} at the top level; {H100}",
+    ),
+    **{
+        f"plan {value}": (PLAN, ("PLAN", value), code, f"write half: {{profiles: {{{profiles}}}}}; {H100}")
+        for value, code, profiles in (
+            ("", "type-wrong", "3g.40gb: 2"),
+            ("{}", "key-missing", "3g.40gb: 2"),
+            ("{profiles: {}}", "value-out-of-range", "3g.40gb: 2"),
+            ("{1g.10gb: 7}", "key-missing", "1g.10gb: 7"),
+            ("[3g.40gb, 3g.40gb]", "type-wrong", "3g.40gb: 2"),
+            ("{profiles: 1g.10gb}", "type-wrong", "1g.10gb: 1"),
+            ("{profiles: {1g.10gb: 8}}", "value-out-of-range", "1g.10gb: 7"),
+        )
+    },
+    **{
+        f"plan {value}": (PLAN, ("PLAN", value), code, f"write profiles: {{{profiles}}}; {H100}")
+        for value, code, profiles in (
+            ("{profiles: {1g.5gb: 7}}", "mig-profile-unknown", "1g.10gb: 7"),
+            ("{profiles: {3g.40gb: 3}}", "mig-layout-impossible", "3g.40gb: 2"),
+        )
+    },
+    **{
+        f"system: {name}": (TINY, ("system: dgx-h100", f"system: {name}"), "system-unknown", hint)
+        for name, hint in {
+            "hgx": "use one of hgx-a100-8, hgx-b200-8, hgx-h100-8, hgx-h200-8",
+            "dgx": DGX,
+            "DGX": DGX,
+            "dgx-h": "use one of dgx-h100, dgx-h200",
+            "DGX A100": "use one of dgx-a100-40, dgx-a100-80",
+            "h100": "use one of dell-xe9680, dgx-h100, hgx-h100-8, smc-821ge-tnhr",
+            "supermicro": "did you mean 'smc-821ge-tnhr'? run clustergen catalogue systems for all names",
+        }.items()
+    },
     "a number for a rate": (FABRIC, ("rate: NDR", "rate: 400"), "rate-malformed", "write NDR or 400Gb/s"),
     "a number that is no InfiniBand rate": (FABRIC, ("rate: NDR", "rate: 300"), "rate-malformed", "write 300Gb/s"),
     "a number for a RoCE rate": (

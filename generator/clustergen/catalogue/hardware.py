@@ -55,6 +55,11 @@ class Gpu:
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """The id with what tells variants apart: `h100-sxm (80 GB, 700 W)`."""
+        return f"{self.id} ({self.memory_gb} GB, {self.tdp_w} W)"
+
 
 @record
 class Nic:
@@ -177,6 +182,19 @@ def gpu(name: str) -> Gpu | None:
     """The GPU of that id, alias, driver name or Slurm type, in any case and with `-`, `_` or blanks."""
     identifier = gpu_names().get(normal(name))
     return gpus()[identifier] if identifier is not None else None
+
+
+def gpu_variants(name: str) -> list[Gpu]:
+    """Other GPUs that a name may mean: for `H100` the PCIe card and the NVL. None for an id or a full name."""
+    row = gpu(name)
+    words = set(normal(name).split("-"))
+    if row is None or normal(name) == row.id or normal(name) in map(normal, (row.nvml_name, row.slurm_type)):
+        return []
+    return [
+        other
+        for other in gpus().values()
+        if other.id != row.id and words <= {*other.id.split("-"), f"{other.memory_gb}", f"{other.memory_gb}gb"}
+    ]
 
 
 def gpu_of_type(slurm_type: str) -> Gpu | None:

@@ -8,7 +8,7 @@ fill a GPU although one compute slice is left over.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from clustergen.catalogue.hardware import gpus
@@ -118,6 +118,26 @@ def mig_problem(family: str, layout: Mapping[str, int]) -> str | None:
     if mig_placement(family, layout) is None:
         return "the instances do not fit beside each other in its memory slots"
     return None
+
+
+def mig_example(family: str, similar: Iterable[str] = ()) -> dict[str, int]:
+    """A layout that fits on one GPU: as many as possible of the profile with the compute slices of one of `similar`,
+    else of the profile that halves the GPU. Empty for an unknown family.
+    """
+    profiles = mig_profiles(family)
+    for name in (*similar, "3g", "2g"):
+        slices = name.partition(".")[0]
+        matches = [row for row in profiles if row.profile == name] or [
+            row for row in profiles if row.profile.startswith(f"{slices}.")
+        ]
+        if matches:
+            return {matches[0].profile: matches[0].max_count}
+    return {}
+
+
+def mig_listing(family: str) -> str:
+    """The profiles of a family, with the number of instances that fit on one GPU: `1g.10gb (7), 3g.40gb (2)`."""
+    return ", ".join(f"{row.profile} ({row.max_count})" for row in mig_profiles(family))
 
 
 def mig_layout_valid(family: str, layout: Mapping[str, int]) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from clustergen.catalogue.systems import system_names
+from clustergen.catalogue.hardware import gpu
+from clustergen.catalogue.systems import system, system_ids, system_names
+
+_MOST_UNGROUPED = 6
 
 
 def product_system(product: str) -> str | None:
@@ -15,6 +19,36 @@ def product_system(product: str) -> str | None:
     around = [name for name in names if len(plain) > 5 and plain in name]
     best = max(within, key=len, default="") or min(around, key=len, default="")
     return names.get(best)
+
+
+def systems_like(text: str) -> list[str]:
+    """The ids that begin with an incomplete name, as dgx; else of the systems with that word in their product name or
+    GPU: supermicro, h100.
+    """
+    plain = re.sub(r"[\s_]+", "-", text.strip().lower())
+    if not plain:
+        return []
+    if names := [name for name in system_ids() if name.startswith(plain)]:
+        return names
+    return [name for name in system_ids() if plain in _words(name)]
+
+
+def systems_hint(names: Sequence[str]) -> str:
+    """The hint to use one of several systems; many by their GPU: `A100 (dgx-a100-40, dgx-a100-80), B200 (dgx-b200)`."""
+    if len(names) <= _MOST_UNGROUPED:
+        return f"use one of {', '.join(names)}"
+    by_gpu: dict[str, list[str]] = {}
+    for name in names:
+        row = system(name)
+        model = gpu(row.gpu) if row and row.gpu else None
+        by_gpu.setdefault((model.gres_type.upper() if model else "") or "other", []).append(name)
+    return "use one of, by GPU: " + ", ".join(f"{title} ({', '.join(group)})" for title, group in by_gpu.items())
+
+
+def _words(name: str) -> set[str]:
+    row = system(name)
+    texts = (row.id, row.name, row.gpu or "") if row else ()
+    return {word for text in texts for word in re.findall(r"[a-z0-9]+", text.lower())}
 
 
 def _letters(text: str) -> str:

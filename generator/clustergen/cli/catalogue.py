@@ -43,7 +43,15 @@ def command(topic: str | None, name: str | None, form: str) -> None:
         listing = f"use one of {matches}" if matches else f"run clustergen catalogue {topic} for all names"
         hint = did_you_mean(name, chosen.names()) or listing
         raise ClustergenError(f"the catalogue has no '{name}' among its {topic}", hint=hint, exit_code=2)
-    _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row))
+    _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row) + _variants(topic, name))
+
+
+def _variants(topic: str, name: str) -> str:
+    """Other GPUs that the name may mean, as a line of their own."""
+    from clustergen.catalogue.hardware import gpu_variants
+
+    others = ", ".join(other.title for other in gpu_variants(name)) if topic == "gpus" else ""
+    return f"\n  {quote(name)} can also mean {others}\n" if others else ""
 
 
 def _search(words: str, name: str | None, form: str) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from clustergen.catalogue.gpu_vendors import other_vendor
-from clustergen.catalogue.mig import mig_detected
+from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.mig import mig_detected, mig_example, mig_listing
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, placed
 from clustergen.cluster.gpu_set import GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.diagnostics.shapes import on_one_line
 from clustergen.manifest.hardware import NodeType as Spec
 
 NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
@@ -75,7 +77,7 @@ class GpuResolver:
         links = gpus.links or (
             tuple(_numbers(row) for row in base.links) if same and base and gpus.nvlink is not False else ()
         )
-        mig = self._mig(path, gpus.mig, count)
+        mig = self._mig(path, gpus.mig, count, model)
         release = SlurmRelease(self.manifest.slurm.version)
         profiles = {profile for layout in mig if layout for profile in layout.profiles}
         return GpuSet(
@@ -133,7 +135,9 @@ class GpuResolver:
                 )
             )
 
-    def _mig(self, path: ManifestPath, mig: str | Mapping[int, str] | None, count: int) -> tuple[MigLayout | None, ...]:
+    def _mig(
+        self, path: ManifestPath, mig: str | Mapping[int, str] | None, count: int, model: Gpu
+    ) -> tuple[MigLayout | None, ...]:
         if mig is None:
             return ()
         plan_of_gpu = dict.fromkeys(range(count), mig) if isinstance(mig, str) else dict(mig)
@@ -164,11 +168,18 @@ class GpuResolver:
                         "mig-plan-unknown",
                         where,
                         f"MIG plan '{name}' is not defined",
-                        did_you_mean(name, plans)
-                        or (f"use {one_of(plans)}" if plans else f"define it under gpu.mig_plans.{name}"),
+                        did_you_mean(name, plans) or (f"use {one_of(plans)}" if plans else plan_hint(name, model)),
                     )
                 )
         return tuple(layouts)
+
+
+def plan_hint(name: str, model: Gpu | None, similar: Iterable[str] = ()) -> str:
+    """How a MIG plan is defined, with an example and all profiles of the GPU that it is for."""
+    example = mig_example(model.mig_family, similar) if model else {}
+    plan = on_one_line({"mig_plans": {name: {"profiles": example or {"3g.40gb": 2}}}})
+    of_gpu = f"; the {model.nvml_name} has {mig_listing(model.mig_family)}" if model and example else ""
+    return f"write gpu: {plan} at the top level{of_gpu}"
 
 
 def _numbers(row: str) -> tuple[int, ...]:

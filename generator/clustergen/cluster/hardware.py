@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
+from clustergen.catalogue.products import systems_hint, systems_like
 from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
 from clustergen.cluster.database import shared_pool_mib, shares_node_with_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import NodeType, Port
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
@@ -102,7 +103,10 @@ class TypeResolver:
     def _hint_for_system(self, name: str) -> str:
         """The closest name; else the systems of the same vendor: a 'dell-r760xa' is no 'dell-xe9680'."""
         otherwise = "define it under catalogue.systems, or set cpu, memory and gpus here"
-        if guess := self._near_system(name):
+        site = [system for system in self.manifest.catalogue.systems if system.startswith(name)]
+        if len(names := [*site, *systems_like(name)]) > 1:
+            return systems_hint(names)
+        if guess := f"did you mean {quote(names[0])}?" if names else self._near_system(name):
             return catalogue_hint("systems", guess, otherwise)
         vendor = re.split("[-_ ]", name.lower(), maxsplit=1)[0]
         names = [system for system in self.catalogue_view.system_ids() if system.startswith(f"{vendor}-")]

@@ -62,7 +62,10 @@ class Finding:
 
 
 class Problem(NamedTuple):
-    """Something wrong with the text: a span in characters from its start. `other` is a second span that matters."""
+    """Something wrong with the text: a span in characters from its start. `other` is a second span that matters.
+
+    `lacks_quotes`: the span is text with brackets, so that the rest can be read as if it were in quotes.
+    """
 
     code: str
     start: int
@@ -70,6 +73,7 @@ class Problem(NamedTuple):
     message: str
     hint: str | None = None
     other: tuple[int, int] | None = None
+    lacks_quotes: bool = False
 
 
 class ClustergenError(Exception):

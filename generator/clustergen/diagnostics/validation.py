@@ -40,6 +40,7 @@ from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, w
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]
 Hint: TypeAlias = Callable[[ManifestPath], str | None]
+Refine: TypeAlias = Callable[[list[Finding], Any], list[Finding]]
 _Error: TypeAlias = Mapping[str, Any]
 
 # What was wanted, by pydantic's error type.
@@ -82,14 +83,21 @@ _MOST_KEYS = 15
 
 
 def findings_of(
-    err: ValidationError, model: type[BaseModel], data: Any, text_of: TextOf, hint: Hint | None = None
+    err: ValidationError,
+    model: type[BaseModel],
+    data: Any,
+    text_of: TextOf,
+    hint: Hint | None = None,
+    refine: Refine | None = None,
 ) -> list[Finding]:
     """A finding for every mistake behind a ValidationError of `model` for `data`.
 
     `text_of` gives a scalar as it stands in the file; `hint` says what to write for an unknown key, before any guess by
-    spelling. Where a plain union fails, only its nearest branch speaks.
+    spelling. Where a plain union fails, only its nearest branch speaks. `refine` may replace findings by
+    better ones.
     """
-    return _Translator(model, data, text_of, hint).translate(err.errors(include_url=False))
+    findings = _Translator(model, data, text_of, hint).translate(err.errors(include_url=False))
+    return refine(findings, data) if refine else findings
 
 
 class _Translator:

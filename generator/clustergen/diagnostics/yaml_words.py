@@ -157,10 +157,13 @@ def _flow(complaint: Complaint) -> Problem | None:
     if complaint.char in ("[", "{") and at > context + 1 and not text[at - 1].isspace():
         word = re.compile(r"[^\s,{}\[\]]*$").search(text, context + 1, at)
         start = word.start() if word else at
-        whole = re.compile(r"(?:\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,{}\[\]])+").match(text, start)
+        whole = re.compile(r"(?:\[[^\]\n:\"'{}\[]*\]|\{[^}\n]*\}|[^\s,{}\[\]])+").match(text, start)
         end = whole.end() if whole else at + 1
+        if text[end : end + 1] == "[":
+            return _problem(end, 1, f"{quote('[')} opened here is never closed", "add ']', and put the text in quotes")
         hint = f'write "{text[start:end]}"' if end - start < _LONGEST_HINT else None
-        return _problem(start, end - start, f"brackets inside {opened} {closing} require quotes", hint)
+        problem = _problem(start, end - start, f"brackets inside {opened} {closing} require quotes", hint)
+        return problem._replace(lacks_quotes=True)
     if complaint.char in ("]", "}") and complaint.char != closing:
         return _problem(at, 1, f"{quote(complaint.char)} does not match {quote(opened)}", f"write {quote(closing)}")
     if "\n" in text[context:at] or at >= len(text) - 1:
@@ -191,7 +194,8 @@ def _bracket(complaint: Complaint) -> Problem | None:
     if text.startswith("{{", start):
         message = "'{{' opens a mapping in YAML"
     quoted = rest_in_quotes(text, start)
-    return _problem(start, len(whole), message, f"put the whole value in quotes: {quoted}")
+    problem = _problem(start, len(whole), message, f"put the whole value in quotes: {quoted}")
+    return problem._replace(lacks_quotes=True)
 
 
 def _no_colon(complaint: Complaint) -> Problem | None:

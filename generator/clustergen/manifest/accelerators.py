@@ -58,7 +58,9 @@ class Ucx(Section):
 class MigPlan(Section):
     """The MIG instances of one GPU."""
 
-    profiles: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = field(..., "As {3g.40gb: 1, 1g.10gb: 4}.")
+    profiles: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = field(
+        ..., "As {3g.40gb: 1, 1g.10gb: 4}.", min_length=1
+    )
 
 
 class Gpu(Section):

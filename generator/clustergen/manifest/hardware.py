@@ -82,8 +82,8 @@ class Gpus(Section):
         None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
     )
     nvlink: bool | None = field(None, "false if NVLink bridges are not installed.")
-    mig: Name | dict[Annotated[int, Field(ge=0, le=63, strict=False)], Name] | None = field(
-        None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index."
+    mig: Name | Annotated[dict[Annotated[int, Field(ge=0, le=63, strict=False)], Name], Field(min_length=1)] | None = (
+        field(None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index.")
     )
     shards: Annotated[int, Field(ge=1, le=1024)] | None = field(
         None, "Slurm shards per GPU; they share a GPU without memory limits."

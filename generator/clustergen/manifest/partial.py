@@ -16,6 +16,7 @@ from clustergen.records import record
 _MOST_ERRORS = 50
 _MOST_ROUNDS = 6  # a required key goes with its entry, and that with its section
 _INDEPENDENT = "node_types"
+_PLANS = ("gpu", "mig_plans")
 _REPLACEABLE = ("name", "os", "slurm")
 """Required keys of the top level that node types do not depend on."""
 
@@ -37,6 +38,8 @@ class Rest:
         """The findings about node types that lack nothing."""
         for finding in findings:
             entry = finding.path[:2]
+            if finding.code == "mig-plan-unknown" and any(path[:2] == _PLANS for path in self.removed):
+                continue  # the plan is there, but malformed
             if entry[0] == _INDEPENDENT and not any(path[:2] == entry for path in self.removed):
                 yield finding
 

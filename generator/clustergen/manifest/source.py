@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property, reduce
 from pathlib import Path
@@ -33,6 +33,8 @@ from clustergen.manifest.yaml_nodes import Node
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
+
+    from clustergen.diagnostics.validation import Hint, Refine
 
 MAX_BYTES = 8_000_000
 _LINE_END = r"\r\n|\n|\r"
@@ -95,12 +97,12 @@ class Source:
         return in_file_order(self.diagnostic(finding) for finding in findings if finding.path not in self._refused)
 
     def from_validation_error(
-        self, err: ValidationError, model: type[BaseModel], hint: Callable[[ManifestPath], str | None] | None = None
+        self, err: ValidationError, model: type[BaseModel], hint: Hint | None = None, refine: Refine | None = None
     ) -> list[Diagnostic]:
         """Everything that pydantic has against the data, in file order. `hint`: what to write for an unknown key."""
         from clustergen.diagnostics.validation import findings_of
 
-        findings = findings_of(err, model, self.data, self.text_of, hint)
+        findings = findings_of(err, model, self.data, self.text_of, hint, refine)
         return self.diagnose(item for item in findings if not self._may_be_merged(item))
 
     def _may_be_merged(self, finding: Finding) -> bool:

@@ -32,6 +32,8 @@ MAX_DEPTH = 50
 MAX_VALUES = 300_000
 MAX_ALIASED = 100_000
 MAX_PROBLEMS = 1000
+MAX_UNQUOTED = 50
+MAX_READ_AGAIN = 2_000_000  # characters, however often
 
 # Patterns stay text until one is needed: compiling them all would slow every run.
 _TAB_INDENT = r"\n *\t[ \t]*[^\s#]"
@@ -50,13 +52,33 @@ class _RefusedError(Exception):
 def parse(text: str) -> tuple[Node | None, list[Problem]]:
     """The document's root and all that is wrong with it; no root when it is empty or could not be read to its end.
 
-    Never raises for any text. Duplicate keys (the first counts), merge keys (left out) and tags do not end the reading.
+    Never raises for any text. Duplicate keys (the first counts), merge keys (left out) and tags do not end the reading,
+    nor do brackets that lack quotes: what is behind them is read as if they had them.
     """
+    root, problems, refusal = _read(text)
+    if refusal is None:
+        return root, problems
+    unquoted: list[Problem] = []
+    while refusal and refusal.lacks_quotes and len(unquoted) < min(MAX_UNQUOTED, MAX_READ_AGAIN // len(text)):
+        end = refusal.start + refusal.length
+        plain = text[: refusal.start] + re.sub(r"[][{},:]", "_", text[refusal.start : end]) + text[end:]
+        if plain == text:
+            break
+        unquoted.append(refusal)
+        text = plain
+        _, problems, refusal = _read(text)
+    if refusal and (not unquoted or "\n" in text[unquoted[-1].start : refusal.start]):  # on one line it may follow
+        problems.append(refusal)
+    return None, [*problems, *unquoted]
+
+
+def _read(text: str) -> tuple[Node | None, list[Problem], Problem | None]:
+    """The root, the problems that do not end the reading, and the one that does."""
     composer = _Composer(text)
     try:
-        return composer.document(), composer.problems
+        return composer.document(), composer.problems, None
     except _RefusedError as refused:
-        composer.problems.append(refused.problem)
+        return None, composer.problems, refused.problem
     except yaml.MarkedYAMLError as err:
         from clustergen.diagnostics.yaml_words import Complaint, explain_error
 
@@ -64,11 +86,10 @@ def parse(text: str) -> tuple[Node | None, list[Problem]]:
         node = composer.last
         last = (node.start, node.end, node.style) if node else None
         words = f"{err.context or ''}: {err.problem or ''}"
-        at = mark.index if mark else 0
-        composer.problems.append(explain_error(Complaint(text, at, words, context.index if context else None, last)))
+        complaint = Complaint(text, mark.index if mark else 0, words, context.index if context else None, last)
+        return None, composer.problems, explain_error(complaint)
     except yaml.YAMLError as err:
-        composer.problems.append(Problem("yaml-syntax", 0, 0, f"this cannot be read as YAML: {err}"))
-    return None, composer.problems
+        return None, composer.problems, Problem("yaml-syntax", 0, 0, f"this cannot be read as YAML: {err}")
 
 
 class _Composer:

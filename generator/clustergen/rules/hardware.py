@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
@@ -11,6 +11,7 @@ from clustergen.cluster.catalogue_view import catalogue_hint
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics.shapes import on_one_line
 from clustergen.manifest.hardware import Nic
 
 
@@ -191,12 +192,18 @@ def _layout(plan: str, profiles: Counter[str], family: str, gpu: str) -> Iterato
                 "mig-profile-unknown",
                 (*path, name),
                 f"'{name}' is not a MIG profile of the {gpu}",
-                did_you_mean(name, profile_names) or f"use one of {', '.join(profile_names)}",
+                _example(family, gpu, profiles),
                 key=True,
             )
             return
     if reason := catalogue.mig_problem(family, profiles):
-        yield Finding("mig-layout-impossible", path, f"these instances do not fit on one {gpu}: {reason}")
+        message = f"these instances do not fit on one {gpu}: {reason}"
+        yield Finding("mig-layout-impossible", path, message, _example(family, gpu, profiles))
+
+
+def _example(family: str, gpu: str, similar: Iterable[str]) -> str:
+    text = on_one_line(catalogue.mig_example(family, similar))
+    return f"write profiles: {text}; the {gpu} has {catalogue.mig_listing(family)}"
 
 
 def reserved(cluster: Cluster) -> Iterator[Finding]:
