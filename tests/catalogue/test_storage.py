@@ -119,10 +119,11 @@ def test_ceph_knows_the_settings_that_ceph_fuse_gets() -> None:
 
 
 def test_ports_do_not_collide_on_one_host() -> None:
-    seen: dict[tuple[int, str], str] = {}
+    seen: dict[tuple[int, str], tuple[str, ...]] = {}
     for port in network.ports().values():
         for protocol in port.protocols:
-            assert seen.setdefault((port.port, protocol), port.unit) == port.unit
+            for number in range(port.port, (port.last or port.port) + 1):
+                assert seen.setdefault((number, protocol), port.units) == port.units
 
 
 @pytest.mark.parametrize(
