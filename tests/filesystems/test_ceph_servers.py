@@ -62,6 +62,15 @@ def test_the_specification_names_hosts_services_and_disks(tmp_path: Path) -> Non
     }
 
 
+def test_servers_that_run_slurm_too_leave_its_ports_free(tmp_path: Path) -> None:
+    document = data(osds=[{"host": host, "devices": [DISK]} for host in ("ceph4", "c1")], monitors="ceph[1-3]")
+    text = text_of(tree_of(document, tmp_path), "ceph1", "/etc/ceph/clustergen-data.spec.yaml")
+    settings = {
+        one["service_id"]: one.get("config") for one in yaml.safe_load_all(text) if one and one["service_type"] == "osd"
+    }
+    assert settings == {"ceph4": None, "c1": {"ms_bind_port_min": 6821}}
+
+
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "an even number of monitors": ({"monitors": "ceph[1-2]"}, "ceph-server"),
     "a monitor that clients do not know": ({"monitors": "ceph4"}, "ceph-server"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clustergen import log
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab.namespace import anchor, hybrid
+from clustergen.lab.namespace import anchor, hybrid, run_directory
 from clustergen.records import record
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -65,7 +65,8 @@ class Engine:
     def _options(self) -> list[str]:
         if self.name == "docker":
             return []
-        return ["--root", str(self.store / "root"), "--runroot", str(self.store / "run")]
+        run = run_directory(self.store)
+        return ["--root", str(self.store / "root"), "--runroot", str(run / "storage"), "--tmpdir", str(run / "libpod")]
 
     def _settings(self) -> dict[str, str]:
         return {"CONTAINERS_CONF": str(self.store / "containers.conf")} if self.name == "podman" else {}

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
 
-# A process that does nothing but hold the namespace.
+# A process that does nothing but hold the namespace. What podman and runc know of running containers is lost with the
+# namespace, as after a reboot: containers of an earlier one count as stopped, and can be started or removed.
 _HOLDER = (
     "umount -R -l /sys/fs/cgroup && mount -t cgroup2 -o nsdelegate none /sys/fs/cgroup && "
-    'echo $$ >"$1" && exec sleep infinity'
+    'pid=$1 && shift && for place; do mkdir -p "$place" && mount -t tmpfs -o mode=700 tmpfs "$place" || exit; done && '
+    'echo $$ >"$pid" && exec sleep infinity'
 )
+_SHARED_STATE = ("/run/containers", "/run/netns", "/run/runc")
 
 
 def hybrid() -> bool:
@@ -29,6 +33,11 @@ def hybrid() -> bool:
     return done.stdout.strip() != "cgroup2fs"
 
 
+def run_directory(store: Path) -> Path:
+    """Where podman keeps what ends with a boot. Below /run: a reboot empties it, unlike the store."""
+    return Path("/run/clustergen-lab") / hashlib.sha256(bytes(store)).hexdigest()[:12]
+
+
 def anchor(store: Path) -> int:
     """The process that holds the lab's mount namespace, started where it is not there."""
     place = store / "namespace.pid"
@@ -36,15 +45,27 @@ def anchor(store: Path) -> int:
         return process
     with (store / "namespace.lock").open("w") as lock:  # the containers of two namespaces would not see each other
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _anchor_of(place) or _hold(place)
+        return _anchor_of(place) or _hold(place, [str(run_directory(store)), *_SHARED_STATE])
 
 
-def _hold(place: Path) -> int:
+def _hold(place: Path, emptied: Sequence[str]) -> int:
     place.unlink(missing_ok=True)
     # Forked off, so that it is nobody's child: it outlives this process.
-    hold = ["setsid", "--fork", "unshare", "-m", "--propagation", "private", "sh", "-c", _HOLDER, "clustergen-lab"]
+    hold = [
+        "setsid",
+        "--fork",
+        "unshare",
+        "-m",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        _HOLDER,
+        "clustergen-lab",
+        str(place),
+    ]
     devnull = subprocess.DEVNULL
-    subprocess.run([*hold, str(place)], stdin=devnull, stdout=devnull, stderr=devnull, cwd="/", timeout=10, check=False)
+    subprocess.run([*hold, *emptied], stdin=devnull, stdout=devnull, stderr=devnull, cwd="/", timeout=10, check=False)
     for _ in range(100):
         if process := _anchor_of(place):
             return process
@@ -82,6 +103,7 @@ def release(store: Path, is_idle: Callable[[], bool]) -> None:
         if pid := _anchor_of(place):
             os.kill(pid, signal.SIGKILL)
         place.unlink(missing_ok=True)
+        shutil.rmtree(run_directory(store), ignore_errors=True)  # the empty mount point
 
 
 def cgroup_view(store: Path) -> Path:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from clustergen.catalogue import network
+from clustergen.cluster.groups import SLURM_ROLES
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.cephfs.model import Cephfs, managers, servers
 from clustergen.hostlist import expand
@@ -27,6 +31,8 @@ class Service:
     identifier: str
     hosts: tuple[str, ...]
     devices: tuple[str, ...] = ()
+    first_port: int | None = None
+    """Where its range of ports starts, if not where Ceph's does."""
 
 
 @record
@@ -43,11 +49,26 @@ def specification(cluster: Cluster, name: str, entry: Mount) -> dict[str, Specif
     hosts = tuple(Host(host, cluster.address.get(host, host), host in monitors) for host in servers(entry))
     services = (
         Service("mon", "", tuple(monitors)),
-        Service("mgr", "", tuple(managers(spec))),
-        Service("mds", entry.filesystem, tuple(expand(spec.metadata))),
-        *(Service("osd", osd.host, (osd.host,), osd.devices) for osd in spec.osds),
+        _service(cluster, "mgr", "", managers(spec)),
+        _service(cluster, "mds", entry.filesystem, expand(spec.metadata)),
+        *(_service(cluster, "osd", osd.host, [osd.host], osd.devices) for osd in spec.osds),
     )
     return {name: Specification(entry.filesystem, hosts, services)}
+
+
+def _service(
+    cluster: Cluster, kind: str, identifier: str, hosts: Sequence[str], devices: tuple[str, ...] = ()
+) -> Service:
+    """A service that takes any free ports of Ceph's range, which contains those of Slurm's daemons."""
+    shares = not set(hosts).isdisjoint(cluster.hosts(*SLURM_ROLES, "slurm-accounting"))
+    return Service(kind, identifier, tuple(hosts), devices, _after_slurm() if shares else None)
+
+
+def _after_slurm() -> int:
+    ports = network.ports()
+    ceph = ports["ceph"]
+    slurm = [port.port for name, port in ports.items() if name.startswith(("slurm", "sackd"))]
+    return 1 + max(port for port in slurm if ceph.port <= port <= (ceph.last or ceph.port))
 
 
 FILES: tuple[File, ...] = (File("serve/etc/ceph/clustergen-{name}.spec.yaml", specification, mode=0o600, format=YAML),)
