@@ -7,21 +7,18 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clustergen.lab.work import Work
-from strategies.lab_nodes import on_node
+from strategies.lab_nodes import PATIENCE, LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "acceptance"
 NET = "10.89.88"
-PATIENCE = 240  # seconds for what a machine at rest does in a few; a wait ends as soon as it may
 PLACE = "/var/lib/clustergen/acceptance"
 QUICK = ("accept_seconds=1", "accept_file_size=8m", "accept_processes=1")
 NODES = ("n1", "n2", "n3")
@@ -72,70 +69,34 @@ def manifest() -> dict[str, Any]:
     }
 
 
-class Lab:
-    """The lab, and the playbooks that run against it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / "manifest.yaml"
-        self.file.write_text(json.dumps(manifest()), encoding="utf-8")
-        self.wheels = folder / "wheels"
-        self.work = Work(NAME)
-
-    def command(self, *words: str) -> str:
-        """A verb of clustergen that has to succeed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "clustergen", *words], capture_output=True, text=True, timeout=1200, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+class Lab(LabNodes):
+    """The lab, and ReFrame's wheels for its playbooks."""
 
     def up(self) -> None:
-        self.command("setup", "reframe", "--wheels", str(self.wheels))
-        self.command("lab", "up", str(self.file), "--installed")
-        self.command("lab", "apply", str(self.file))
-        self.waits_for("sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
-
-    def down(self) -> None:
-        self.command("lab", "down", str(self.file))
-
-    def on(self, node: str, script: str) -> str:
-        done = on_node(self.work, node, script)
+        done = subprocess.run(
+            [sys.executable, "-m", "clustergen", "setup", "reframe", "--wheels", str(self.wheels)],
+            capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        self.verb("up", "--installed")
+        self.verb("apply")
+        self.idle()
 
-    def waits_for(self, script: str, words: str) -> str:
-        """Until what a script on the head prints matches; what it printed then."""
-        until = time.monotonic() + PATIENCE
-        while not re.search(words, answer := self.on("head", script)):
-            assert time.monotonic() < until, answer
-            time.sleep(0.5)
-        return answer
+    @property
+    def wheels(self) -> Path:
+        return self.folder / "wheels"
 
-    def playing(self, book: str, *variables: str) -> subprocess.Popen[str]:
-        program = Path(sys.executable).with_name("ansible-playbook")
-        settings = (f"accept_wheels={self.wheels}", *QUICK, *variables)
-        words = [word for variable in settings for word in ("-e", variable)]
-        return subprocess.Popen(
-            [str(program), f"clustergen.cluster.{book}", *words],
-            env=self.work.environment(),
-            cwd=self.work.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return (f"accept_wheels={self.wheels}", *QUICK)
 
-    def play(self, book: str, *variables: str, status: int = 0) -> str:
-        with self.playing(book, *variables) as process:
-            answer, _ = process.communicate(timeout=900)
-        assert process.returncode == status, answer
-        return answer
+    def idle(self) -> None:
+        self.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
 
     def report(self) -> dict[str, Any]:
         """The newest, as JSON; the Markdown beside it has every gate."""
-        document: dict[str, Any] = json.loads(self.on("head", f"cat $(ls {PLACE}/reports/*.json | tail -n 1)"))
-        page = self.on("head", f"cat $(ls {PLACE}/reports/*.md | tail -n 1)")
+        document: dict[str, Any] = json.loads(self.out("head", f"cat $(ls {PLACE}/reports/*.json | tail -n 1)"))
+        page = self.out("head", f"cat $(ls {PLACE}/reports/*.md | tail -n 1)")
         assert all(result["gate"] in page for result in document["results"])
         return document
 
@@ -145,28 +106,28 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    made = Lab(tmp_path_factory.mktemp("acceptance"))
+    made = Lab(tmp_path_factory.mktemp("acceptance"), NAME, json.dumps(manifest()))
     try:
         made.up()
         yield made
     finally:
-        made.down()
+        made.verb("down")
 
 
 def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(lab: Lab) -> None:
-    lab.on("n2", "umount -l /work")
-    job = lab.on("head", "cd /tmp && sbatch --parsable -w n3 --wrap 'sleep 3000'").strip()
-    lab.waits_for(f"squeue -h -j {job} -o %T", "RUNNING")
+    lab.out("n2", "umount -l /work")
+    job = lab.out("head", "cd /tmp && sbatch --parsable -w n3 --wrap 'sleep 3000'").strip()
+    lab.waits("head", f"squeue -h -j {job} -o %T", "RUNNING")
 
-    answer = lab.play("accept", '{"accept_stages": ["presence", "node"]}', status=2)
+    answer = lab.play("accept", *lab.settings, '{"accept_stages": ["presence", "node"]}', status=(2,))
 
     assert "small/mounts/work on n2: /work is not mounted" in answer
-    states = dict(line.split("|") for line in lab.on("head", "sinfo -h -N -o '%N|%T'").split())
+    states = dict(line.split("|") for line in lab.out("head", "sinfo -h -N -o '%N|%T'").split())
     assert (states["n1"], states["n2"]) == ("idle", "drained")
-    reason = lab.on("head", "scontrol -o show node n2")
+    reason = lab.out("head", "scontrol -o show node n2")
     assert "Reason=clustergen playbook: acceptance: small/mounts/work: /work is not mounted" in reason
     # The node with a job has it still, and nothing ran there.
-    assert lab.on("head", f"squeue -h -j {job} -o %T").strip() == "RUNNING"
+    assert lab.out("head", f"squeue -h -j {job} -o %T").strip() == "RUNNING"
     report = lab.report()
     assert report["left_out"] == {"n3": "has jobs"}
     assert list(report["drained"]) == ["n2"]
@@ -176,25 +137,25 @@ def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(l
     kinds = ("hardware", "mounts/work", "scripts", "accounting", "cpu-burn", "storage/work", "metadata/work")
     assert {status[f"small/{kind}@n1"] for kind in kinds} == {"passed"}
     assert "small/cpu-burn@n2" not in status
-    assert "clustergen-accept" not in lab.on("head", "scontrol show reservation")
-    lab.on("head", f"scancel {job}")
+    assert "clustergen-accept" not in lab.out("head", "scontrol show reservation")
+    lab.out("head", f"scancel {job}")
 
 
 def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None:
-    lab.on("n2", "mount /work 2>/dev/null || mount --bind /var/tmp /work")
+    lab.out("n2", "mount /work 2>/dev/null || mount --bind /var/tmp /work")
     lab.play("resume", "nodes=n2")
-    lab.waits_for("sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
-    process = lab.playing("accept", "accept_again=true")
+    lab.idle()
+    process = lab.playing("accept", *(word for one in (*lab.settings, "accept_again=true") for word in ("-e", one)))
     try:
-        lab.waits_for(f"cat {PLACE}/state.json", r'"unfinished": true.*"small/mounts/work@n3"')
-        lab.on("head", "kill -KILL $(lslocks -n -o PID,PATH | awk '/acceptance.lock/ {print $1}')")
+        lab.waits("head", f"cat {PLACE}/state.json", r'"unfinished": true.*"small/mounts/work@n3"')
+        lab.out("head", "kill -KILL $(lslocks -n -o PID,PATH | awk '/acceptance.lock/ {print $1}')")
         process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
-    before = json.loads(lab.on("head", f"cat {PLACE}/state.json"))
-    assert not lab.on("head", "pgrep -f 'bin/[r]eframe' || true"), "ReFrame outlives the module"
+    before = json.loads(lab.out("head", f"cat {PLACE}/state.json"))
+    assert not lab.out("head", "pgrep -f 'bin/[r]eframe' || true"), "ReFrame outlives the module"
 
-    lab.play("accept")
+    lab.play("accept", *lab.settings)
 
     report = lab.report()
     assert report["begin"] == before["begin"]
@@ -209,5 +170,5 @@ def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None
     whole = results["small/mpi-whole@n1,n2,n3"]["readings"]
     assert (whole["ranks"], whole["hosts"], whole["wrong"]) == (3, 3, 0)
     assert results["small/storage-whole/work@n1,n2,n3"]["readings"]["write"] > 0
-    assert lab.on("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
-    assert json.loads(lab.on("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0
+    assert lab.out("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
+    assert json.loads(lab.out("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,13 +25,12 @@ from clustergen.lab import engine as engines
 from clustergen.lab import nodes, run
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
-from clustergen.lab.work import Work
 from clustergen.manifest import source
+from strategies.lab_nodes import LabNodes
 
 ROOT = Path(__file__).parents[2]
 NAME = os.environ.get("CLUSTERGEN_TEST_LAB") or "test-nodes"
 SUBNET = os.environ.get("CLUSTERGEN_TEST_SUBNET") or "10.89.103.0/24"
-PATIENCE = 240  # seconds for what a machine at rest does in a few; a wait ends as soon as it may
 
 TWO_HEADS = """\
 name: test-two-heads
@@ -91,39 +89,22 @@ class Applied(NamedTuple):
         return sum(counts["changed"] for counts in self.recap.values())
 
 
-class Lab:
+class Lab(LabNodes):
     """The nodes of a manifest as containers, and the manifest."""
 
     def __init__(self, folder: Path, name: str, document: Document) -> None:
-        self.folder = folder
-        self.file = folder / "manifest.yaml"
-        self.name = name
-        self.work = Work(name)
+        self._original = yaml.safe_dump(document, sort_keys=False)
+        super().__init__(folder, name, self._original)
         self.first: Applied | None = None
-        self._original = self._write(document)
-
-    def _write(self, document: Document) -> str:
-        text = yaml.safe_dump(document, sort_keys=False)
-        self.file.write_text(text, encoding="utf-8")
-        return text
-
-    def verb(self, verb: str, *arguments: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
-        """`clustergen lab VERB MANIFEST …`."""
-        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), "--name", self.name, *arguments]
-        return subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
-        )
 
     def up(self, *options: str) -> None:
         """Starts the nodes of the manifest that are not there."""
-        done = self.verb("up", *options, timeout=1200)  # the image may have to be made
-        assert done.returncode == 0, done.stderr
-        self._ssh_config()
+        self.verb("up", *options)
 
     def apply(self, *arguments: str, timeout: float = 900) -> Applied:
         """Renders the manifest and runs the playbook; `arguments` go to ansible-playbook."""
         began = time.monotonic()
-        done = self.verb("apply", "--", *arguments, timeout=timeout)
+        done = self.lab("apply", "--", *arguments, timeout=timeout)
         return Applied(done.returncode, done.stdout, recap(done.stdout), done.stderr, time.monotonic() - began)
 
     def settle(self) -> None:
@@ -139,7 +120,7 @@ class Lab:
         """Changes the manifest through its document and renders the lab's tree; nothing is applied yet."""
         document = self.document()
         function(document)
-        self._write(document)
+        self.file.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
         self.render()
 
     def restore(self) -> None:
@@ -150,7 +131,7 @@ class Lab:
     def render(self) -> None:
         compiled = compiler.validate(self.file)
         assert compiled.ok, [d.message for d in compiled.diagnostics]
-        prepare(compiled, self.file, self.name, Wish.read(self.work.wish))
+        prepare(compiled, self.file, self.work.name, Wish.read(self.work.wish))
 
     @property
     def tree(self) -> Path:
@@ -160,42 +141,6 @@ class Lab:
         """Host → address in the management network."""
         text = (self.tree / "inventory/hosts.ini").read_text(encoding="utf-8")
         return dict(re.findall(r"^(\S+) .*?ansible_host=(\S+)", text, re.MULTILINE))
-
-    def _ssh_config(self) -> None:
-        hosts = "".join(f"Host {host}\n  HostName {address}\n" for host, address in self.addresses().items())
-        self.ssh_config.write_text(
-            hosts + f"Host *\n  User root\n  IdentityFile {self.work.key}\n  IdentitiesOnly yes\n  BatchMode yes\n"
-            f"  UserKnownHostsFile {self.work.known_hosts}\n  GlobalKnownHostsFile /dev/null\n  ConnectTimeout 10\n"
-            "  LogLevel ERROR\n",
-            encoding="utf-8",
-        )
-
-    @property
-    def ssh_config(self) -> Path:
-        return self.folder / "ssh_config"
-
-    def run(self, host: str, command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-        """A command of the shell as root on a node, over ssh; no longer than `timeout` seconds there and here."""
-        words = ["ssh", "-F", str(self.ssh_config), host, f"timeout -k 2 {timeout} bash -c {_quoted(command)}"]
-        return subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout + 15, check=False
-        )
-
-    def out(self, host: str, command: str, timeout: float = 60) -> str:
-        """What a command prints, which has to succeed."""
-        done = self.run(host, command, timeout)
-        assert done.returncode == 0, f"{host}: {command}: {done.returncode}\n{done.stdout}{done.stderr}"
-        return done.stdout.strip()
-
-    def waits(self, host: str, command: str, pattern: str, seconds: float = PATIENCE) -> str:
-        """Until what a command prints matches; what it printed then."""
-        until = time.monotonic() + seconds
-        while True:
-            done = self.run(host, command)
-            if re.search(pattern, done.stdout, re.MULTILINE):
-                return done.stdout.strip()
-            assert time.monotonic() < until, f"{host}: {command} printed no {pattern!r}:\n{done.stdout}{done.stderr}"
-            time.sleep(0.5)
 
     def users(self) -> None:
         """The people of the manifest's accounts, with one number on all nodes, as a directory would give them.
@@ -213,7 +158,7 @@ class Lab:
 
     def submit(self, user: str, script: str, *options: str, host: str = "login1") -> str:
         """The number of a new job of this user; its output goes to /tmp/job-NUMBER of its first node."""
-        words = f"sbatch --parsable -D /tmp -o /tmp/job-%j {' '.join(options)} --wrap {_quoted(script)}"
+        words = f"sbatch --parsable -D /tmp -o /tmp/job-%j {' '.join(options)} --wrap {shlex.quote(script)}"
         return self.out(host, f"runuser -u {user} -- {words}")
 
     def clear(self) -> None:
@@ -234,10 +179,6 @@ class Lab:
         engine = engines.find(None, run.store())
         filled = [re.sub(r"\{([\w-]+)\}", lambda found: nodes.container(self.work, found[1]), word) for word in words]
         return engine.run(*filled).stdout
-
-
-def _quoted(command: str) -> str:
-    return "'" + command.replace("'", "'\\''") + "'"
 
 
 def recap(said: str) -> dict[str, dict[str, int]]:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from clustergen.lab.work import Work
-from strategies.lab_nodes import on_node
+from strategies.lab_nodes import LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "life"
 NET = "10.89.86"
-PATIENCE = 240  # seconds for what a machine at rest does in a few; a wait ends as soon as it may
+FAILS = (1, 2, 4)  # Ansible: an error, failed hosts, unreachable ones
 
 MANIFEST = """\
 name: {name}
@@ -44,16 +41,15 @@ slurm:
 """
 
 
-class Lab:
+def manifest(last: int = 2) -> str:
+    return MANIFEST.format(name=NAME, net=NET, last=last, high=10 + last)
+
+
+class Lab(LabNodes):
     """One lab of two or three compute nodes, made from a manifest that the test writes anew as it goes."""
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "manifest.yaml"
-        self.work = Work(NAME)
-
     def manifest(self, last: int = 2) -> None:
-        text = MANIFEST.format(name=NAME, net=NET, last=last, high=10 + last)
-        self.file.write_text(text, encoding="utf-8")
+        self.file.write_text(manifest(last), encoding="utf-8")
 
     def release(self, version: str) -> None:
         """Renders the lab's own manifest for another release of Slurm; its nodes stay as they are."""
@@ -65,54 +61,23 @@ class Lab:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
 
-    def verb(self, verb: str, *arguments: str) -> str:
-        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def on(self, node: str, script: str) -> str:
-        done = on_node(self.work, node, script)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def play(self, book: str, *variables: str, fails: bool = False) -> str:
-        program = Path(sys.executable).with_name("ansible-playbook")
-        command = [str(program), f"clustergen.cluster.{book}", *(word for v in variables for word in ("-e", v))]
-        done = subprocess.run(
-            command, env=self.work.environment(), cwd=self.work.folder, capture_output=True, text=True, timeout=900,
-            check=False,
-        )  # fmt: skip
-        said = done.stdout + done.stderr
-        assert bool(done.returncode) == fails, said
-        return said
-
     def state(self, node: str) -> str:
-        return self.on("head1", f"sinfo -h -N -n {node} -o %T").split()[0]
-
-    def waits_for(self, script: str, words: str) -> str:
-        """Until what a script on head1 prints matches; what it printed then."""
-        until = time.monotonic() + PATIENCE
-        while not re.search(words, said := self.on("head1", script)):
-            assert time.monotonic() < until, said
-            time.sleep(1)
-        return said
+        return self.out("head1", f"sinfo -h -N -n {node} -o %T").split()[0]
 
     def boots(self) -> dict[str, str]:
         """When slurmd was started, by node."""
         ask = "systemctl show -p InvocationID --value slurmd.service"
-        return {node: self.on(node, ask).strip() for node in ("compute01", "compute02")}
+        return {node: self.out(node, ask).strip() for node in ("compute01", "compute02")}
 
     def submit(self, script: str, *options: str) -> str:
         words = " ".join(options)
-        return self.on("head1", f"cd /tmp && sbatch --parsable {words} --wrap '{script}'").strip()
+        return self.out("head1", f"cd /tmp && sbatch --parsable {words} --wrap '{script}'").strip()
 
 
 @pytest.fixture(scope="module")
 def nodes_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """The nodes of the lab, which nothing has been applied to."""
-    made = Lab(tmp_path_factory.mktemp("life"))
-    made.manifest()
+    made = Lab(tmp_path_factory.mktemp("life"), NAME, manifest())
     try:
         made.verb("up", "--installed")
         yield made
@@ -125,8 +90,8 @@ def lab(nodes_up: Lab) -> Lab:
     """The cluster with two compute nodes, applied, without jobs."""
     nodes_up.manifest()
     nodes_up.verb("apply")
-    nodes_up.on("head1", "scancel --user=root")
-    nodes_up.waits_for("sinfo -h -N -o '%N %T' | sort -u", r"\Acompute01 idle\s+compute02 idle\s*\Z")
+    nodes_up.out("head1", "scancel --user=root")
+    nodes_up.waits("head1", "sinfo -h -N -o '%N %T' | sort -u", r"\Acompute01 idle\s+compute02 idle\s*\Z")
     return nodes_up
 
 
@@ -134,15 +99,15 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     # Drained, with a reason; resumed only if a playbook has drained it.
     lab.play("drain", "nodes=compute[01-02]", "reason='new fans'")
     assert lab.state("compute01") == lab.state("compute02") == "drained"
-    assert "clustergen playbook: new fans" in lab.on("head1", "scontrol show node compute01")
-    lab.on("head1", "scontrol update nodename=compute02 state=resume")
-    lab.on("head1", "scontrol update nodename=compute02 state=drain reason=mine")
+    assert "clustergen playbook: new fans" in lab.out("head1", "scontrol show node compute01")
+    lab.out("head1", "scontrol update nodename=compute02 state=resume")
+    lab.out("head1", "scontrol update nodename=compute02 state=drain reason=mine")
     said = lab.play("resume", "nodes=compute[01-02]")
     assert "compute02, mine" in said
     assert (lab.state("compute01"), lab.state("compute02")) == ("idle", "drained")
     lab.play("resume", "nodes=compute02", "any_reason=true")
     assert lab.state("compute02") == "idle"
-    assert "did you mean compute0" in lab.play("drain", "nodes=compute09", fails=True)
+    assert "did you mean compute0" in lab.play("drain", "nodes=compute09", status=FAILS)
 
     # A node more: the new one and the controller are touched, a running job lives on.
     job = lab.submit("sleep 600", "--gpus=3", "-w", "compute01")
@@ -155,8 +120,8 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert not re.search(r"^(compute01|compute02|login1) +:", said, re.MULTILINE)
     assert lab.state("compute03") == "idle"
     assert lab.boots() == before
-    assert "RUNNING" in lab.on("head1", f"scontrol show job {job}")
-    assert lab.on("head1", "cd /tmp && srun -N2 -w compute[02-03] --gpus-per-node=8 hostname").split()
+    assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
+    assert lab.out("head1", "cd /tmp && srun -N2 -w compute[02-03] --gpus-per-node=8 hostname").split()
 
     # Another machine in its place: bare, with another host key.
     from clustergen.lab import engine, nodes, run
@@ -167,62 +132,62 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     lab.verb("up")
     new = lab.work.known_hosts.read_text()
     lab.work.known_hosts.write_text(old)
-    said = lab.play("replace", "nodes=compute03", fails=True)
+    said = lab.play("replace", "nodes=compute03", status=FAILS)
     assert "A new machine has another host key" in said
     assert f"ssh-keygen -R {NET}.13" in said
-    assert "drain" in lab.on("head1", "scontrol show node compute03").lower()
+    assert "drain" in lab.out("head1", "scontrol show node compute03").lower()
     lab.work.known_hosts.write_text(new)
     lab.play("replace", "nodes=compute03")
     assert lab.state("compute03") == "idle"
-    assert lab.on("head1", "cd /tmp && srun -w compute03 --gpus-per-node=8 hostname").strip() == "compute03"
+    assert lab.out("head1", "cd /tmp && srun -w compute03 --gpus-per-node=8 hostname").strip() == "compute03"
 
     # It leaves: its job ends first; twice is as good as once, and a dead node may leave as well.
     last = lab.submit("sleep 15", "-w", "compute03")
-    lab.waits_for(f"squeue -h -j {last} -o %T", "RUNNING")
+    lab.waits("head1", f"squeue -h -j {last} -o %T", "RUNNING")
     said = lab.play("remove", "nodes=compute03")
-    assert "COMPLETED" in lab.waits_for(f"sacct -X -n -P -o state -j {last}", "COMPLETED")
-    assert lab.on("compute03", "systemctl is-active slurmd; systemctl is-enabled slurmd; true").split() == [
+    assert "COMPLETED" in lab.waits("head1", f"sacct -X -n -P -o state -j {last}", "COMPLETED")
+    assert lab.out("compute03", "systemctl is-active slurmd; systemctl is-enabled slurmd; true").split() == [
         "inactive", "disabled",
     ]  # fmt: skip
-    assert lab.on("compute03", "systemctl is-active ssh").strip() == "active"
+    assert lab.out("compute03", "systemctl is-active ssh").strip() == "active"
     assert "slurm.partitions.gpu.nodes" in said
     assert "changed=1" not in lab.play("remove", "nodes=compute03").partition("RECAP")[2]
     found.run("rm", "-f", "-t", "0", nodes.container(lab.work, "compute03"))
     assert "Not reached: compute03" in lab.play("remove", "nodes=compute03")
-    assert "RUNNING" in lab.on("head1", f"scontrol show job {job}")
+    assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
 
 
 def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: Lab) -> None:
     done = lab.submit("true")
-    lab.waits_for(f"sacct -X -n -P -o state -j {done}", "COMPLETED")
+    lab.waits("head1", f"sacct -X -n -P -o state -j {done}", "COMPLETED")
     runs = "while [ ! -e /tmp/go ]; do sleep 1; done; srun hostname"
     running = lab.submit(runs, "--gpus=3", "-w", "compute01", "-o", "/tmp/out")
-    lab.waits_for(f"squeue -h -j {running} -o %T", "RUNNING")
+    lab.waits("head1", f"squeue -h -j {running} -o %T", "RUNNING")
     waiting = lab.submit("srun hostname", "-N2", "--exclusive", "--gpus-per-node=8")
-    started = lab.on("head1", f"squeue -h -j {running} -o %S")
-    assert "PENDING" in lab.on("head1", f"squeue -h -j {waiting} -o %T")
+    started = lab.out("head1", f"squeue -h -j {running} -o %S")
+    assert "PENDING" in lab.out("head1", f"squeue -h -j {waiting} -o %T")
 
     # What Slurm does not support is refused before anything is touched.
     lab.release("23.11")
-    assert "the tree is for 23.11" in lab.play("upgrade", fails=True)
-    assert lab.on("head1", "test -e /var/backups/clustergen || sinfo -V").strip().endswith("24.11.5")
+    assert "the tree is for 23.11" in lab.play("upgrade", status=FAILS)
+    assert lab.out("head1", "test -e /var/backups/clustergen || sinfo -V").strip().endswith("24.11.5")
 
     lab.release("26.05")
     said = lab.play("upgrade", "cluster_slurm_suite=forky")
     assert said.index("Accounting: ") < said.index("Controllers: ") < said.index("Nodes in batches: ")
     for node in ("head1", "login1", "compute01", "compute02"):
-        assert "26.05" in lab.on(node, "sinfo -V")
-    kept = lab.on("head1", "stat -c '%a %n' /var/backups/clustergen/*").split("\n")
+        assert "26.05" in lab.out(node, "sinfo -V")
+    kept = lab.out("head1", "stat -c '%a %n' /var/backups/clustergen/*").split("\n")
     assert [line.split()[0] for line in kept if line] == ["600", "600"]
-    assert "INSERT INTO" in lab.on("head1", "zcat /var/backups/clustergen/slurm_acct_db-24.11.5-*.sql.gz")
-    assert lab.on("head1", f"squeue -h -j {running} -o %S") == started
+    assert "INSERT INTO" in lab.out("head1", "zcat /var/backups/clustergen/slurm_acct_db-24.11.5-*.sql.gz")
+    assert lab.out("head1", f"squeue -h -j {running} -o %S") == started
 
     # The running job goes on to its end, the waiting one starts, and accounting has all three.
-    lab.on("compute01", "touch /tmp/go")
-    lab.waits_for(f"sacct -X -n -P -o state -j {running}", "COMPLETED")
-    assert lab.on("compute01", "cat /tmp/out").split() == ["compute01"]
-    lab.waits_for(f"sacct -X -n -P -o state -j {waiting}", "COMPLETED")
-    rows = lab.on("head1", f"sacct -X -n -P -o jobid,state,alloctres -j {done},{running},{waiting}").split()
+    lab.out("compute01", "touch /tmp/go")
+    lab.waits("head1", f"sacct -X -n -P -o state -j {running}", "COMPLETED")
+    assert lab.out("compute01", "cat /tmp/out").split() == ["compute01"]
+    lab.waits("head1", f"sacct -X -n -P -o state -j {waiting}", "COMPLETED")
+    rows = lab.out("head1", f"sacct -X -n -P -o jobid,state,alloctres -j {done},{running},{waiting}").split()
     assert [row.split("|")[:2] for row in rows] == [[job, "COMPLETED"] for job in (done, running, waiting)]
     assert "gres/gpu=3" in rows[1]
     assert "gres/gpu=16" in rows[2]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from clustergen.lab.work import Work
-from strategies.lab_nodes import on_node
+from strategies.lab_nodes import LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -36,51 +33,39 @@ slurm:
 """
 
 
-class Lab:
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "manifest.yaml"
-        self.secrets = folder / "secrets.json"
-        self.file.write_text(MANIFEST, encoding="utf-8")
-
-    def verb(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "clustergen", "lab", verb, str(self.file), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
-
+class Lab(LabNodes):
     def apply(self, password: str | None) -> tuple[bool, int, str]:
         """Whether it went well, how many tasks changed something, and all that was said."""
         given = []
         if password:
-            self.secrets.write_text(json.dumps({"secrets_given": {"slurmdbd": password}}), encoding="utf-8")
-            given = ["--", "-vvv", "-e", f"@{self.secrets}"]
-        done = self.verb("apply", *given)
+            secrets = self.folder / "secrets.json"
+            secrets.write_text(json.dumps({"secrets_given": {"slurmdbd": password}}), encoding="utf-8")
+            given = ["--", "-vvv", "-e", f"@{secrets}"]
+        done = self.lab("apply", *given)
         said = done.stdout + done.stderr
         return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", said))), said
-
-    def on_head(self, script: str) -> subprocess.CompletedProcess[str]:
-        return on_node(Work(NAME), "head1", script)
 
     def login(self, password: str) -> bool:
         """Whether MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""
         ask = f"runuser -u nobody -- mariadb --user=slurm --password={password} --execute='SELECT 1'"
-        return self.on_head(ask).returncode == 0
+        return self.run("head1", ask).returncode == 0
 
     def accounting_answers(self) -> bool:
-        return self.on_head("timeout 20 sacctmgr -nP show cluster format=cluster").stdout.strip() == NAME
+        return self.run("head1", "timeout 20 sacctmgr -nP show cluster format=cluster").stdout.strip() == NAME
 
     def slurmdbd(self) -> str:
-        return self.on_head("systemctl show -p InvocationID --value slurmdbd.service").stdout.strip()
+        return self.run("head1", "systemctl show -p InvocationID --value slurmdbd.service").stdout.strip()
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
-    made = Lab(tmp_path)
+    made = Lab(tmp_path, NAME, MANIFEST)
     try:
-        up = made.verb("up", "--installed")
-        assert up.returncode == 0, up.stderr
+        made.verb("up", "--installed")
         yield made
     finally:
         made.verb("down")
-    assert not Work(NAME).folder.exists()
+    assert not made.work.folder.exists()
 
 
 def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:

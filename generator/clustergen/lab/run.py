@@ -23,7 +23,7 @@ Report = Callable[[str], None]
 
 
 def store() -> Path:
-    return home() / "store"
+    return home() / "podman"
 
 
 def engine_of(work: Work) -> Engine:

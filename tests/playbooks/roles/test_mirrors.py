@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from clustergen.lab.work import Work
-from strategies.lab_nodes import on_node
+from strategies.lab_nodes import LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -52,26 +49,8 @@ def names(said: dict[str, Any]) -> list[str]:
     return sorted(name for purpose in PURPOSES for name in said["os_packages"][purpose])
 
 
-class Solo:
+class Solo(LabNodes):
     """A bare node that is the mirror and its client."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / "manifest.yaml"
-        self.file.write_text(MANIFEST, encoding="utf-8")
-        self.work = Work("test-mirrors")
-
-    def verb(self, *arguments: str, stdin: str = "") -> str:
-        lab = ("--name",) if arguments[0] == "shell" else ()
-        command = [sys.executable, "-m", "clustergen", "lab", arguments[0], *lab, str(self.file), *arguments[1:]]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=1200, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def on(self, script: str) -> str:
-        done = on_node(self.work, "solo", script)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
     def install(self, said: dict[str, Any], fails: bool = False) -> str:
         """Both roles, as `install` calls them; what Ansible printed."""
@@ -81,18 +60,14 @@ class Solo:
         for role in ("repositories", "packages"):
             tasks += [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}]
         play = [{"hosts": "solo", "gather_facts": False, "vars": said, "tasks": tasks}]
-        (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("ansible-playbook")), str(self.folder / "play.yml")],
-            env=self.work.environment(), capture_output=True, text=True, timeout=600, check=False,
-        )  # fmt: skip
-        assert bool(done.returncode) == fails, done.stdout + done.stderr
-        return done.stdout
+        book = self.folder / "play.yml"
+        book.write_text(json.dumps(play), encoding="utf-8")
+        return self.play(book, status=(2,) if fails else (0,))
 
 
 @pytest.fixture(scope="module")
 def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
-    node = Solo(tmp_path_factory.mktemp("mirrors"))
+    node = Solo(tmp_path_factory.mktemp("mirrors"), "test-mirrors", MANIFEST)
     wanted = []
     for said in (variables(DEBIAN), variables(ROCKY)):
         places = said["os_repositories"]
@@ -100,8 +75,7 @@ def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
     script = (Path(__file__).parent / "vendors.sh").read_text(encoding="utf-8")
     try:
         node.verb("up")
-        node.verb("shell", "solo", "--", "sh", "-c", "cat > /root/vendors.sh", stdin=script)
-        node.on(f"bash /root/vendors.sh '{wanted[0]}' '{wanted[1]}'")
+        node.out("solo", f"set -- '{wanted[0]}' '{wanted[1]}'\n{script}", timeout=300)
         yield node
     finally:
         node.verb("down")
@@ -110,26 +84,29 @@ def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
 def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
     said = variables(DEBIAN)
     solo.install(said)
-    installed = solo.on("dpkg-query -W -f '${Package} ${Maintainer}\\n' | sed -n 's/ vendor$//p'").split()
+    installed = solo.out("solo", "dpkg-query -W -f '${Package} ${Maintainer}\\n' | sed -n 's/ vendor$//p'").split()
     assert sorted(installed) == names(said)
     assert re.search(r"solo .* changed=0 ", solo.install(said))
     # Each key counts for its own repository alone.
-    assert solo.on("ls /etc/apt/trusted.gpg.d | grep -vc debian-archive || true").strip() == "0"
-    assert solo.on("grep -c '^Signed-By: /etc/apt/keyrings/' /etc/apt/sources.list.d/clustergen-*").count(":1") == 3
+    assert solo.out("solo", "ls /etc/apt/trusted.gpg.d | grep -vc debian-archive || true").strip() == "0"
+    assert (
+        solo.out("solo", "grep -c '^Signed-By: /etc/apt/keyrings/' /etc/apt/sources.list.d/clustergen-*").count(":1")
+        == 3
+    )
 
 
 def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:
     said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8001"}
     name = said["os_packages"]["dcgm_4"][0]
-    solo.on(f"apt-get -qq purge -y {name} && rm -rf /var/lib/apt/lists/127*")
+    solo.out("solo", f"apt-get -qq purge -y {name} && rm -rf /var/lib/apt/lists/127*")
     why = solo.install(said, fails=True)
     assert "unreachable mirror: http://127.0.0.1:8001/developer.download.nvidia.com" in why
     assert name in why
-    assert solo.on(f"dpkg -l {name} | grep -c ^ii || true").strip() == "0"
+    assert solo.out("solo", f"dpkg -l {name} | grep -c ^ii || true").strip() == "0"
 
 
 def test_a_key_that_is_nowhere_is_said(solo: Solo) -> None:
-    solo.on("rm /etc/apt/keyrings/clustergen-*")
+    solo.out("solo", "rm /etc/apt/keyrings/clustergen-*")
     said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8000/old"}
     why = solo.install(said, fails=True)
     assert "the key of beegfs, http://127.0.0.1:8000/old/www.beegfs.io/release/beegfs_8.4/gpg/GPG-KEY-beegfs" in why
@@ -139,19 +116,19 @@ def test_a_key_that_is_nowhere_is_said(solo: Solo) -> None:
 def test_dnf_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
     said = variables(ROCKY)
     solo.install(said)
-    assert sorted(solo.on("rpm -qa --qf '%{NAME}\\n' | grep -v gpg-pubkey").split()) == names(said)
+    assert sorted(solo.out("solo", "rpm -qa --qf '%{NAME}\\n' | grep -v gpg-pubkey").split()) == names(said)
     assert re.search(r"solo .* changed=0 ", solo.install(said))
 
 
 def test_dnf_takes_a_key_from_a_file_and_nothing_that_another_one_signed(solo: Solo) -> None:
     for signer in ("stranger", "vendor"):
-        key = solo.on(f"GNUPGHOME=/srv/keys gpg --armor --export {signer}")
+        key = solo.out("solo", f"GNUPGHOME=/srv/keys gpg --armor --export {signer}")
         (solo.folder / f"{signer}.asc").write_text(key, encoding="utf-8")
-    solo.on("rpm -e --allmatches nvidia-container-toolkit gpg-pubkey && dnf -q clean all")
+    solo.out("solo", "rpm -e --allmatches nvidia-container-toolkit gpg-pubkey && dnf -q clean all")
     said = variables(ROCKY)
     keys = {"nvidia_container": str(solo.folder / "stranger.asc")}
     why = solo.install(said | {"repositories_keys": keys}, fails=True)
     assert "nvidia-container-toolkit" in why
     keys = {"nvidia_container": str(solo.folder / "vendor.asc")}
     solo.install(said | {"repositories_keys": keys})
-    assert solo.on("rpm -q nvidia-container-toolkit").startswith("nvidia-container-toolkit-1.0")
+    assert solo.out("solo", "rpm -q nvidia-container-toolkit").startswith("nvidia-container-toolkit-1.0")
