@@ -168,9 +168,9 @@ def test_the_second_beegfs_of_a_client_has_a_port_of_its_own(tmp_path: Path) -> 
 
 def test_an_export_to_other_networks_is_open_to_them(tmp_path: Path) -> None:
     home = {"type": "nfs", "server": "s1", "path": "/srv/home", "mount": "/home"}
-    home["export"] = {"networks": ["10.0.0.0/24", "10.9.0.1/16", "fd00:9::/64", "10.9.0.0/99"]}  # the last is none
+    home |= {"port": 2050, "export": {"networks": ["10.0.0.0/24", "10.9.0.0/16", "fd00:9::/64"]}}
     text = node_files(tree_of(with_server(home=home), tmp_path), "s1")[f"{DIRECTORY}export_home.nft"].content.decode()
-    assert {source for source, _, span in RULE.findall(text) if span == "2049"} == {
+    assert {source for source, _, span in RULE.findall(text) if span == "2050"} == {
         *("cluster", "10.9.0.0/16", "fd00:9::/64")
     }
 

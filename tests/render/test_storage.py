@@ -517,11 +517,13 @@ def test_exportfs_would_see_a_wrong_option(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_nfs_conf_is_read_from_the_drop_in(tmp_path: Path) -> None:
     home = {**NFS, "server": "head", "rdma": True, "export": {"threads": 200}}
-    tree = tree_of(manifest(networks=FABRIC, nodes=ON_FABRIC, storage={"home": home}), tmp_path)
-    keys = ("threads", "vers3", "rdma", "rdma-port")
+    data = {**NFS, "server": "head", "port": 2050, "path": "/export/data", "mount": "/data"}
+    tree = tree_of(manifest(networks=FABRIC, nodes=ON_FABRIC, storage={"home": home, "data": data}), tmp_path)
+    assert ",port=2050," in text_of(tree, "c1", f"{UNITS}/data.mount")
+    keys = ("threads", "vers3", "port", "rdma", "rdma-port")
     script = "; ".join(f"nfsconf --get nfsd {key}" for key in keys) + "; nfsidmap -d"
     told = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
-    assert told.stdout.split() == ["200", "n", "y", "20049", "cluster.local"], told
+    assert told.stdout.split() == ["200", "n", "2050", "y", "20049", "cluster.local"], told
 
 
 def test_the_server_sees_its_export_where_the_clients_do(tmp_path: Path) -> None:

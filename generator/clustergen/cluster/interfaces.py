@@ -82,10 +82,7 @@ def _interface(cluster: Cluster, kind: NodeType, place: IpNetwork, network: Host
     if names is None or network.cidr is None:
         return None
     name, parent, ports = names
-    try:
-        cidr = ip_network(network.cidr, strict=False)
-    except ValueError:
-        return None  # a finding of its own
+    cidr = ip_network(network.cidr)
     is_management = isinstance(network, Management)
     return HostInterface(
         network=place.key,

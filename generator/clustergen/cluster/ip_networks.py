@@ -62,10 +62,7 @@ def is_on(group: NodeGroup, network: IpNetwork) -> bool:
 
 
 def is_inside(address: Address, cidr: str) -> bool:
-    try:
-        network = ip_network(cidr, strict=False)
-    except ValueError:
-        return False  # a finding of its own
+    network = ip_network(cidr)
     low, high = int(network.network_address), int(network.broadcast_address)
     return address[0] == network.version and low <= address[1] <= high
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on, node_of
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.model import Nfs, listening_port
 from clustergen.hostlist.addresses import address_of
 from clustergen.records import record
 
@@ -47,6 +47,22 @@ def serves(cluster: Cluster, group: NodeGroup, entry: object) -> bool:
     """Whether a node of the group is the NFS server of the entry, by name, full name or address."""
     server = server_of(cluster, entry)
     return server is not None and server.group.index == group.index
+
+
+def served(cluster: Cluster) -> dict[str, Nfs]:
+    """Entries that nodes of this cluster serve."""
+    return {
+        name: entry
+        for name, entry in cluster.manifest.storage.items()
+        if isinstance(entry, Nfs) and server_of(cluster, entry) is not None
+    }
+
+
+def server_port(cluster: Cluster) -> tuple[int, str | None]:
+    """The TCP port of the cluster's NFS servers, and the entry that states it."""
+    entries = served(cluster)
+    stated = (name for name, entry in entries.items() if entry.port and not entry.rdma)
+    return listening_port(entries.values(), rdma=False), next(stated, None)
 
 
 def routes(cluster: Cluster, entry: Nfs, server: Server) -> list[Route]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import TypeAlias
 
 Address: TypeAlias = tuple[int, int]
@@ -37,6 +37,21 @@ def _beginning(text: str) -> int | None:
         return int(IPv4Address(f"{text}.0"))
     except ValueError:
         return None
+
+
+def cidr_problem(text: str) -> tuple[str, str] | None:
+    """Message and hint for what is no network; None for one."""
+    try:
+        wider = ip_network(text, strict=False)
+    except ValueError:
+        address, _, length = text.partition("/")
+        if address_of(address) and length.isdecimal():
+            longest = 128 if ":" in address else 32
+            return f"/{length} is longer than an address", f"write a prefix length of at most {longest}"
+        return f"'{text}' is not an IP network", "write a network address with its prefix length, as 10.0.0.0/24"
+    if address_of(text.partition("/")[0]) == (wider.version, int(wider.network_address)):
+        return None
+    return f"'{text}' is a host address, not a network address", f"did you mean {wider}?"
 
 
 def host_of(endpoint: str) -> str:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from clustergen.diagnostics.forms import describe
 from clustergen.hostlist import HostlistError, count
+from clustergen.hostlist.addresses import cidr_problem
 
 
 class Section(BaseModel):
@@ -117,6 +118,15 @@ def _with_port(value: str) -> str:
     return value
 
 
+def _cidr(value: str) -> str:
+    """Runs after the pattern, which cannot count the bits."""
+    if problem := cidr_problem(value):
+        from pydantic_core import PydanticCustomError
+
+        raise PydanticCustomError("cidr-malformed", "{message}", {"message": problem[0], "hint": problem[1]})
+    return value
+
+
 def text(pattern: str, hint: str, limit: int = 255) -> Any:
     """Constraints of a text. `hint`: what to write instead of a text that does not match."""
     describe(pattern, hint)
@@ -144,7 +154,12 @@ HostList = Annotated[
 """Host names in Slurm's folded form: `compute[01-08],login1`."""
 AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""
-Cidr = Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24", 49)]
+Cidr = Annotated[
+    str,
+    text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24", 49),
+    AfterValidator(_cidr),
+]
+"""A network: `10.0.0.0/24`, `2001:db8::/64`."""
 Address = Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11", 45)]
 Host = Annotated[
     str,

@@ -12,27 +12,8 @@ IpNetwork: TypeAlias = IPv4Network | IPv6Network
 _MOST_TRIED = 262_144
 
 
-def cidr_problem(text: str) -> tuple[str, str] | None:
-    """Message and hint for what is no network; None for one."""
-    if network_of(text) is not None:
-        return None
-    try:
-        wider = ip_network(text, strict=False)
-    except ValueError:
-        address, _, length = text.partition("/")
-        if address_of(address) and length.isdecimal():
-            longest = 128 if ":" in address else 32
-            return f"/{length} is longer than an address", f"write a prefix length of at most {longest}"
-        hint = "write a network address with its prefix length, as 10.0.0.0/24"
-        return f"'{text}' is not an IP network", hint
-    return f"'{text}' is a host address, not a network address", f"did you mean {wider}?"
-
-
 def network_of(text: str | None) -> IpNetwork | None:
-    try:
-        return ip_network(text) if text else None
-    except ValueError:
-        return None
+    return ip_network(text) if text else None
 
 
 def ends(network: IpNetwork) -> tuple[int, int]:

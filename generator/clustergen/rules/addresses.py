@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
-from clustergen.rules.address_space import IpNetwork, Unused, cidr_problem, ends, host_range, is_inside, network_of
+from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
 
 
 def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
@@ -25,12 +25,6 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
     docker = cluster.manifest.containers.docker
     if docker and docker.address_pool:
         yield "Docker", ("containers", "docker", "address_pool"), docker.address_pool
-
-
-def cidr_malformed(cluster: Cluster) -> Iterator[Finding]:
-    for _, path, cidr in _networks(cluster):
-        if problem := cidr_problem(cidr):
-            yield Finding("cidr-malformed", path, *problem)
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
@@ -286,7 +280,6 @@ def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
 RULES = (
     unused_values,
     firewall_without_networks,
-    cidr_malformed,
     networks_overlap,
     address_checks,
     routers_and_name_servers,

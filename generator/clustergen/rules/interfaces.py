@@ -11,7 +11,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist.addresses import address_of
 from clustergen.manifest.networks import HostNetwork
-from clustergen.rules.address_space import cidr_problem, network_of
+from clustergen.rules.address_space import network_of
 
 _CODE = "interface-not-configurable"
 _ETHERNET = 1500  # MTU of a port that nobody sets
@@ -178,7 +178,7 @@ def routes(cluster: Cluster) -> Iterator[Finding]:
     """Each leads out of the networks that the nodes are in, and never takes the place of the default route."""
     for key, network in configured(cluster).items():
         for index, text in enumerate(network.routes):
-            if problem := cidr_problem(text) or _misleading(cluster, text, network.gateway):
+            if problem := _misleading(cluster, text, network.gateway):
                 yield Finding(_CODE, ("networks", key, "routes", index), *problem)
 
 

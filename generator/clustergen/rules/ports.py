@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.nfs import server_port
 from clustergen.diagnostics import Finding, ManifestPath
 
 _SLURM = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
@@ -36,7 +37,9 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     logs = cluster.manifest.logs
     path: ManifestPath | None = ("logs", "port") if "port" in logs.model_fields_set else None
     yield _Daemon("rsyslog", logs.port, path, cluster.with_role("log-collector"))
-    yield _Daemon("the NFS server", 2049, None, cluster.with_role("nfs-server"))
+    port, entry = server_port(cluster)
+    path = ("storage", entry, "port") if entry else None
+    yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
     for name, default in _SLURM.items():
         stated = slurm.ports.get(name)  # type: ignore[call-overload]
         path = ("slurm", "ports", name) if stated else None

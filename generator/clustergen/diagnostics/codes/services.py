@@ -48,6 +48,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("nfs-export-elsewhere", ERROR, "An export on a server outside the cluster"),
     Code("nfs-failover", ERROR, "An NFS failover pair that cannot be set up as stated"),
     Code("nfs-rdma-address", ERROR, "NFS over RDMA without an RDMA address"),
+    Code("nfs-port", ERROR, "Exports of one NFS server with different ports"),
     Code("nfs-export-excludes", ERROR, "An export that excludes its clients"),
     Code("nfs-version-firewall", ERROR, "NFSv3 behind the cluster's firewall"),
     Code("nfs-nconnect", ERROR, "The option nconnect with RDMA"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.filesystems.beegfs.network import listening
@@ -11,6 +11,7 @@ from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unr
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
     AbsolutePath,
+    Cidr,
     Device,
     Endpoint,
     HostList,
@@ -18,7 +19,6 @@ from clustergen.manifest.base import (
     Options,
     Section,
     field,
-    text,
 )
 from clustergen.manifest.mount import Mount
 
@@ -52,9 +52,7 @@ class Beegfs(Mount):
     mgmtd: Endpoint = field(..., "Management server; from 8.2 on an address.")
     rdma: bool | None = field(None, "Use RDMA; default: where the fabric has it.")
     interfaces: tuple[Device, ...] = field((), "Interfaces to prefer, in order.")
-    net_filter: tuple[
-        Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24")], ...
-    ] = field((), "Only servers in these networks.")
+    net_filter: tuple[Cidr, ...] = field((), "Only servers in these networks.")
     authentication: bool = field(True, "Authenticate with a shared secret, installed on the nodes at apply time.")
     quota: bool = field(False, "Enforce quota.")
     servers: BeegfsServers | None = field(None, "Servers on nodes of the cluster; none: they are not configured.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
-from clustergen.records import record
+from collections.abc import Mapping
 
-RDMA_PORT = 20049
+from clustergen.cluster.model import Cluster
+from clustergen.filesystems.nfs.model import Nfs, listening_port, stated_port
+from clustergen.records import record
 
 
 @record
@@ -23,6 +24,7 @@ class Conf:
 
     threads: int
     version_3: str
+    port: int | None  # None: the default
     rdma_port: int | None
     exports: str
 
@@ -32,6 +34,18 @@ class Domain:
     """The NFSv4 domain; client and server must agree on it."""
 
     domain: str
+
+
+def conf_of(entries: Mapping[str, Nfs]) -> Conf:
+    """The settings with which one server can serve all entries."""
+    values = entries.values()
+    return Conf(
+        threads=max(entry.export.threads for entry in values),
+        version_3="y" if any(entry.version == "3" for entry in values) else "n",
+        port=stated_port(values, rdma=False),
+        rdma_port=listening_port(values, rdma=True) if any(entry.rdma for entry in values) else None,
+        exports=", ".join(entries),
+    )
 
 
 def domain_of(cluster: Cluster) -> Domain | None:

@@ -7,7 +7,7 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import network_of
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems.nfs.exports import RDMA_PORT, Conf, Domain, ExportLine, domain_of
+from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
 from clustergen.filesystems.nfs.model import AUTHKEY, BMC_PASSWORD, Nfs, servers
 from clustergen.filesystems.nfs.pair import group_of, rings, shares
 from clustergen.manifest.mount import Mount
@@ -117,7 +117,7 @@ def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | 
             directory=pair.directory.rstrip("/"),
             state=f"{pair.directory.rstrip('/')}/{STATE}",
             address=entry.server,
-            prefix=ip_network(network.cidr, strict=False).prefixlen if network and network.cidr else 0,
+            prefix=ip_network(network.cidr).prefixlen if network and network.cidr else 0,
         )
     }
 
@@ -172,10 +172,7 @@ def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
 def conf(cluster: Cluster, _: str, entry: Mount) -> dict[str, Conf] | None:
     if not isinstance(entry, Nfs) or entry.failover is None:
         return None
-    entries = shares(cluster, entry)
-    ports = [share.port or RDMA_PORT for share in entries.values() if share.rdma]
-    threads = max(share.export.threads for share in entries.values())
-    return {"50-clustergen": Conf(threads, "n", ports[0] if ports else None, ", ".join(entries))}
+    return {"50-clustergen": conf_of(shares(cluster, entry))}
 
 
 def idmap(cluster: Cluster, _: str, entry: Mount) -> dict[str, Domain] | None:

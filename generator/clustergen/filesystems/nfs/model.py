@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -16,6 +16,7 @@ from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
     BlockDevice,
+    Cidr,
     Host,
     HostList,
     Options,
@@ -60,9 +61,7 @@ class ZfsPool(Section):
 class Export(Section):
     """Server settings, if a node of this cluster is the server."""
 
-    networks: tuple[
-        Annotated[str, text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24")], ...
-    ] = field(
+    networks: tuple[Cidr, ...] = field(
         (),
         "Networks that can mount it; default: management, storage, and the one by which clients mount.",
     )
@@ -128,6 +127,16 @@ class Nfs(Mount):
     )
 
 
+def stated_port(entries: Iterable[Nfs], *, rdma: bool) -> int | None:
+    """The port of the one server of these entries; a rule refuses entries that differ."""
+    return next((entry.port for entry in entries if entry.port and entry.rdma == rdma), None)
+
+
+def listening_port(entries: Iterable[Nfs], *, rdma: bool) -> int:
+    """The same with the default."""
+    return stated_port(entries, rdma=rdma) or ports()["nfs-rdma" if rdma else "nfs"].port
+
+
 def servers(entry: Nfs) -> tuple[str, ...]:
     """The hosts of a failover pair; a single server is found by its role."""
     return tuple(expand(entry.failover.servers)) if entry.failover else ()
@@ -150,13 +159,13 @@ def _server_secrets(entry: Nfs) -> Iterator[tuple[str, SecretFile]]:
 
 def _listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
     """A pair serves all entries with its address, and each of them may be exported to networks of its own."""
-    entry, nfs, corosync = storage[name], ports()["nfs"], ports()["corosync"]
+    entry, protocols, corosync = storage[name], ports()["nfs"].protocols, ports()["corosync"]
     if entry.failover is None:
-        yield Listening("export", "nfs", nfs.span, nfs.protocols, entry.export.networks)
+        yield Listening("export", "nfs", str(listening_port([entry], rdma=False)), protocols, entry.export.networks)
         return
     shares = [share for share in storage.values() if isinstance(share, Nfs) and share.server == entry.server]
     networks = dict.fromkeys(network for share in shares for network in share.export.networks)
-    yield Listening("serve", "nfs", nfs.span, nfs.protocols, tuple(networks))
+    yield Listening("serve", "nfs", str(listening_port(shares, rdma=False)), protocols, tuple(networks))
     yield Listening("serve", "corosync", corosync.span, corosync.protocols)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import Route, route, routes, server_of, serves
+from clustergen.cluster.nfs import Route, route, routes, served, server_of, serves
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.nfs.failover_rules import paired, pairs
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.model import Nfs, listening_port
+from clustergen.filesystems.nfs.pair import shares
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
@@ -90,6 +91,26 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
             clients = [group for group in cluster.of_type[kind.name] if name in mounts(cluster, group)]
             if route(cluster, entry, clients) is None:
                 yield from _unreached(name, entry, ways, clients)
+
+
+def listening(cluster: Cluster) -> Iterator[Finding]:
+    """A server has one port of each transport, and all nodes with the role nfs-server have the same file."""
+    together = [served(cluster)]
+    together += [shares(cluster, entry) for _, entry in _nfs(cluster) if entry.failover]
+    for entries in together:
+        for rdma in (False, True):
+            stated = {name: listening_port([entry], rdma=rdma) for name, entry in entries.items() if entry.rdma == rdma}
+            first = next((name for name in stated if entries[name].port), "")
+            for name, port in stated.items():
+                if port != stated[first or name]:
+                    where = name if entries[name].port else first
+                    yield Finding(
+                        "nfs-port",
+                        ("storage", where, "port"),
+                        f"'{first}' has port {stated[first]} and '{name}' has port {port}, but NFS servers of this"
+                        " cluster listen on one port",
+                        f"write port: {stated[first]} in both, or remove port",
+                    )
 
 
 def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
@@ -238,4 +259,4 @@ def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
     return [] if ours else [entry.server]
 
 
-RULES = (servers, reach, version_three, transport, zfs, exports, pairs)
+RULES = (servers, reach, listening, version_three, transport, zfs, exports, pairs)

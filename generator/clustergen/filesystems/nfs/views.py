@@ -5,10 +5,10 @@ from __future__ import annotations
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
-from clustergen.cluster.nfs import route, serves
+from clustergen.cluster.nfs import route, served, serves
 from clustergen.filesystems.nfs import failover, zfs
-from clustergen.filesystems.nfs.exports import RDMA_PORT, Conf, Domain, ExportLine, domain_of
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
+from clustergen.filesystems.nfs.model import Nfs, listening_port
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
@@ -27,7 +27,7 @@ def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict
     server = f"[{host}]" if family else host
     options = [f"vers={entry.version}"]
     if entry.rdma:
-        options += [f"proto=rdma{family}", f"port={entry.port or RDMA_PORT}"]
+        options += [f"proto=rdma{family}", f"port={listening_port([entry], rdma=True)}"]
     else:
         options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port else [])]
         options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
@@ -44,15 +44,6 @@ def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict
             note="Waits for a server that starts after this node.",
         ),
     )
-
-
-def _exported(cluster: Cluster) -> dict[str, Nfs]:
-    """Entries that nodes of this cluster serve."""
-    return {
-        name: entry
-        for name, entry in cluster.manifest.storage.items()
-        if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)
-    }
 
 
 def _mounted(cluster: Cluster) -> list[Nfs]:
@@ -103,17 +94,8 @@ def server_view(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountUni
 
 
 def server_conf(cluster: Cluster) -> Conf | None:
-    entries = _exported(cluster)
-    if not entries:
-        return None
-    values = entries.values()
-    ports = [entry.port or RDMA_PORT for entry in values if entry.rdma]
-    return Conf(
-        threads=max(entry.export.threads for entry in values),
-        version_3="y" if any(entry.version == "3" for entry in values) else "n",
-        rdma_port=ports[0] if ports else None,
-        exports=", ".join(entries),
-    )
+    entries = served(cluster)
+    return conf_of(entries) if entries else None
 
 
 @record
@@ -124,7 +106,7 @@ class ZfsFirst:
 
 
 def zfs_first(cluster: Cluster) -> ZfsFirst | None:
-    pools = dict.fromkeys(entry.export.zfs.name for entry in _exported(cluster).values() if entry.export.zfs)
+    pools = dict.fromkeys(entry.export.zfs.name for entry in served(cluster).values() if entry.export.zfs)
     return ZfsFirst(", ".join(pools)) if pools else None
 
 
@@ -133,7 +115,7 @@ def client_idmap(cluster: Cluster) -> Domain | None:
 
 
 def server_idmap(cluster: Cluster) -> Domain | None:
-    return domain_of(cluster) if any(entry.version != "3" for entry in _exported(cluster).values()) else None
+    return domain_of(cluster) if any(entry.version != "3" for entry in served(cluster).values()) else None
 
 
 @record
@@ -148,7 +130,7 @@ def client_modules(cluster: Cluster) -> Modules | None:
 
 
 def server_modules(cluster: Cluster) -> Modules | None:
-    return Modules(("rpcrdma",)) if any(entry.rdma for entry in _exported(cluster).values()) else None
+    return Modules(("rpcrdma",)) if any(entry.rdma for entry in served(cluster).values()) else None
 
 
 def quotas(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:

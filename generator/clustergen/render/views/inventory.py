@@ -198,7 +198,7 @@ def _bmcs(cluster: Cluster) -> dict[str, Value]:
     network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
     if network is None:
         return {}
-    block = ip_network(network.cidr, strict=False) if network.cidr else None
+    block = ip_network(network.cidr) if network.cidr else None
     return {
         "bmc_protocol": network.protocol,
         "bmc_netmask": str(block.netmask) if block and block.version == 4 else None,

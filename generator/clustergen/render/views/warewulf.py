@@ -131,7 +131,7 @@ def _device(cluster: Cluster, kind: NodeType) -> str:
 
 def _netdev(cluster: Cluster, kind: NodeType) -> Netdev:
     network = cluster.manifest.networks.management
-    block = ip_network(network.cidr, strict=False) if network.cidr else None
+    block = ip_network(network.cidr) if network.cidr else None
     is_v6 = block is not None and block.version == 6
     gateway = network.gateway or ""
     tags = [(f"DNS{number}", address) for number, address in enumerate(network.dns, 1)]
@@ -152,7 +152,7 @@ def _bmcs(cluster: Cluster) -> Bmcs | None:
     network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
     if network is None:
         return None
-    block = ip_network(network.cidr, strict=False) if network.cidr else None
+    block = ip_network(network.cidr) if network.cidr else None
     return Bmcs(
         (saving.user if saving else None) or "",
         str(block.netmask) if block and block.version == 4 else "",

@@ -9,7 +9,6 @@ nodes, and to where users of a guide log in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summarize_address_range
 from typing import Literal, NamedTuple
 
@@ -117,13 +116,12 @@ def _openings(cluster: Cluster, services: Iterable[Service]) -> Openings | None:
 
 
 def _others(cluster: Cluster, networks: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Family and network of those that the sets lack. nft would refuse all rules for one that is malformed."""
+    """Family and network of those that the sets lack."""
     elements = {element for source in _sources(cluster) for element in source.elements}
     for text in networks:
-        with suppress(ValueError):
-            network = ip_network(text, strict=False)
-            if text not in elements:
-                yield "ip" if network.version == 4 else "ip6", str(network)
+        if text not in elements:
+            network = ip_network(text)
+            yield "ip" if network.version == 4 else "ip6", str(network)
 
 
 def _catalogued(name: str) -> Service:
