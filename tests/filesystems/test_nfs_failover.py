@@ -53,8 +53,8 @@ DISK = {
     "wipefs": "cat {0}/traces 2>/dev/null; true",
     "lsblk": "echo nfs",
     "blockdev": "cat {0}/size 2>/dev/null || echo 4000000000000",
-    "mkfs.xfs": "touch {0}/traces; echo xfs >{0}/traces",
-    "mount": "touch {0}/mounted",
+    "mkfs.xfs": 'echo xfs >{0}/traces; echo "$2" >{0}/label',
+    "mount": "[[ ! -e {0}/broken ]] && touch {0}/mounted",
     "mountpoint": "[[ -e {0}/mounted ]]",
     "install": '[[ ! -e {0}/cut ]] && /usr/bin/install "$@"',
     "umount": 'rm {0}/mounted; find "$2" -mindepth 1 -delete',
@@ -74,14 +74,20 @@ def form(folder: Path) -> tuple[int, list[str]]:
     return done.returncode, changes
 
 
-def test_the_label_comes_last_so_that_a_cut_format_is_refused(tmp_path: Path) -> None:
+def test_a_cut_format_is_continued_and_its_label_comes_last(tmp_path: Path) -> None:
     (tmp_path / "cut").touch()
     assert form(tmp_path) == (1, ["mkfs.xfs", "mount"])
     assert not (tmp_path / "mounted").exists()
+    assert (tmp_path / "label").read_text() == "new-home\n"
     (tmp_path / "cut").unlink()
+    (tmp_path / "broken").touch()
+    assert form(tmp_path) == (1, ["mount"])
+    (tmp_path / "broken").unlink()
+    (tmp_path / "size").write_text("3000000000000\n")
     assert form(tmp_path) == (1, [])
-    (tmp_path / "traces").unlink()
-    assert form(tmp_path) == (0, ["mkfs.xfs", "mount", "xfs_admin"])
+    (tmp_path / "size").unlink()
+    assert form(tmp_path) == (0, ["mount", "xfs_admin"])
+    assert (tmp_path / "label").read_text() == "nfs-home\n"
     assert form(tmp_path) == (0, [])
 
 

@@ -662,13 +662,53 @@ def test_the_pool_is_refused(tmp_path: Path, zpool: str, reason: str) -> None:
     assert not any(" create " in call for call in calls(tmp_path))
 
 
+def run_on_pool(
+    text: str, folder: Path, disks: list[str], zfs: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """The script where the pool is on these disks, as zpool shows them: by partition, one of multipath by its map."""
+    lines = ["tank\t", "\traidz2-0\t"]
+    for disk in disks:
+        device = folder / "sys" / disk
+        (device / f"{disk}1").mkdir(parents=True)
+        if disk.startswith("dm-"):
+            (device / f"{disk}1/dm").mkdir()
+            (device / f"{disk}1/dm/uuid").write_text("part1-mpath-3600\n")
+            (device / f"{disk}1/slaves/{disk}").mkdir(parents=True)
+        else:
+            (device / f"{disk}1/partition").write_text("1\n")
+        (folder / f"sys/{disk}1").symlink_to(device / f"{disk}1")
+        lines.append(f"\t/dev/{disk}1\t")
+    text = text.replace("sys=/sys/class/block", f"sys={folder}/sys").replace("/dev/disk/by-id/", "/dev/")
+    zpool = "cat <<'EOF'\n" + "\n".join(lines) + "\nEOF"
+    return run_script(text, {"zpool": zpool, "zfs": zfs}, folder, *arguments)
+
+
+LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]
+
+
+@pytest.mark.parametrize(
+    ("disks", "code", "said"),
+    [
+        (["sda", "sdb"], 1, "refused: pool tank is on /dev/sda /dev/sdb, without /dev/d0: a pool of another export"),
+        ([*LISTED[:-1], "sdb"], 1, "without /dev/c0: a pool of another export, or a failed disk"),
+        ([*LISTED, "sdb"], 1, "differs: /dev/sdb of pool tank is not in the manifest"),
+    ],
+)
+def test_a_pool_of_that_name_on_other_disks(tmp_path: Path, disks: list[str], code: int, said: str) -> None:
+    done = run_on_pool(pool_script(tmp_path), tmp_path, disks, "[[ $1 == create ]]")
+    assert (done.returncode, said in done.stderr + done.stdout) == (code, True), done
+    assert any(call.startswith("zfs create") for call in calls(tmp_path)) is said.startswith("differs")
+
+
 @pytest.mark.parametrize(("arguments", "code", "changed"), [((), 0, True), (("--check",), 1, False)])
 def test_a_pool_that_is_there_only_gets_its_properties(
     tmp_path: Path, arguments: tuple[str, ...], code: int, changed: bool
 ) -> None:
     zfs = 'case "$1 $5" in "get atime") echo on;; "get mountpoint") echo /export/home;; "get xattr") echo sa;;'
     zfs += ' "get compression") echo lz4;; "get acltype") echo posixacl;; esac'
-    done = run_script(pool_script(tmp_path), {"zpool": "", "zfs": zfs}, tmp_path, *arguments)
+    text = pool_script(tmp_path).replace("/by-id/d7", "/by-id/dm-7")
+    disks = ["dm-7" if disk == "d7" else disk for disk in LISTED]
+    done = run_on_pool(text, tmp_path, disks, zfs, *arguments)
     assert done.returncode == code, done
     changes = [call for call in calls(tmp_path) if " create " in call or " set " in call]
     assert changes == (["zfs set atime=off tank/home"] if changed else [])

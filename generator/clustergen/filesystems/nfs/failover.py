@@ -74,6 +74,7 @@ class Script:
     size: int  # bytes; 0: not stated
     filesystem: str
     label: str
+    unfinished: str  # the label until format is complete
     directory: str
     state: str
     exports: tuple[str, ...]
@@ -134,7 +135,8 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | Non
             device=pair.device,
             size=pair.size.value if pair.size else 0,
             filesystem=pair.filesystem,
-            label=_label(name),
+            label=_label("nfs", name),
+            unfinished=_label("new", name),
             directory=directory,
             state=f"{directory}/{STATE}",
             exports=tuple(share.path.rstrip("/") for share in shares(cluster, entry).values()),
@@ -144,9 +146,9 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | Non
     }
 
 
-def _label(name: str) -> str:
+def _label(prefix: str, name: str) -> str:
     """At most 12 characters, as of XFS, and different for each name: two pairs can see the same disks."""
-    return f"nfs-{name if len(name) <= 8 else sha256(name.encode()).hexdigest()[:8]}"
+    return f"{prefix}-{name if len(name) <= 8 else sha256(name.encode()).hexdigest()[:8]}"
 
 
 def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | None:
