@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ CEPH = {
     "fsid": "0e5b8f0c-7d0e-4a55-9f1c-0123456789ab",
     "user": "cluster",
 }
+BEEGFS = {"type": "beegfs", "mount": "/mnt/data", "mgmtd": "10.0.0.9", "quota": True, "quotas": [ADA]}
 ZFS = {"zfs": {"disks": ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/dev/disk/by-id/c"], "layout": "raidz1"}}
 # Stand-ins keep the limits in a file, and answer as the programs do. The answers of repquota and its unit are those of
 # quota-tools 4.06 on ext4; those of lfs, zfs and Ceph are as their manuals describe them.
@@ -34,6 +36,32 @@ BACKENDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
 case $1 in
   quota) echo "  /mnt/data  12* 0 $kib - 3 0 $files -" ;;
   setquota) echo "$7 ${{11}}" >limits ;;
+esac""",
+        },
+    ),
+    "beegfs": (
+        {**BEEGFS, "version": "8.2"},
+        "c1",
+        {
+            "findmnt": "echo beegfs",
+            "beegfs": f"""{READ}
+case $* in
+  "quota list-limits --uids=1000 --pool=storage:1 --columns=space,inode --raw")
+    echo "SPACE INODE"; [[ ! -f limits ]] || echo "$kib $files" ;;
+  "quota set-limits storage:1 --uid=1000"*) echo "${{5#*=}} ${{6#*=}}" >limits ;;
+esac""",
+        },
+    ),
+    "beegfs-ctl": (
+        {**BEEGFS, "version": "7.4"},
+        "c1",
+        {
+            "findmnt": "echo beegfs",
+            "beegfs-ctl": f"""{READ}
+case $* in
+  "--getquota --mount=/mnt/data --uid ada --csv --storagepoolid=1")
+    echo name,id,size,hard,files,hard; echo "ada,1000,4096,${{kib/#0/unlimited}},1,${{files/#0/unlimited}}" ;;
+  "--setquota --mount=/mnt/data --uid ada"*) echo "${{5#*=}} ${{6#*=}}" >limits ;;
 esac""",
         },
     ),
@@ -87,12 +115,16 @@ def run(backend: str, folder: Path, *arguments: str, **programs: str) -> subproc
     text = text_of(tree_of(data(entry), folder), host, "/usr/local/sbin/clustergen-quota-data")
     directory = folder / "vision"
     directory.mkdir(exist_ok=True)
-    common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]]"}
+    common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]] && echo ada:x:1000:"}
     return run_script(text.replace("/mnt/data/vision", str(directory)), common | own | programs, folder, *arguments)
 
 
 def changes(folder: Path) -> list[str]:
-    return [call for call in calls(folder) if call.split()[0] in ("setquota", "setfattr") or " set" in call]
+    return [
+        call
+        for call in calls(folder)
+        if call.split()[0] in ("setquota", "setfattr") or re.search(r" (quota |--)?set", call)
+    ]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -117,6 +149,8 @@ REFUSED = {
     "not mounted": ("lustre", {"findmnt": "exit 1"}, "is no mounted Lustre"),
     "another answer": ("lustre", {"lfs": "echo quotas are not enabled"}, "cannot be read"),
     "no numbers": ("lustre", {"lfs": "echo /mnt/data 1 0 2G - 3 0 x -"}, "are not numbers: 2G x"),
+    "no table": ("beegfs", {"beegfs": "echo quotas are not licensed"}, "cannot be read"),
+    "only the head": ("beegfs-ctl", {"beegfs-ctl": "echo name,id,size,hard,files,hard"}, "cannot be read"),
     "no dataset": ("zfs", {"zfs": "exit 1"}, "is not mounted"),
 }
 
@@ -158,6 +192,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "twice": {**NFS, "quotas": [ADA, {**ADA, "space": "2GiB"}]},
     "no multiple of 1 KiB": {**NFS, "quotas": [{**ADA, "space": "1001B"}]},
     "a project without a directory": {**LUSTRE, "quotas": [{"project": 1, "files": 5}]},
+    "no quotas": {**BEEGFS, "version": "7.4", "quota": False},
     "a directory elsewhere": {**CEPH, "quotas": [{"directory": "/mnt/database", "files": 5}]},
     "another server": {**NFS, "server": "10.0.0.9", "quotas": [ADA]},
 }  # fmt: skip

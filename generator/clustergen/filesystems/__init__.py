@@ -5,6 +5,7 @@ A stage does not ask which kind an entry is. It loads its own module of the entr
     model    the model of the manifest, and `FILE_SYSTEM`, the descriptor
     rules    `RULES`; `reached`, the hosts that a client has to reach
     views    `mount_units` and `FILES`; `client_release`, where the client's release is not the manifest's
+    quotas   `tool`, what the script of quotas runs on a client, where it is not the kind's name
     checks   `CHECKS`, for files that a program can read
 
 `model` and `views` are required. Modules import what their stage may import, so that imports stay one-way.

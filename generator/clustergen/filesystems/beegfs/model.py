@@ -21,6 +21,7 @@ from clustergen.manifest.base import (
     field,
 )
 from clustergen.manifest.mount import Mount
+from clustergen.manifest.quotas import OwnerQuota
 
 
 class BeegfsServers(Section):
@@ -55,6 +56,7 @@ class Beegfs(Mount):
     net_filter: tuple[Cidr, ...] = field((), "Only servers in these networks.")
     authentication: bool = field(True, "Authenticate with a shared secret, installed on the nodes at apply time.")
     quota: bool = field(False, "Enforce quota.")
+    quotas: tuple[OwnerQuota, ...] = field((), "Limits of users and groups in the default storage pool, with quota.")
     servers: BeegfsServers | None = field(None, "Servers on nodes of the cluster; none: they are not configured.")
     client_options: Options = field({}, "More keys of beegfs-client.conf.")
 
@@ -101,6 +103,7 @@ def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
 
 FILE_SYSTEM = FileSystem(
     kind="beegfs",
+    quotas="client",
     model=Beegfs,
     client_group="beegfs_client",
     server_group="beegfs_server",

@@ -24,6 +24,12 @@ def split_port(endpoint: str) -> tuple[str, str]:
     return (host, port or default) if colon and ":" not in host else (endpoint, default)
 
 
+def grpc_address(endpoint: str) -> str:
+    """Where the management server of 8 listens for the program `beegfs`."""
+    host, port = split_port(endpoint)[0], ports()["beegfs-grpc"].port
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def rank(storage: Mapping[str, Any], name: str) -> int:
     """The place of an entry among those of BeeGFS."""
     return [key for key, entry in storage.items() if entry.type == "beegfs"].index(name)

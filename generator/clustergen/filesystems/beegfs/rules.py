@@ -45,6 +45,9 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
                 yield from (_fixed_key((*where, key), key) for key in fixed)
                 others = {key: value for key, value in options.items() if key not in fixed}
                 yield from _unknown_keys(where, daemon, others, version)
+        if entry.quotas and not entry.quota:
+            message = "BeeGFS enforces limits only with quota: true"
+            yield Finding("quota-wrong", (*path, "quotas"), message, "add quota: true")
         if entry.rdma and not rdma_possible(cluster):
             yield no_rdma(cluster, (*path, "rdma"))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-from clustergen.catalogue.network import ports
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.model import Beegfs, BeegfsServers, secret_path
-from clustergen.filesystems.beegfs.network import NEW_KEYS, split_port
+from clustergen.filesystems.beegfs.network import NEW_KEYS, grpc_address, split_port
 from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
 from clustergen.hostlist import expand
 from clustergen.manifest.base import Options
@@ -186,7 +185,6 @@ def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
 def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
-    host, port = split_port(entry.mgmtd)[0], ports()["beegfs-grpc"].port
     database = _DATABASE if _is_new(entry) else _DIRECTORY
     return {
         name: Servers(
@@ -196,7 +194,7 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | No
             database=database,
             targets=targets(spec),
             mirrors=mirrors(spec),
-            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            address=grpc_address(entry.mgmtd),
             secret=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
             certificate=spec.certificate,
             settings=f"/etc/beegfs/{_settings(name)}.conf" if _has_settings(entry, spec) else "",

@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.quotas import quota_host, quotas_of
-from clustergen.filesystems import file_system
+from clustergen.filesystems import file_system, part
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.quotas import ProjectQuota, Quota, subject
 from clustergen.records import record
@@ -14,7 +14,7 @@ from clustergen.render.effects import Effect, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
 
-Backend = Literal["lustre", "cephfs", "zfs", "kernel"]
+Backend = Literal["lustre", "cephfs", "beegfs", "beegfs-ctl", "zfs", "kernel"]
 
 
 @record
@@ -38,6 +38,7 @@ class Quotas:
     path: str  # directory that must be mounted before
     host: str
     limits: tuple[Limit, ...]
+    environment: tuple[tuple[str, str], ...]
 
 
 def _limit(quota: Quota) -> Limit:
@@ -47,18 +48,22 @@ def _limit(quota: Quota) -> Limit:
 
 
 def quotas_view(
-    cluster: Cluster, name: str, entry: Mount, backend: Backend, place: str, path: str
+    cluster: Cluster, name: str, entry: Mount, backend: Backend, place: str, path: str, **environment: str
 ) -> dict[str, Quotas] | None:
     """None where the entry has no quotas or no host to set them."""
     host = quota_host(cluster, name, entry)
     limits = tuple(map(_limit, quotas_of(entry)))
-    return {name: Quotas(name, backend, place, path, host, limits)} if host and limits else None
+    if not host or not limits:
+        return None
+    return {name: Quotas(name, backend, place, path, host, limits, tuple(environment.items()))}
 
 
 def on_client(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
     if file_system(entry.type).quotas != "client":
         return None
-    return quotas_view(cluster, name, entry, cast("Backend", entry.type), entry.mount, entry.mount)
+    own = part(entry.type, "quotas")
+    backend, environment = own.tool(cluster, name, entry) if own else (cast("Backend", entry.type), {})
+    return quotas_view(cluster, name, entry, backend, entry.mount, entry.mount, **environment)
 
 
 def apply(view: Quotas) -> Effect:
