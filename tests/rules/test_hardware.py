@@ -158,6 +158,16 @@ WRONG = {
         of_type("{system: dgx-h100, gpus: {model: H200}}"),
         [("gpu-variant-assumed", "H200")],
     ),
+    "a name of two systems": (of_type("{system: dgx-a100}"), [("system-variant-assumed", "dgx-a100")]),
+    "a name of two systems, whose GPU and memory are stated": (
+        of_type("{system: dgx-a100, memory: 1TiB, gpus: {model: a100-sxm-40}}"),
+        [],
+    ),
+    "a system that is sold with two GPUs": (of_type("{system: xe9680}"), [("system-variant-assumed", "xe9680")]),
+    "a system with one of the GPUs that it is sold with": (
+        of_type("{system: dell-xe9680, gpus: {model: h200-sxm}}"),
+        [],
+    ),
     "fewer threads than the system": (
         of_type("{system: dgx-h100, cpu: {threads_per_core: 1}}"),
         [("threads-unlike-system", "1")],

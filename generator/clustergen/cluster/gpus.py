@@ -72,7 +72,8 @@ class GpuResolver:
             return None
         places = self._places(path, spec, base, cpu, count)
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
-        same = base is not None and base.gpu_count == count and (gpus.model is None or model.id == base.gpu)
+        sold = {base.gpu, *base.gpu_options} if base else set()
+        same = base is not None and base.gpu_count == count and (gpus.model is None or model.id in sold)
         kind = "none" if gpus.nvlink is False or base is None or not same else base.fabric
         links = gpus.links or (
             tuple(_numbers(row) for row in base.links) if same and base and gpus.nvlink is not False else ()

@@ -1,10 +1,11 @@
-"""Hardware that a node type states in a way that can mean two things: the name of a GPU, and threads of a core."""
+"""What a node type states with two meanings: names of GPUs and systems, and threads of a core."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
+from clustergen.catalogue import systems
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
@@ -18,9 +19,11 @@ def gpu_variants(cluster: Cluster) -> Iterator[Finding]:
         model = spec.gpus.model
         row = parts.gpu(model) if model and model not in cluster.manifest.catalogue.gpus else None
         base = view.system(spec.system) if spec.system else None
-        if not model or row is None or (base and base.gpu == row.id):
+        if not model or row is None or (base and base.gpu == row.id and not base.gpu_options):
             continue
         others = parts.gpu_variants(model)
+        if base and row.id in (sold := {base.gpu, *base.gpu_options}):
+            others = [other for other in others if other.id in sold]
         if others:
             yield Finding(
                 "gpu-variant-assumed",
@@ -28,6 +31,38 @@ def gpu_variants(cluster: Cluster) -> Iterator[Finding]:
                 f"'{model}' is taken as {row.title}; it can also mean {', '.join(other.title for other in others)}",
                 f"write the one that the nodes have: {', '.join(item.id for item in (row, *others))}",
             )
+
+
+def system_variants(cluster: Cluster) -> Iterator[Finding]:
+    """A DGX A100 was sold with GPUs of 40 GB and of 80 GB, and half the memory; some boards with one of two GPUs."""
+    view = CatalogueView(cluster.manifest)
+    for name, spec in cluster.manifest.node_types.items():
+        if not spec.system or spec.system in cluster.manifest.catalogue.systems:
+            continue
+        base, others = systems.system(spec.system), systems.system_variants(spec.system)
+        if base is None or not base.gpu:
+            continue
+        if others and not (spec.gpus.model and (spec.memory or spec.real_memory)):
+            yield Finding(
+                "system-variant-assumed",
+                ("node_types", name, "system"),
+                f"'{spec.system}' is taken as {_variant(base)}; it can also mean {', '.join(map(_variant, others))}",
+                f"write the one that the nodes are: {', '.join(sorted(item.id for item in (base, *others)))}",
+            )
+        elif base.gpu_options and not others and not spec.gpus.model:
+            models = [row for ident in (base.gpu, *base.gpu_options) if (row := view.gpu(ident))]
+            yield Finding(
+                "system-variant-assumed",
+                ("node_types", name, "system"),
+                f"'{spec.system}' is taken with {models[0].title}; it is also sold with"
+                f" {', '.join(row.title for row in models[1:])}",
+                f"set node_types.{name}.gpus.model to the one that the nodes have:"
+                f" {', '.join(row.id for row in models)}",
+            )
+
+
+def _variant(row: systems.System) -> str:
+    return f"{row.id} ({row.gpu_count} x {row.gpu}, {row.memory_mib // 1024} GiB of memory)"
 
 
 def threads(cluster: Cluster) -> Iterator[Finding]:
@@ -53,4 +88,4 @@ def threads(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (gpu_variants, threads)
+RULES = (gpu_variants, system_variants, threads)

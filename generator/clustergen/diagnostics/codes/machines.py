@@ -42,6 +42,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rail-without-port", ERROR, "More rails than fabric ports"),
     "Hardware",
     Code("system-unknown", ERROR, "A system that is not in the catalogue"),
+    Code("system-variant-assumed", INFO, "A system that is sold with different GPUs"),
     Code("hardware-incomplete", ERROR, "A node type lacks hardware that Slurm requires"),
     Code("numa-uneven", ERROR, "Cores cannot be divided evenly among the NUMA nodes"),
     Code("gpu-not-nvidia", ERROR, "A GPU that is not from NVIDIA"),
