@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from clustergen.cli import group
 from clustergen.compile import tree_of
 from clustergen.diagnostics import ClustergenError
-from clustergen.hardware.discovery import nvidia
 from clustergen.hardware.discovery.devices import lspci
 from clustergen.hardware.discovery.folder import Reader
 from clustergen.hardware.discovery.script import SERIAL, collector
@@ -381,21 +380,3 @@ def test_a_machine_without_hardware_is_a_service_node(tmp_path):
     assert list(document["node_types"]) == ["dgx-h100"]
     assert {"name": "head1", "type": "service"} in document["nodes"]
     assert "no hardware was recorded" in text
-
-
-@pytest.mark.parametrize("size", [0, 8])
-def test_a_topology_is_read_with_tabs_and_as_a_terminal_shows_it(size: int) -> None:
-    rows = (
-        ("", "GPU0", "GPU1", "NIC0", "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"),
-        ("GPU0", " X ", "NV12", "SYS", "128-191,384-447", "3", "N/A"),
-        ("GPU1", "NV12", " X ", "PXB", "0-63,256-319", "0", "N/A"),
-        ("NIC0", "SYS", "PXB", " X "),
-    )
-    text = "\n".join("\t".join(row) for row in rows) + "\n\nNIC Legend:\n\n  NIC0: mlx5_2\n"
-    assert nvidia.topology(text.expandtabs(size) if size else text) == {0: (3, ""), 1: (0, "mlx5_2")}
-
-
-def test_a_topology_whose_columns_cannot_be_told_apart_is_reported() -> None:
-    text = "        GPU0    CPU Affinity    NUMA Affinity\nGPU0     X                      0\n"
-    with pytest.raises(ValueError, match="some are empty"):
-        nvidia.topology(text)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from clustergen.catalogue.hardware import gpu
-from clustergen.catalogue.systems import system, system_ids, system_names
+from clustergen.catalogue.systems import System, system, system_ids, system_names
+from clustergen.catalogue.tables import normal
 
 _MOST_UNGROUPED = 6
 
@@ -19,6 +20,18 @@ def product_system(product: str) -> str | None:
     around = [name for name in names if len(plain) > 5 and plain in name]
     best = max(within, key=len, default="") or min(around, key=len, default="")
     return names.get(best)
+
+
+def system_family(identifier: str) -> str:
+    """The id without the number that tells the models of one product apart: dgx-a100 of dgx-a100-40."""
+    return re.sub(r"-\d+$", "", identifier)
+
+
+def system_variants(name: str) -> list[System]:
+    """Other systems that a name may mean: for `dgx-a100` the one with GPUs of 40 GB. None for an id or a full name."""
+    meant = system_names().get(normal(name))
+    others = [ident for ident in system_ids() if ident != meant and system_family(ident) == normal(name)]
+    return [made for ident in others if meant != normal(name) and (made := system(ident))]
 
 
 def systems_like(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -235,18 +234,6 @@ def system_names() -> dict[str, str]:
 def system_ids() -> tuple[str, ...]:
     """The ids of all systems; reads no system."""
     return tuple(_index())
-
-
-def system_family(identifier: str) -> str:
-    """The id without the number that tells the models of one product apart: dgx-a100 of dgx-a100-40."""
-    return re.sub(r"-\d+$", "", identifier)
-
-
-def system_variants(name: str) -> list[System]:
-    """Other systems that a name may mean: for `dgx-a100` the one with GPUs of 40 GB. None for an id or a full name."""
-    meant = system_names().get(normal(name))
-    others = [ident for ident in system_ids() if ident != meant and system_family(ident) == normal(name)]
-    return [made for ident in others if meant != normal(name) and (made := system(ident))]
 
 
 def system(name: str) -> System | None:

@@ -56,7 +56,9 @@ _KINDS = {
     ),
     "lscpu": _kind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
     "nvidia": _kind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
-    "plain": _kind("output of lscpu or nvidia-smi", r"^Core\(s\) per socket:|^\| NVIDIA-SMI ", _SCRIPT),
+    "processors": _kind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
+    "names": _kind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
+    "plain": _kind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _SCRIPT),
     "topo": _kind(
         "output of nvidia-smi topo -m", r"^\s*(?:\x1b\[4m)?\s*GPU0\s+.*(?:CPU|NIC)", _FACTS, "nvidia-smi-topo-m"
     ),

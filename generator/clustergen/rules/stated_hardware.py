@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue import systems
+from clustergen.catalogue.products import system_variants
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
@@ -33,13 +34,13 @@ def gpu_variants(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def system_variants(cluster: Cluster) -> Iterator[Finding]:
+def variants_of_systems(cluster: Cluster) -> Iterator[Finding]:
     """A DGX A100 was sold with GPUs of 40 GB and of 80 GB, and half the memory; some boards with one of two GPUs."""
     view = CatalogueView(cluster.manifest)
     for name, spec in cluster.manifest.node_types.items():
         if not spec.system or spec.system in cluster.manifest.catalogue.systems:
             continue
-        base, others = systems.system(spec.system), systems.system_variants(spec.system)
+        base, others = systems.system(spec.system), system_variants(spec.system)
         if base is None or not base.gpu:
             continue
         if others and not (spec.gpus.model and (spec.memory or spec.real_memory)):
@@ -88,4 +89,4 @@ def threads(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-RULES = (gpu_variants, system_variants, threads)
+RULES = (gpu_variants, variants_of_systems, threads)

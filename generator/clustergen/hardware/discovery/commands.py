@@ -7,53 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from clustergen.catalogue.firmware import is_known
-from clustergen.hardware.discovery.facts import BmcFact, Cpus, DiskFact, TreeState
+from clustergen.hardware.discovery.facts import BmcFact, DiskFact, TreeState
 from clustergen.hardware.discovery.plain import MOST, json_of, plain
 
 _OF_ONE_NODE = re.compile(r"(root|BOOT_IMAGE|initrd|resume|ip|BOOTIF|hostname|systemd\.hostname|rd\.\w+)=")
 _UNIQUE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|\d+\.\d+\.\d+\.\d+", re.IGNORECASE)
 _MOST_DEPTH = 9
-_FIELD = re.compile(r"(\w+)=(\S+)")
-
-
-def slurmd(text: str) -> tuple[str, Cpus, int]:
-    """The NodeName line of `slurmd -C`, its CPUs and RealMemory."""
-    line = next((line for line in plain(text).splitlines() if line.startswith("NodeName=")), "")
-    values = dict(_FIELD.findall(line))
-    try:
-        boards = int(values.get("Boards", 1))
-        sockets = int(values.get("SocketsPerBoard") or values["Sockets"]) * boards
-        cpus = Cpus(sockets, int(values["CoresPerSocket"]), int(values["ThreadsPerCore"]))
-        return line, cpus, int(values["RealMemory"])
-    except KeyError as err:
-        raise ValueError(f"no {err.args[0]} in a NodeName line") from None
-
-
-def lscpu(text: str) -> Cpus:
-    """`lscpu -J`, whose newer releases nest their fields."""
-    fields: dict[str, str] = {}
-
-    def visit(rows: Any, depth: int = 0) -> None:
-        for row in rows if isinstance(rows, list) and depth < 9 else ():
-            if isinstance(row, dict):
-                fields.setdefault(str(row.get("field", "")).rstrip(": "), str(row.get("data") or ""))
-                visit(row.get("children"), depth + 1)
-
-    document = json_of(text)
-    visit(document.get("lscpu") if isinstance(document, dict) else None)
-    try:
-        sockets = int(fields["Socket(s)"])
-        numa = int(fields.get("NUMA node(s)") or 0)
-        return Cpus(
-            sockets,
-            int(fields["Core(s) per socket"]),
-            int(fields["Thread(s) per core"]),
-            numa // sockets if numa and numa % sockets == 0 else None,
-            fields.get("Model name", ""),
-            fields.get("Architecture", ""),
-        )
-    except (KeyError, ZeroDivisionError):
-        raise ValueError("no sockets, cores and threads") from None
 
 
 def meminfo_mib(text: str) -> int:

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from clustergen.hardware.discovery.facts import NodeFacts
+from clustergen.catalogue.systems import System
+from clustergen.hardware.discovery.facts import Cpus, NodeFacts
 from clustergen.hardware.discovery.grouping import Group
-from clustergen.hardware.discovery.recognise import gpu_id, nic_id
+from clustergen.hardware.discovery.recognise import gpu_id, is_board, named_systems, nic_id
 from clustergen.hostlist import compress
 
 _NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 _UNKNOWN = "service"  # a machine that runs no jobs requires no description
+_ARCHITECTURES = ("x86_64", "aarch64")
+_LEAST_OF_FABRIC = 100
 _MANAGEMENT = re.compile(r"(eno|enp|ens|eth|bond|br)")  # what ssh uses, rather than a port of the fabric
 
 
@@ -64,19 +67,14 @@ def _gpu_word(node: NodeFacts) -> str:
 def _node_type(group: Group) -> dict[str, Any]:
     node, system = group.first, group.system
     fields: dict[str, Any] = {"system": system.id} if system else {}
-    if node.cpus:
-        counts = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket")
-        seen = {key: getattr(node.cpus, key) for key in counts if getattr(node.cpus, key)}
-        if system is None or any(getattr(system.cpu, key) != value for key, value in seen.items()):
-            fields["cpu"] = seen
+    if node.cpus and node.cpus.arch in _ARCHITECTURES and node.cpus.arch != (system.arch if system else "x86_64"):
+        fields["arch"] = node.cpus.arch
+    if cpu := _cpu(node.cpus, system):
+        fields["cpu"] = cpu
     if group.real_memory_mib:
         fields["real_memory"] = group.real_memory_mib
-    if node.gpus and (system is None or (system.gpu or "") != gpu_id(node.gpus[0].name)):
-        fields["gpus"] = {"model": gpu_id(node.gpus[0].name) or "unknown"}
-        if system is None:
-            fields["gpus"]["count"] = len(node.gpus)
-            if all(gpu.numa is not None for gpu in node.gpus):
-                fields["gpus"]["numa"] = [gpu.numa for gpu in node.gpus]
+    if node.gpus and (gpus := _gpus(node, system)):
+        fields["gpus"] = gpus
     ports = list(_ports(group))
     if ports:
         fields["nics"] = ports
@@ -88,29 +86,67 @@ def _node_type(group: Group) -> dict[str, Any]:
     return fields
 
 
+def _cpu(cpus: Cpus | None, system: System | None) -> dict[str, Any]:
+    """All counts where one differs from the system's."""
+    if cpus is None:
+        return {}
+    counts = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket")
+    seen = {key: getattr(cpus, key) for key in counts if getattr(cpus, key)}
+    differs = system is None or any(getattr(system.cpu, key) != value for key, value in seen.items())
+    numbering = {"numbering": cpus.numbering} if cpus.numbering not in ("", "sockets") else {}
+    return {**(seen if differs else {}), **numbering}
+
+
+def _gpus(node: NodeFacts, system: System | None) -> dict[str, Any]:
+    """What differs from the system's."""
+    model, numa = gpu_id(node.gpus[0].name), [gpu.numa for gpu in node.gpus]
+    fields: dict[str, Any] = {}
+    if system is None or system.gpu != model or system.gpu_options:
+        fields["model"] = model or "unknown"
+    if system is None:
+        fields["count"] = len(node.gpus)
+    if None not in numa and (system is None or numa != [gpu.numa for gpu in system.gpus]):
+        fields["numa"] = numa
+    return fields
+
+
 def _ports(group: Group) -> Iterator[dict[str, Any]]:
-    """Nothing where the catalogue's system has the same ones."""
+    """Nothing where the catalogue's system has the same ones next to the same GPUs."""
     node = group.first
-    names = {port.device for port in node.ports}
-    system = group.system
-    if (
-        system
-        and names <= {nic.rdma for nic in system.nics}
-        and names >= {nic.rdma for nic in system.nics_of("compute")}
-    ):
+    if group.system and _has_ports_of(group.system, node):
         return
-    nearest = [gpu.nearest for gpu in node.gpus if gpu.nearest]
+    fabric = _fabric_ports(node)
     for port in node.ports:
-        numa = next((gpu.numa for gpu in node.gpus if gpu.nearest == port.device), None)
-        fabric = port.device in nearest or (not nearest and port.link == "infiniband")
-        network = "fabric" if fabric else "storage" if port.link == "infiniband" else "management"
+        if port.device not in fabric and not port.link:
+            continue  # the matrix of GPUs names it, and nothing shows what it is
+        network = "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"
         model = nic_id(port.type)
         yield {
             "device": port.device,
             "network": network,
             **({"model": model} if model else {}),
-            **({} if numa is None else {"numa": numa}),
+            **({} if port.numa is None else {"numa": port.numa}),
         }
+
+
+def _has_ports_of(system: System, node: NodeFacts) -> bool:
+    names = {port.device for port in node.ports}
+    compute = {nic.rdma for nic in system.nics_of("compute")}
+    places = {gpu.ordinal: gpu.rdma for gpu in system.gpus}
+    if any("rdma" in nic.unverified for nic in system.nics_of("compute")):
+        return False
+    same = all(gpu.nearest == places.get(index, "") for index, gpu in enumerate(node.gpus) if gpu.close)
+    return same and compute <= names <= {nic.rdma for nic in system.nics}
+
+
+def _fabric_ports(node: NodeFacts) -> frozenset[str]:
+    """Ports behind a switch of GPUs; where no place is known, InfiniBand, else the fastest from 100 Gb/s on."""
+    if close := [device for gpu in node.gpus for device in gpu.close]:
+        return frozenset(close)
+    if infiniband := [port.device for port in node.ports if port.link == "infiniband"]:
+        return frozenset(infiniband)
+    best = max((port.gbit or 0 for port in node.ports), default=0)
+    return frozenset(port.device for port in node.ports if port.gbit == best >= _LEAST_OF_FABRIC)
 
 
 def _nodes(name: str, group: Group) -> dict[str, Any]:
@@ -146,20 +182,37 @@ def _remarks(group: Group) -> Iterator[str]:
     yield f"{_count(len(group.nodes))}: {what}"
     if group.system is None and node.gpus:
         yield "CHECK: no system of the catalogue fits; clustergen catalogue systems lists them"
-    elif group.system and group.system.id.startswith("hgx-"):
+    elif group.system and is_board(group.system) and group.system not in named_systems(node.product):
         yield "CHECK: recognised by its GPUs alone"
     if unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
         yield f"CHECK: GPUs that the catalogue lacks: {', '.join(unknown)[:200]}"
     if not node.cpus:
-        yield "CHECK: neither slurmd-C nor lscpu.json has its CPUs"
-    if node.ports and list(_ports(group)) and not any(gpu.nearest for gpu in node.gpus):
-        yield "CHECK: the network of each port; nvidia-smi-topo-m shows which are close to GPUs"
+        yield "CHECK: neither slurmd-C nor lscpu has its CPUs"
+    if group.real_memory_mib is None:
+        yield "CHECK: neither slurmd-C nor meminfo has its memory"
+    yield from _port_remarks(group)
     drivers = sorted({gpu.driver for member in group.nodes for gpu in member.gpus if gpu.driver})
     if len(drivers) > 1:
         yield f"CHECK: NVIDIA drivers differ: {', '.join(drivers)[:200]}"
+    if others := sorted({file for member in group.nodes for file in member.others}):
+        yield f"files that discover does not read: {', '.join(others)[:200]}"
     for reason in dict.fromkeys(reason for member in group.nodes for reason in member.unread):
         hosts = [member.name for member in group.nodes if reason in member.unread]
         yield f"not read on {compress(hosts)}: {reason}"
+
+
+def _port_remarks(group: Group) -> Iterator[str]:
+    node, printed = group.first, {port["device"] for port in _ports(group)}
+    if printed and not any(gpu.close for gpu in node.gpus):
+        yield "CHECK: the network of each port; nvidia-smi-topo-m shows which are close to GPUs"
+    if group.system is None or not group.system.nics_of("compute") or _has_ports_of(group.system, node):
+        unknown = []
+    else:
+        unknown = [port.device for port in node.ports if not port.link and port.device not in printed]
+    if unknown:
+        yield f"CHECK: ibstat shows the networks of {', '.join(unknown)[:200]}, which are not listed"
+    if not printed and group.system and not _has_ports_of(group.system, node):
+        yield "CHECK: ports are those of the catalogue; neither ibstat nor infiniband was recorded"
 
 
 def _comment(key: str, group: Group) -> str:

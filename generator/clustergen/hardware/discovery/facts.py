@@ -15,6 +15,8 @@ class Cpus:
     numa_per_socket: int | None = None
     model: str = ""
     arch: str = ""
+    numbering: str = ""
+    """How Linux numbers them, in the manifest's words; empty: not known."""
 
 
 @record
@@ -25,8 +27,10 @@ class GpuFact:
     pci: str = ""
     driver: str = ""
     numa: int | None = None
+    close: tuple[str, ...] = ()
+    """RDMA devices behind the same PCIe switch; none: the host bridge or the processors are between."""
     nearest: str = ""
-    """RDMA device of the network port that is closest to it."""
+    """The one of them that is its own: GPUs behind one switch share its ports."""
     vbios: str = ""
     inforom: str = ""
     power_limit_w: float | None = None
@@ -45,10 +49,10 @@ class PortFact:
     device: str
     gbit: int | None
     link: str
-    """infiniband or ethernet."""
+    """infiniband or ethernet; empty: not known."""
     type: str = ""
     """The adapter's type as ibstat prints it: MT4129."""
-    interface: str = ""
+    numa: int | None = None
     firmware: str = ""
     state: str = ""
     """active, down, initializing …"""
@@ -142,3 +146,5 @@ class NodeFacts:
     """Why no facts could be collected."""
     files: frozenset[str] = frozenset()
     """Files that are recorded, those that could not be read among them."""
+    others: tuple[str, ...] = ()
+    """Files beside them whose names nothing reads."""

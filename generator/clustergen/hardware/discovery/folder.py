@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError, quote
-from clustergen.hardware.discovery import commands, devices, nvidia
-from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
+from clustergen.hardware.discovery import commands, devices, nvidia, processors
+from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.discovery.script import COMMANDS
+from clustergen.hardware.discovery.topology import Topology, topology
 from clustergen.records import replace
 from clustergen.render.tree import LOCK
 
@@ -27,9 +28,11 @@ BIOS = "redfish-bios.json"
 """A BMC's answer for the resource Bios."""
 BMC = "bmc.json"
 """What the BMC shows of the machine: `power` and `health`, or `failure`."""
-_FILES = frozenset((*COMMANDS, TREE, UNREACHABLE, FAILURES, SLURM, PARTITIONS, BIOS, BMC))
+BY_HAND = ("lscpu", "nvidia-smi-L")
+"""Outputs that people have at hand, read where the script's are missing."""
+_FILES = frozenset((*COMMANDS, *BY_HAND, TREE, UNREACHABLE, FAILURES, SLURM, PARTITIONS, BIOS, BMC))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
-_ALIKE_BYTES, _MOST_ALIKE = 32 << 10, 2048
+_ALIKE_BYTES, _MOST_ALIKE, _MOST_OTHERS = 32 << 10, 2048, 20
 
 
 def names(directory: Path, playbook: str = "discover") -> list[str]:
@@ -54,9 +57,13 @@ def _has_facts(folder: Path) -> bool:
     """Whether a directory has a file of facts, or cannot be read: that is reported for its node."""
     try:
         with os.scandir(folder) as entries:
-            return any(entry.name in _FILES for entry in entries)
+            return any(_file(entry.name) in _FILES for entry in entries)
     except OSError:
         return True
+
+
+def _file(name: str) -> str:
+    return name.removesuffix(".txt")
 
 
 def _record(directory: Path, playbook: str) -> str:
@@ -95,41 +102,47 @@ class Reader:
         unread: list[str] = []
         try:
             with os.scandir(folder) as entries:
-                present = frozenset(entry.name for entry in entries if entry.name in _FILES)
+                names = sorted(entry.name for entry in entries)
         except OSError as err:
             return NodeFacts(name, unread=(f"the directory: {err.strerror}",))
+
+        present = {_file(entry): entry for entry in reversed(names) if _file(entry) in _FILES}
 
         def output(file: str, reader: Callable[[str], T], otherwise: Any = None) -> T | Any:
             if file not in present:
                 return otherwise
             try:
-                return self._parsed(f"{folder}/{file}", file, reader)
+                return self._parsed(f"{folder}/{present[file]}", file, reader)
             except OSError as err:
                 unread.append(f"{file}: {err.strerror}")
             except (ValueError, TypeError, AttributeError) as err:
                 unread.append(f"{file}: {' '.join(str(err).split())[:120]}")
             return otherwise
 
-        line, cpus, memory = output("slurmd-C", commands.slurmd, ("", None, None))
-        counted = output("lscpu.json", commands.lscpu)
+        line, cpus, memory = output("slurmd-C", processors.slurmd, ("", None, None))
+        counted = output("lscpu.json", processors.lscpu) or output("lscpu", processors.lscpu)
         if cpus and counted:
             numa = counted.numa_per_socket if counted.sockets == cpus.sockets else None
-            cpus = replace(cpus, model=counted.model, arch=counted.arch, numa_per_socket=numa)
+            cpus = replace(
+                cpus, model=counted.model, arch=counted.arch, numa_per_socket=numa, numbering=counted.numbering
+            )
         failures = output(FAILURES, commands.failures, {})
         unread += [f"{file}: {reason}" for file, reason in failures.items() if file not in nvidia.FILES]
         failure = output("nvidia-smi.csv", nvidia.failure, "")
         failure = failure or next((failures[file] for file in nvidia.FILES if file in failures), "")
         listed = () if failure else output("nvidia-smi.csv", nvidia.gpus, ())
         gpus = nvidia.combined(listed, () if failure else output("nvidia-smi-q.xml", nvidia.details, ()))
-        affinity = {} if failure else output("nvidia-smi-topo-m", nvidia.topology, {})
+        gpus = gpus or (() if failure else output("nvidia-smi-L", nvidia.listed, ()))
+        places = Topology() if failure else output("nvidia-smi-topo-m", topology, Topology())
         ports = output("ibstat", lambda text: tuple(devices.ibstat(text)), ())
+        ports = ports or output("infiniband", lambda text: tuple(devices.infiniband(text)), ())
         return NodeFacts(
             name=name,
             product=output("dmidecode", commands.product, ""),
             cpus=cpus or counted,
             real_memory_mib=memory or output("meminfo", commands.meminfo_mib),
-            gpus=tuple(_placed(gpu, affinity.get(index)) for index, gpu in enumerate(gpus)) if affinity else gpus,
-            ports=ports or output("infiniband", lambda text: tuple(devices.infiniband(text)), ()),
+            gpus=places.placed(gpus),
+            ports=places.located(ports),
             disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
             addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),
             node_name_line=line,
@@ -144,7 +157,8 @@ class Reader:
             bmc=output(BMC, commands.bmc),
             tree=output(TREE, commands.tree_state),
             unreachable=output(UNREACHABLE, commands.first_line, ""),
-            files=present,
+            files=frozenset(present),
+            others=tuple(entry for entry in names if _file(entry) not in _FILES)[:_MOST_OTHERS],
             unread=tuple(dict.fromkeys(unread)),  # last: the readers above fill it
         )
 
@@ -158,7 +172,3 @@ class Reader:
         if len(content) <= _ALIKE_BYTES and len(self._alike) < _MOST_ALIKE:
             self._alike[key] = facts
         return facts
-
-
-def _placed(gpu: GpuFact, affinity: tuple[int | None, str] | None) -> GpuFact:
-    return replace(gpu, numa=affinity[0], nearest=affinity[1]) if affinity else gpu

@@ -11,7 +11,7 @@ from clustergen.hardware.discovery.plain import MOST, plain
 from clustergen.records import replace
 
 FILES = ("nvidia-smi.csv", "nvidia-smi-q.xml", "nvidia-smi-topo-m")
-_CLOSE = ("PIX", "PXB")
+_LISTED = re.compile(r"GPU \d{1,3}: (.{1,100}?)(?: \(UUID: .*)?\s*$")
 _FAILURE = re.compile(r"NVIDIA-SMI has failed|Unable to determine the device handle|No devices were found|NVML")
 
 
@@ -44,6 +44,14 @@ def gpus(text: str) -> tuple[GpuFact, ...]:
                 )
             )
     return tuple(facts)
+
+
+def listed(text: str) -> tuple[GpuFact, ...]:
+    """`nvidia-smi -L`: the names alone."""
+    facts = tuple(GpuFact(match[1]) for line in plain(text).splitlines()[:MOST] if (match := _LISTED.match(line)))
+    if not facts:
+        raise ValueError("no line such as GPU 0: NAME")
+    return facts
 
 
 def details(text: str) -> tuple[GpuFact, ...]:
@@ -84,11 +92,11 @@ def _text(element: ElementTree.Element, path: str) -> str:
     return (element.findtext(path) or "").strip()[:120]
 
 
-def combined(listed: tuple[GpuFact, ...], detailed: tuple[GpuFact, ...]) -> tuple[GpuFact, ...]:
+def combined(queried: tuple[GpuFact, ...], detailed: tuple[GpuFact, ...]) -> tuple[GpuFact, ...]:
     """GPUs of the query with what only the log has; those of the log where there is no query."""
     by_address = {gpu.pci: gpu for gpu in detailed if gpu.pci}
     facts = []
-    for gpu in listed:
+    for gpu in queried:
         other = by_address.get(gpu.pci)
         if other is not None:
             gpu = replace(
@@ -103,32 +111,6 @@ def combined(listed: tuple[GpuFact, ...], detailed: tuple[GpuFact, ...]) -> tupl
             )
         facts.append(gpu)
     return tuple(facts) or detailed
-
-
-def topology(text: str) -> dict[int, tuple[int | None, str]]:
-    """GPU → NUMA node and nearest RDMA device, of `nvidia-smi topo -m`; columns are found by their header."""
-    lines = [line for line in plain(text).splitlines() if line.strip()][:MOST]
-    header = next((line for line in lines if re.match(r"\s*GPU0\b", line)), "")
-    if not header:
-        raise ValueError("no header with GPU0")
-    devices = dict(re.findall(r"(NIC\d+):\s+(\S+)", "\n".join(lines)))
-    has_tabs = "\t" in header  # not in what was copied from a terminal
-    columns = [cell.strip() for cell in re.split(r"\t" if has_tabs else r"\s{2,}", header)]
-    columns = columns[1:] if columns and not columns[0] else columns
-    affinity: dict[int, tuple[int | None, str]] = {}
-    for line in lines:
-        match = re.match(r"GPU(\d+)\s(.*)", line)
-        if not match:
-            continue
-        values = [cell.strip() for cell in match[2].split("\t")] if has_tabs else match[2].split()
-        if not has_tabs and len(values) != len(columns):
-            raise ValueError("columns without tabs, and some are empty")
-        cells = dict(zip(columns, values, strict=False))
-        nics = {name: cell for name, cell in cells.items() if re.fullmatch(r"NIC\d+|mlx5_\d+|ib\w+", name)}
-        closest = next((name for kind in _CLOSE for name, cell in nics.items() if cell == kind), "")
-        numa = cells.get("NUMA Affinity", "")
-        affinity[int(match[1])] = (int(numa) if numa.isdecimal() else None, devices.get(closest, closest))
-    return affinity
 
 
 def pci_address(text: str) -> str:

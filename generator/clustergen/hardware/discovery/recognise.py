@@ -6,8 +6,10 @@ import re
 from functools import lru_cache
 
 from clustergen.catalogue.hardware import gpus, nics
+from clustergen.catalogue.products import system_family
 from clustergen.catalogue.systems import System, system, system_ids, system_names
-from clustergen.hardware.discovery.facts import NodeFacts
+from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
+from clustergen.records import replace
 
 
 def gpu_id(name: str) -> str:
@@ -20,23 +22,53 @@ def nic_id(hca_type: str) -> str:
     return next((nic.id for nic in nics().values() if hca_type and nic.hca_type == hca_type), "")
 
 
+def gpu_name(ident: str) -> str:
+    """What the driver calls a GPU that the bus shows as `10de:26b9`; empty for one that the catalogue lacks."""
+    vendor, _, device = ident.partition(":")
+    names = (gpu.nvml_name for gpu in gpus().values() if vendor == "10de" and device.upper() in gpu.pci_ids)
+    return next(names, "")
+
+
+def with_bus(node: NodeFacts) -> NodeFacts:
+    """With the GPUs that only lspci shows, where nothing of nvidia-smi was recorded."""
+    if node.gpus or node.gpu_failure:
+        return node
+    cards = [GpuFact(name, device.address) for device in node.pci if (name := gpu_name(device.ident))]
+    return replace(node, gpus=tuple(cards)) if cards else node
+
+
 def system_of(node: NodeFacts) -> System | None:
     """By the product name of the firmware, which has to fit the GPUs; else the one board with these GPUs."""
     names = {gpu_id(gpu.name) for gpu in node.gpus}
-    made = named_system(node.product)
-    if made and (not node.gpus or _fits(made, names, len(node.gpus))):
-        return made
-    boards = [made for ident in system_ids() if ident.startswith("hgx-") and (made := system(ident))]
+    named = [made for made in named_systems(node.product) if not node.gpus or _fits(made, names, len(node.gpus))]
+    if named:
+        return next((made for made in named if made.gpu in names), named[0])
+    boards = [made for ident in system_ids() if (made := system(ident)) and is_board(made)]
     return next((made for made in boards if node.gpus and _fits(made, names, len(node.gpus))), None)
 
 
+def is_board(made: System) -> bool:
+    """Whether its GPUs alone name it: a board of any maker's servers, or a tray of a rack."""
+    return made.id.startswith("hgx-") or made.nvlink_domain_nodes > 1
+
+
 @lru_cache(maxsize=1024)
-def named_system(product: str) -> System | None:
-    """The system whose name ends the product name of the firmware."""
-    by_name = {_letters(name): ident for name, ident in system_names().items()}
-    words = product.split()
-    idents = (by_name.get(_letters("".join(words[start:]))) for start in range(len(words)))
-    return next((made for ident in idents if ident and (made := system(ident))), None)
+def named_systems(product: str) -> tuple[System, ...]:
+    """The systems whose name is the longest part of the product name of the firmware.
+
+    Makers add part numbers (`DGXA100 920-23687-2531-001`) and leave out what tells models of one system apart.
+    """
+    idents: dict[str, dict[str, None]] = {}
+    for name, ident in system_names().items():
+        for form in (name, system_family(ident)):
+            idents.setdefault(_letters(form), {})[ident] = None
+    words = product.split()[:20]
+    for length in range(len(words), 0, -1):
+        for start in range(len(words) - length + 1):
+            matches = idents.get(_letters("".join(words[start : start + length])), {})
+            if systems := tuple(made for ident in matches if ident != "custom" and (made := system(ident))):
+                return systems
+    return ()
 
 
 def _fits(made: System, names: set[str], count: int) -> bool:

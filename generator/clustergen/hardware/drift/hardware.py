@@ -13,7 +13,7 @@ from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.facility.firmware import FirmwareItem, checklist
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
-from clustergen.hardware.discovery.recognise import named_system
+from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.drift.model import DriftFinding
 
 _GPU_FILES = frozenset(("nvidia-smi.csv", "nvidia-smi-q.xml"))
@@ -115,8 +115,8 @@ def _counts(counts: tuple[int, int, int]) -> str:
 
 
 def _product(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
-    actual = named_system(facts.product)
-    if kind.system and actual is not None and actual.id != kind.system:
+    actual = named_systems(facts.product)
+    if kind.system and actual and kind.system not in (made.id for made in actual):
         yield DriftFinding("product-differs", (facts.name,), "product", facts.product, kind.title)
 
 

@@ -1,0 +1,224 @@
+"""Where GPUs and ports hang, on machines that differ from the catalogue's: what lscpu and nvidia-smi print of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from clustergen.cli import group
+from clustergen.diagnostics import ClustergenError
+from clustergen.hardware.discovery.facts import Cpus
+from clustergen.hardware.discovery.processors import lscpu
+from clustergen.hardware.discovery.topology import topology
+from strategies.machines import infiniband
+
+Link = Callable[[int, int], str]
+EPYC = [f"{16 * i}-{16 * i + 15},{128 + 16 * i}-{128 + 16 * i + 15}" for i in range(8)]
+
+
+def matrix(link: Link, numa: Sequence[str], ports: Sequence[str], own: Sequence[str] = ()) -> str:
+    """`nvidia-smi topo -m`: `link` of each GPU and port, NUMA affinity of each GPU, and its own node of memory."""
+    columns = [*(f"GPU{i}" for i in range(len(numa))), *(f"NIC{i}" for i in range(len(ports)))]
+    lines = ["\t".join(("", *columns, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"))]
+    for gpu, node in enumerate(numa):
+        row = [" X " if other == gpu else "NV18" for other in range(len(numa))]
+        row += [link(gpu, port) for port in range(len(ports))]
+        lines.append("\t".join((f"GPU{gpu}", *row, "0-9", node, own[gpu] if own else "N/A")))
+    lines += ["", "NIC Legend:", "", *(f"  NIC{i}: {port}" for i, port in enumerate(ports))]
+    return "\n".join(lines) + "\n"
+
+
+def processors(sockets: int, cores: int, threads: int, numa: Sequence[str], arch: str = "x86_64") -> str:
+    """The text of lscpu."""
+    rows = [("Architecture", arch), ("Thread(s) per core", threads), ("Core(s) per socket", cores)]
+    rows += [("Socket(s)", sockets), ("NUMA node(s)", len(numa))]
+    rows += [(f"NUMA node{i} CPU(s)", cpus) for i, cpus in enumerate(numa)]
+    return "".join(f"  {name + ':':<30}{value}\n" for name, value in rows)
+
+
+def named(name: str, count: int) -> str:
+    """`nvidia-smi -L`."""
+    return "".join(f"GPU {i}: {name} (UUID: GPU-{i})\n" for i in range(count))
+
+
+def discovered(folder: Path, **files: str) -> tuple[dict, str]:
+    """The node type of one machine, and all that is printed. `__` in the name of a file is a minus."""
+    (folder / "n1").mkdir()
+    for file, text in files.items():
+        (folder / "n1" / file.replace("__", "-")).write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(group, ["discover", "--facts", str(folder)], catch_exceptions=False)
+    (kind,) = yaml.safe_load(result.stdout)["node_types"].values()
+    return kind, result.stdout
+
+
+def networks(kind: dict) -> dict[str, str]:
+    return {nic["device"]: nic["network"] for nic in kind["nics"]}
+
+
+@pytest.mark.parametrize("size", [0, 8])
+def test_a_topology_is_read_with_tabs_and_as_a_terminal_shows_it(size: int) -> None:
+    text = matrix(lambda gpu, _: ("SYS", "PXB")[gpu], ("3", "0"), ("mlx5_2",))
+    places = topology(text.replace("0-9\t", "128-191,384-447\t").expandtabs(size) if size else text)
+    assert (places.numa, places.close) == ((3, 0), ((), ("mlx5_2",)))
+    assert places.ports == (("mlx5_2", 0),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "        GPU0    CPU Affinity    NUMA Affinity\nGPU0     X                      0\n",
+        "        GPU0    NIC0NIC1    CPU Affinity    NUMA Affinity\nGPU0     X    NODE   PIX    0-9    0\n",
+    ],
+)
+def test_a_topology_whose_columns_cannot_be_told_apart_is_reported(text: str) -> None:
+    with pytest.raises(ValueError, match="without tabs"):
+        topology(text)
+
+
+def shared(gpu: int, port: int) -> str:
+    """As in a DGX A100: two GPUs and two ports behind one switch."""
+    return "PXB" if gpu // 2 == port // 2 else "SYS"
+
+
+@pytest.mark.parametrize(("size", "system"), [(40, "dgx-a100-40"), (80, "dgx-a100-80")])
+def test_a_product_with_its_part_number_and_gpus_that_share_ports(tmp_path: Path, size: int, system: str) -> None:
+    """With one storage card, mlx5_4 and mlx5_5 are compute ports; the catalogue's system has two storage cards."""
+    kind, text = discovered(
+        tmp_path,
+        dmidecode="System Information\n\tManufacturer: NVIDIA\n\tProduct Name: DGXA100 920-23687-2530-000\n",
+        nvidia__smi__L=named(f"NVIDIA A100-SXM4-{size}GB", 8),
+        nvidia__smi__topo__m=matrix(shared, "33117755", [f"mlx5_{i}" for i in range(10)]),
+        lscpu=processors(2, 64, 2, EPYC),
+    )
+    assert kind["system"] == system
+    assert "cpu" not in kind
+    assert networks(kind) == {f"mlx5_{i}": "fabric" for i in range(8)}
+    assert [nic["numa"] for nic in kind["nics"]] == [3, 3, 1, 1, 7, 7, 5, 5]
+    assert "CHECK: ibstat shows the networks of mlx5_8, mlx5_9" in text
+
+
+def test_ports_that_are_those_of_the_catalogue_are_not_printed(tmp_path: Path) -> None:
+    ports = (0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 11)
+    kind, text = discovered(
+        tmp_path,
+        dmidecode="System Information\n\tProduct Name: DGXA100 920-23687-2531-001\n",
+        nvidia__smi__L=named("NVIDIA A100-SXM4-80GB", 8),
+        nvidia__smi__topo__m=matrix(shared, "33117755", [f"mlx5_{i}" for i in ports]),
+    )
+    assert kind == {"system": "dgx-a100-80"}
+    assert "ibstat" not in text
+
+
+def test_a_tray_of_grace_is_recognised_by_its_gpus(tmp_path: Path) -> None:
+    """The memory of its GPUs is NUMA nodes without CPUs, and every port is far from every GPU."""
+    lists = ["0-71", "72-143", *[""] * 32]
+    kind, text = discovered(
+        tmp_path,
+        nvidia__smi__L=named("NVIDIA GB200", 4),
+        nvidia__smi__topo__m=matrix(
+            lambda *_: "SYS", ["0,3-9,11-17"] * 2 + ["1,19-25,27-33"] * 2, ("mlx5_0", "mlx5_1"), ["2", "10", "18", "26"]
+        ),
+        lscpu=processors(2, 72, 1, lists, "aarch64"),
+        meminfo="MemTotal: 1003297792 kB\n",
+    )
+    assert kind == {"system": "gb200-nvl72-tray", "real_memory": 979783}
+    assert "CHECK: recognised by its GPUs alone" in text
+    assert "CHECK: ibstat shows the networks of mlx5_0, mlx5_1" in text
+
+
+def test_cards_with_two_ports_next_to_every_other_gpu(tmp_path: Path) -> None:
+    """The board's own ports are an assumption of the catalogue, so those of the machine are always printed."""
+    kind, _ = discovered(
+        tmp_path,
+        nvidia__smi__L=named("NVIDIA H100 80GB HBM3", 8),
+        nvidia__smi__topo__m=matrix(
+            lambda gpu, port: (
+                "SYS" if gpu // 4 != port // 4 else "PIX" if gpu % 2 == 0 and gpu == port // 2 * 2 else "NODE"
+            ),
+            "00001111",
+            [f"mlx5_{i}" for i in range(8)],
+        ),
+    )
+    assert kind["system"] == "hgx-h100-8"
+    assert networks(kind) == {f"mlx5_{i}": "fabric" for i in range(8)}
+    assert [nic["numa"] for nic in kind["nics"]] == [0] * 4 + [1] * 4, "NODE shows it for ports without a GPU"
+
+
+def test_roce_ports_without_a_topology_are_the_fastest_ones(tmp_path: Path) -> None:
+    ports = infiniband((400, 400, 25)).replace("InfiniBand", "Ethernet")
+    kind, text = discovered(tmp_path, nvidia__smi__L=named("NVIDIA H200", 8), infiniband=ports)
+    assert networks(kind) == {"mlx5_0": "fabric", "mlx5_1": "fabric", "mlx5_2": "management"}
+    assert "CHECK: the network of each port" in text
+
+
+def test_gpus_of_the_bus_where_no_driver_was_asked(tmp_path: Path) -> None:
+    lines = [
+        f"0000:{bus}:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:26b9] (rev a1)" for bus in ("16", "38")
+    ]
+    kind, _ = discovered(tmp_path, lspci="\n".join(lines), lscpu=processors(1, 32, 2, ["0-63"]))
+    assert kind["gpus"] == {"model": "l40s", "count": 2}
+
+
+EVEN, ODD = (",".join(map(str, range(first, 128, 2))) for first in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (processors(2, 32, 2, (EVEN, ODD)), Cpus(2, 32, 2, 1, "", "x86_64", "alternating")),
+        (processors(2, 32, 2, ("0-31,64-95", "32-63,96-127")), Cpus(2, 32, 2, 1, "", "x86_64", "sockets")),
+        (processors(2, 32, 2, ("0-63", "64-127")), Cpus(2, 32, 2, 1, "", "x86_64", "siblings")),
+        (processors(2, 32, 1, ("0-31", "32-63")), Cpus(2, 32, 1, 1, "", "x86_64", "sockets")),
+        (processors(2, 32, 2, ("0,4,8", "1,5,9", "2,6", "3,7")), Cpus(2, 32, 2, 2, "", "x86_64", "")),
+        (processors(1, 64, 1, ("0-63", "", ""), "aarch64"), Cpus(1, 64, 1, 1, "", "aarch64", "")),
+    ],
+)
+def test_the_numbers_of_cpus(text: str, expected: Cpus) -> None:
+    assert lscpu(text) == expected
+    rows = [line.split(":", 1) for line in text.splitlines()]
+    fields = [{"field": f"{name.strip()}:", "data": value.strip() or None} for name, value in rows]
+    assert lscpu(json.dumps({"lscpu": fields})) == expected
+
+
+def test_a_guest_on_arm_has_clusters() -> None:
+    text = "Architecture: aarch64\nThread(s) per core: 1\nCore(s) per cluster: 64\nSocket(s): -\nCluster(s): 1\n"
+    assert lscpu(text) == Cpus(1, 64, 1, None, "", "aarch64")
+
+
+@pytest.mark.parametrize("text", ["", "Socket(s): 2\n", "CPU:     64\nKerne pro Sockel:   32\nSockel:   2\n"])
+def test_another_language_is_reported(text: str) -> None:
+    with pytest.raises(ValueError, match="LC_ALL=C lscpu -J"):
+        lscpu(text)
+
+
+def test_the_numbering_of_cpus_is_printed(tmp_path: Path) -> None:
+    kind, _ = discovered(
+        tmp_path, lscpu=processors(2, 52, 2, ("0,2,4", "1,3,5")), nvidia__smi__L=named("NVIDIA H200", 8)
+    )
+    assert kind["cpu"]["numbering"] == "alternating"
+
+
+def test_an_arm_server_says_so(tmp_path: Path) -> None:
+    assert discovered(tmp_path, lscpu=processors(1, 80, 1, ("0-79",), "aarch64"))[0]["arch"] == "aarch64"
+
+
+def test_files_with_txt_and_files_that_nothing_reads(tmp_path: Path) -> None:
+    kind, text = discovered(
+        tmp_path,
+        **{"lscpu.txt": processors(1, 32, 2, ["0-63"]), "nvidia__smi__L.txt": named("NVIDIA L40S", 2), "free.txt": "x"},
+    )
+    assert (kind["cpu"]["cores_per_socket"], kind["gpus"]["count"]) == (32, 2)
+    assert "# files that discover does not read: free.txt" in text
+
+
+def test_a_directory_with_other_files_only(tmp_path: Path) -> None:
+    (tmp_path / "n1").mkdir()
+    (tmp_path / "n1/cpuinfo").write_text("x", encoding="utf-8")
+    result = CliRunner().invoke(group, ["discover", "--facts", str(tmp_path)])
+    assert isinstance(result.exception, ClustergenError)
+    assert "no facts of a node" in str(result.exception)
