@@ -13,7 +13,7 @@ from strategies.trees import COMPUTE, HEAD, calls, codes_of, manifest, node_file
 
 NFS = {"type": "nfs", "server": "head", "path": "/export/home", "mount": "/home"}
 ADA = {"user": "ada", "space": "1GiB", "files": 5000}
-LUSTRE = {"type": "lustre", "mount": "/mnt/data", "mgs": ["10.0.0.9@o2ib"]}
+LUSTRE = {"type": "lustre", "mount": "/mnt/data", "mgs": ["10.1.0.9@o2ib"]}
 CEPH = {
     "type": "cephfs",
     "mount": "/mnt/data",

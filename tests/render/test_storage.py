@@ -269,6 +269,30 @@ def test_lnet_prefers_the_storage_ports(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("nid", "ports"),
+    [
+        ("10.1.0.200@o2ib", ["ibp24s0"]),
+        ("10.1.0.200@tcp", ["ibp24s0"]),  # IPoIB
+        ("10.9.0.200@o2ib", ["ens9"]),
+        ("10.9.0.200@tcp", ["ens9"]),
+        ("10.0.0.200@tcp", ["eno1"]),
+        ("203.0.113.9@o2ib", ["ens9"]),  # elsewhere: by preference
+    ],
+)
+def test_lnet_uses_the_network_that_contains_the_mgs(tmp_path: Path, nid: str, ports: list[str]) -> None:
+    nics = [*GPU["nics"], {"device": "mlx5_4", "interface": "ens9", "network": "storage"}]
+    management = {**FABRIC["management"], "interface": "eno1"}
+    node = {**ON_FABRIC[1], "addresses": {**ON_FABRIC[1]["addresses"], "storage": "10.9.0.[11-14]"}}
+    data = manifest(
+        node_types={"gpu": {**GPU, "nics": nics}},
+        networks={**FABRIC, "management": management, "storage": {"cidr": "10.9.0.0/24"}},
+        nodes=[HEAD, node],
+        storage={"lus": {**LUSTRE, "mgs": [nid]}},
+    )
+    assert list(lnet(tree_of(data, tmp_path)).values()) == [ports]
+
+
+@pytest.mark.parametrize(
     ("system", "fabric", "ports"),
     [
         ("dgx-h100", "infiniband", ["ibp41s0f0", "ibp170s0f0"]),

@@ -341,6 +341,14 @@ WRONG = {
         ),
         [("fabric-ports-unknown", "h100"), ("lnet-interface-missing", "mgs")],
     ),
+    "an MGS in a network where the clients have addresses but no interface": (
+        placed(
+            LUSTRE.replace("10.1.0.1@tcp", "10.2.0.9@tcp").replace("10.1.0.1@o2ib,", "") % "",
+            gpus=', addresses: {storage: "10.2.0.[11-14]"}',
+            fabric=STORAGE,
+        ),
+        [("lnet-interface-missing", "mgs")],
+    ),
     "a storage server on a network without the clients": (
         storage(NFS.replace("filer", "10.2.0.20") % "", fabric=STORAGE),
         [("storage-unreachable", "home")],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
-from clustergen.cluster.ip_networks import addresses_in, ip_networks
+from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks, network_of
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
@@ -46,7 +46,7 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
             nets.setdefault(_canonical(network.name), network.interfaces)
         if entry.lnet:
             continue
-        reachable = {net: _interfaces(cluster, kind, net) for net in server_nets(entry)}
+        reachable = {net: _ports(cluster, kind, entry, net)[1] for net in server_nets(entry)}
         # A server with NIDs on several networks is reached over those that this node has; one of them is enough.
         for net, interfaces in reachable.items():
             if interfaces or not any(reachable.values()):
@@ -56,7 +56,7 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
 
 def unreached_nets(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[str]:
     """The servers' LNet networks without a known interface of a node type; none where the manifest states them."""
-    return [] if entry.lnet else [net for net in server_nets(entry) if not _interfaces(cluster, kind, net)]
+    return [] if entry.lnet else [net for net in server_nets(entry) if not _ports(cluster, kind, entry, net)[1]]
 
 
 def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -66,7 +66,7 @@ def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[
     """
     result = []
     for net in server_nets(entry) if not entry.lnet else ():
-        place, names = _ports(cluster, group.type, net)
+        place, names = _ports(cluster, group.type, entry, net)
         if net.startswith("o2ib") and names and not addressed_by(place, group):
             result.append((net, place, names))
     return result
@@ -95,7 +95,7 @@ def nids_of(cluster: Cluster, host: str, entry: Lustre) -> str:
     nids = []
     for net in server_nets(entry):
         rdma = "storage" if group.storage else "fabric"
-        place = _ports(cluster, group.type, net)[0] or (rdma if net.startswith("o2ib") else "management")
+        place = _ports(cluster, group.type, entry, net)[0] or (rdma if net.startswith("o2ib") else "management")
         network = next((network for network in ip_networks(cluster) if network.key == place), None)
         addresses = addresses_in(group, network) if network is not None else ()
         if addresses:
@@ -103,16 +103,24 @@ def nids_of(cluster: Cluster, host: str, entry: Lustre) -> str:
     return ",".join(nids)
 
 
-def _interfaces(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, ...]:
-    return _ports(cluster, kind, net)[1]
+def server_places(cluster: Cluster, entry: Lustre, net: str) -> dict[str, IpNetwork]:
+    """The cluster's networks in which the MGS has its NIDs on an LNet network, by NID; without NIDs elsewhere."""
+    places = {f"{host}@{name}": network_of(cluster, host) for host, name in server_nids(entry) if name == net}
+    return {nid: network for nid, network in places.items() if network is not None}
 
 
-def _ports(cluster: Cluster, kind: NodeType, net: str) -> tuple[str, tuple[str, ...]]:
-    """Key and interfaces of a network: the storage network's, else the fabric's (RDMA) or management's (TCP).
+def _ports(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[str, tuple[str, ...]]:
+    """Key of the network, and interfaces in it, over which nodes of a type reach the MGS on an LNet network.
 
-    Over RDMA, a network where the nodes have addresses comes first: a DGX has storage ports also where none is used.
+    Where all addresses of the MGS lie in networks of the cluster that are not routed, only interfaces in those reach
+    it. Else the MGS's networks come first, then the storage network, then the fabric (RDMA) or management (TCP). A
+    network where the nodes have addresses comes before all others: a DGX has storage ports also where none is used.
     """
-    candidates = list(_candidates(cluster, kind, net))
+    networks = list(server_places(cluster, entry, net).values())
+    places = [network.key for network in networks]
+    if len(networks) < sum(name == net for _, name in server_nids(entry)) or any(each.routed for each in networks):
+        places += ["storage", "fabric" if net.startswith("o2ib") else "management"]
+    candidates = list(_candidates(cluster, kind, net, tuple(dict.fromkeys(places))))
     for place, names in candidates:
         if any(addressed_by(place, group) for group in cluster.of_type[kind.name]):
             return place, names
@@ -124,10 +132,12 @@ def addressed_by(place: str, group: NodeGroup) -> bool:
     return bool(group.storage if place == "storage" else group.fabric if place == "fabric" else True)
 
 
-def _candidates(cluster: Cluster, kind: NodeType, net: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _candidates(
+    cluster: Cluster, kind: NodeType, net: str, places: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     networks = cluster.manifest.networks
     rdma = net.startswith("o2ib")
-    for place in ("storage", "fabric") if rdma else ("storage", "management"):
+    for place in places:
         network = getattr(networks, place)
         ports = [port for port in kind.ports if port.network == place and port.interface]
         if rdma:
@@ -136,7 +146,7 @@ def _candidates(cluster: Cluster, kind: NodeType, net: str) -> Iterator[tuple[st
         names = tuple(port.interface for port in ports if port.interface)
         if names:
             yield place, names[: _addressed(cluster, kind)] if place == "fabric" else names
-        elif network is not None and network.interface and not (rdma and place == "storage"):
+        elif network is not None and network.interface and not (rdma and place != "fabric"):
             yield place, (network.interface,)
 
 

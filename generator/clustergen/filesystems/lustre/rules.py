@@ -15,6 +15,7 @@ from clustergen.cluster.storage import (
     lustre_fsname,
     lustre_release,
     server_nids,
+    server_places,
     unaddressed_nets,
     unreached_nets,
 )
@@ -82,30 +83,48 @@ def networks(cluster: Cluster) -> Iterator[Finding]:
 
 
 def interfaces(cluster: Cluster) -> Iterator[Finding]:
-    """LNet on RDMA needs the name of its interface. Nodes of the fabric must not fall back to TCP in silence."""
+    """LNet needs the name of its interface, except for TCP on the management network, where the default interface is
+    right. Nodes of the fabric must not fall back to TCP in silence.
+    """
     for name, entry in _lustre(cluster):
-        for kind in cluster.node_types if rdma_possible(cluster) else ():
+        for kind in cluster.node_types:
             groups = [group for group in cluster.of_type[kind.name] if any(group.has(role) for role in entry.clients)]
             clients = [host for group in groups for host in group.hosts]
-            missing = [net for net in unreached_nets(cluster, kind, entry) if net.startswith("o2ib")]
-            usable = [net for net in lnet_nets(cluster, kind, [entry]) if net.interfaces or net.name.startswith("tcp")]
+            unreached = [net for net in unreached_nets(cluster, kind, entry) if _needs_name(cluster, entry, net)]
+            usable = [
+                each
+                for each in lnet_nets(cluster, kind, [entry])
+                if each.interfaces or (each.name.startswith("tcp") and each.name not in unreached)
+            ]
             is_unknown = not kind.is_resolved and kind.name != SERVICE  # an error of its own
-            if not clients or not missing or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
+            if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
                 continue
+            net = unreached[0]
+            nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
+            where = f"in the {place.name} network, where the MGS {nid} is" if place else f"on LNet network {net}"
             if usable:
                 result = f"is mounted over {usable[0].name}"
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
             else:
                 result, stated = "cannot be mounted", ""
             nics = "nics of a separate node type" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
+            network = f" with network: {place.key}" if place and place.key != "fabric" else ""
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
-                f"no interface of {compress(clients)} is on LNet network {missing[0]}, so '{name}' {result}",
-                f"list the ports with their interfaces in {nics}, or set the networks in storage.{name}.lnet{stated}"
+                f"no interface of {compress(clients)} is {where}, so '{name}' {result}",
+                f"list the ports with their interfaces in {nics}{network}, or set the networks in"
+                f" storage.{name}.lnet{stated}"
                 + ("" if kind.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
             )
+
+
+def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
+    """Whether LNet's default interface, the first one that is up, is wrong for a network."""
+    if net.startswith("o2ib"):
+        return rdma_possible(cluster)
+    return any(place.key != "management" for place in server_places(cluster, entry, net).values())
 
 
 def addresses(cluster: Cluster) -> Iterator[Finding]:
