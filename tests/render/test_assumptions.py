@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
@@ -13,8 +14,14 @@ from strategies.findings import TINY, changed
 
 B200 = changed(TINY, ("{system: dgx-h100}", "{system: hgx-b200-8}"), ("debian-12", "debian-13"))
 MEASURED = changed(
-    B200, ("{system: hgx-b200-8}", "{system: hgx-b200-8, cpu: {cores_per_socket: 64}, real_memory: 1500000}")
+    B200,
+    (
+        "{system: hgx-b200-8}",
+        "{system: hgx-b200-8, cpu: {cores_per_socket: 64}, real_memory: 1500000,"
+        " gpus: {numa: [0, 0, 0, 0, 1, 1, 1, 1]}}",
+    ),
 )
+SERVER = "{memory: 512GiB, cpu: {cores_per_socket: 16, sockets: %s}"
 
 
 def run(text: str, folder: Path) -> Result:
@@ -54,6 +61,32 @@ def test_a_render_warns_too(tmp_path: Path) -> None:
 def test_values_of_the_manifest_are_no_assumptions(tmp_path: Path) -> None:
     assert "warning" not in run(MEASURED, tmp_path).stdout
     assert "Assumed" not in rendered(MEASURED, tmp_path, "/slurm.conf") + rendered(MEASURED, tmp_path, "README.md")
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [
+        ("{system: hgx-b200-8}", "the NUMA nodes of the 8 GPUs of 'h100' are assumed: 0, 0, 0, 0, 1, 1, 1, 1"),
+        (SERVER % "2}, gpus: {model: L40S, count: 3}", "the NUMA nodes of the 3 GPUs of 'h100' are assumed: 0, 0, 1"),
+        (SERVER % "2}, gpus: {model: L40S, count: 1}", "the NUMA node of the GPU of 'h100' is assumed: 0"),
+        (
+            SERVER % "2, numa_per_socket: 2}, gpus: {model: L40S, count: 2}",
+            "the sockets of the 2 GPUs of 'h100' are assumed: 0, 1",
+        ),
+        (SERVER % "2}, gpus: {model: L40S, count: 2, numa: [1, 1]}", ""),
+        (SERVER % "2}, gpus: {model: L40S, count: 2, autodetect: nvml}", ""),
+        (SERVER % "1}, gpus: {model: L40S, count: 2}", ""),
+        ("{system: dgx-h100}", ""),
+    ],
+)
+def test_assumed_places_of_gpus_are_marked(tmp_path: Path, kind: str, places: str) -> None:
+    text = changed(TINY, ("{system: dgx-h100}", kind))
+    marks = [f"# Assumed: {places}; run nvidia-smi topo -m on a node and set gpus.numa"] if places else []
+    findings = [line for line in run(text, tmp_path).stdout.splitlines() if "gpu-place-unknown" in line]
+    assert [line.partition("]: ")[2] for line in findings] == [places] * bool(places)
+    lines = rendered(text, tmp_path, "/gres.conf").splitlines()
+    assert [line.partition("gpus.numa")[0] + "gpus.numa" for line in lines if "Assumed" in line] == marks
+    assert ("Assumed: GPUs of node type h100" in rendered(text, tmp_path, "README.md")) is bool(places)
 
 
 def test_a_program_gets_them_too(tmp_path: Path) -> None:

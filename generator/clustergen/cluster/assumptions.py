@@ -28,8 +28,7 @@ class Assumption:
 def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
     for kind in cluster.node_types:
-        if (assumption := of_hardware(cluster, kind)) is not None:
-            yield assumption
+        yield from filter(None, (of_hardware(cluster, kind), of_gpu_places(cluster, kind)))
     slurm = cluster.manifest.slurm
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
@@ -66,4 +65,24 @@ def of_hardware(cluster: Cluster, kind: NodeType) -> Assumption | None:
         f"node type {kind.name}",
         f"{' and '.join(values)} of {system.id} {'are' if len(values) > 1 else 'is'} not confirmed by any source",
         f"run slurmd -C on a node and set {' and '.join(fields)} of node type {kind.name}",
+    )
+
+
+def of_gpu_places(cluster: Cluster, kind: NodeType) -> Assumption | None:
+    """`Cores` in gres.conf that follow from an assumed place of the GPUs; None where they have none, or all cores."""
+    gpus = kind.gpus
+    if gpus is None or not gpus.places_assumed or not gpus.cores or kind.slurm_sockets == 1:
+        return None
+    if cluster.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.manifest.slurm.gres_lines is not None:
+        return None
+    what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
+    whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"
+    message = f"the {what}{'s' * (gpus.count > 1)} of {whose} of '{kind.name}' {'are' if gpus.count > 1 else 'is'}"
+    numa = f"gpus.numa: {list(gpus.numa)}" if gpus.numa else f"gpus.numa with {gpus.count} numbers"
+    return Assumption(
+        "gpu-place-unknown",
+        ("node_types", kind.name),
+        f"GPUs of node type {kind.name}",
+        f"{message} assumed: {', '.join(map(str, places))}",
+        f"run nvidia-smi topo -m on a node and set {numa}, as it shows them under NUMA Affinity",
     )

@@ -28,6 +28,7 @@ class GpuSet:
     numa: tuple[int, ...]  # by GPU; empty where nobody knows
     cores: tuple[str, ...]  # by GPU: Slurm core indices of its NUMA node or socket, as "0-31"; empty where nobody knows
     sockets: tuple[int, ...]  # by GPU
+    places_assumed: bool  # numa, cores and sockets: stated neither by the manifest nor by a source
     links: tuple[tuple[int, ...], ...]  # NVLinks between GPUs; empty where a switch joins them, or none are fitted
     nvlink: str  # nvswitch, mesh, bridge or none
     autodetect: str  # nvml, nvidia or off

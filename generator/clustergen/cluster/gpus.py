@@ -70,7 +70,7 @@ class GpuResolver:
                 )
             )
             return None
-        places = self._places(path, spec, base, cpu, count)
+        places, is_assumed = self._places(path, spec, base, cpu, count)
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
         sold = {base.gpu, *base.gpu_options} if base else set()
         same = base is not None and base.gpu_count == count and (gpus.model is None or model.id in sold)
@@ -88,6 +88,7 @@ class GpuResolver:
             numa=tuple(p.numa for p in places if p.numa is not None) if all(p.numa is not None for p in places) else (),
             cores=tuple(place.cores for place in places),
             sockets=tuple(place.socket for place in places),
+            places_assumed=is_assumed,
             links=links,
             nvlink={"pairs": "bridge"}.get(kind, kind),
             autodetect=gpus.autodetect or ("nvml" if gpus.mig else "off"),
@@ -102,17 +103,18 @@ class GpuResolver:
 
     def _places(
         self, path: ManifestPath, spec: Spec, base: System | None, cpu: Cpu, count: int
-    ) -> tuple[SystemGpu, ...]:
+    ) -> tuple[tuple[SystemGpu, ...], bool]:
+        """The place of each GPU, and whether neither the manifest nor a source states it."""
         numa = spec.gpus.numa
         if numa is not None:
             self._check_numa((*path, "gpus", "numa"), numa, cpu, count)
-            return placed(cpu, count, numa)
+            return placed(cpu, count, numa), False
         own_system = self.manifest.catalogue.systems.get(spec.system or "")
         if own_system and own_system.gpu_numa and count == own_system.gpu_count:
             self._check_numa(("catalogue", "systems", spec.system or "", "gpu_numa"), own_system.gpu_numa, cpu, count)
         if base and base.gpu_count == count and base.cpu.counts == cpu.counts:
-            return base.gpus
-        return spread_gpus(cpu, count)
+            return base.gpus, "layout" in base.unverified or bool(own_system and not own_system.gpu_numa)
+        return spread_gpus(cpu, count), True
 
     def _check_numa(self, path: ManifestPath, numa: tuple[int, ...], cpu: Cpu, count: int) -> None:
         if len(numa) != count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.assumptions import of_gpu_places
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.hostlist import compress
@@ -18,6 +19,8 @@ class TypeDevices:
 
     title: Safe
     lines: tuple[Safe, ...]
+    assumed: Safe | None = None
+    """Cores of the lines that no source confirms."""
 
 
 @record
@@ -33,8 +36,15 @@ def gres_conf(cluster: Cluster) -> GresConf | None:
         return GresConf((), own_lines(site_lines)) if site_lines else None
     if not cluster.gpu_types:
         return None
-    return GresConf(
-        tuple(TypeDevices(comment_text(_title(kind)), tuple(_lines(cluster, kind))) for kind in cluster.gpu_types), ()
+    return GresConf(tuple(_devices(cluster, kind) for kind in cluster.gpu_types), ())
+
+
+def _devices(cluster: Cluster, kind: NodeType) -> TypeDevices:
+    assumption = of_gpu_places(cluster, kind)
+    return TypeDevices(
+        comment_text(_title(kind)),
+        tuple(_lines(cluster, kind)),
+        comment_text(f"Assumed: {assumption.message}; {assumption.hint}.") if assumption is not None else None,
     )
 
 
