@@ -93,6 +93,9 @@ RIGHT = {
     ),
     # scheduling
     "no half-life but a reset": slurm("priority: {half_life: 0, usage_reset: MONTHLY}"),
+    "short periods with their unit, and usual ones without": slurm(
+        "priority: {half_life: 14min, max_age: 60}, qos: {q: {exempt_time: 3600min}}", roles=BOOKS
+    ),
     "use that never halves, with a period in words": slurm("priority: {half_life: 30d, calc_period: 10min}"),
     "weights just below the limit": slurm(
         "priority: {weights: {age: 0, fairshare: 4294967295, job_size: 0, partition: 0, qos: 0}}"
@@ -145,6 +148,10 @@ RIGHT = {
 }
 
 WRONG = {
+    "minutes that are meant as days and as seconds": (
+        slurm("priority: {half_life: 14, max_age: 3}, qos: {q: {exempt_time: 3600}}", roles=BOOKS),
+        [("priority-period", "14"), ("priority-period", "3"), ("priority-period", "3600")],
+    ),
     "states that stand alone": (
         slurm("", version="26.05", more="health: {states: [IDLE, START_ONLY]}\n"),
         [("slurm-value-wrong", "[IDLE, START_ONLY]")],

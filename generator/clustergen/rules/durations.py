@@ -10,6 +10,10 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.units import Duration
 
+_DAY = 86_400
+_USUAL = {"half_life": (_DAY, None), "max_age": (3600, None), "exempt_time": (0, _DAY)}
+"""Fields of which authors often forget that a bare number is in minutes, with usual values in seconds: least, most."""
+
 
 def _durations(value: object, path: ManifestPath) -> Iterator[tuple[ManifestPath, Duration]]:
     """All lengths of time below a section, with their places."""
@@ -38,10 +42,28 @@ def two_numbers(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def bare_numbers(cluster: Cluster) -> Iterator[Finding]:
+    """`half_life: 14` is 14 minutes, `exempt_time: 3600` is two and a half days."""
+    for path, duration in _durations(cluster.manifest.slurm, ("slurm",)):
+        least, most = _USUAL.get(str(path[-1]), (0, None))
+        minutes = duration.minutes
+        if not duration.is_bare or not minutes:
+            continue
+        if minutes * 60 < least or (most is not None and minutes * 60 > most):
+            unit = "d" if minutes * 60 < least else "s"
+            length = f"{minutes} minutes" if minutes * 60 < least else f"{minutes} minutes, {duration.slurm()}"
+            yield Finding(
+                "priority-period",
+                path,
+                f"{path[-1]}: {minutes} is {length}: a bare number is in minutes",
+                f"write {minutes}{unit}, or {minutes}min if minutes are intended",
+            )
+
+
 def _length(first: str, unit: str, second: str, smaller: str) -> str:
     parts = [(int(first), unit), (int(second), smaller)]
     stated = [f"{number} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
     return " ".join(stated) or f"0 {unit}s"
 
 
-RULES = (two_numbers,)
+RULES = (two_numbers, bare_numbers)

@@ -38,6 +38,8 @@ class Duration(PydanticField):
     value: int
     minutes_and_seconds: str = field(default="", compare=False, repr=False)
     """The text, where it is two numbers with a colon: Slurm's minutes:seconds, often meant as hours:minutes."""
+    is_bare: bool = field(default=False, compare=False, repr=False)
+    """Whether the text was a number without a unit."""
 
     EXAMPLES = ("24h", "30min", "7-12:00:00", "unlimited")
 
@@ -50,16 +52,14 @@ class Duration(PydanticField):
         if text.casefold() in ("unlimited", "infinite", "-1"):
             return cls(_INFINITE)
         match = _SLURM.fullmatch(text)
-        if text.isascii() and text.isdigit() and len(text) < 10:
-            seconds = _bare_seconds(text, bare)
-        else:
-            seconds = _slurm_seconds(match) if match else _human_seconds(text)
+        is_bare = text.isascii() and text.isdigit() and len(text) < 10
+        seconds = _bare_seconds(text, bare) if is_bare else _slurm_seconds(match) if match else _human_seconds(text)
         if seconds > _LONGEST:
             raise UnitError(
                 f"{text} exceeds the longest duration in Slurm",
                 f"write at most {_LONGEST // 86_400} days, or unlimited",
             )
-        return cls(seconds, text if match and text.count(":") == 1 and "-" not in text else "")
+        return cls(seconds, text if match and text.count(":") == 1 and "-" not in text else "", is_bare)
 
     @classmethod
     def from_input(cls, value: object, bare: BareUnit | None = None) -> Self:

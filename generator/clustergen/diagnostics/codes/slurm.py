@@ -66,7 +66,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("preemption-keeps-gpus", ERROR, "Suspended jobs would keep their GPUs"),
     Code("priority-weights", ERROR, "Priority weights overflow"),
     Code("priority-never-decays", ERROR, "Past usage never decays"),
-    Code("priority-period", ERROR, "An unusual decay period"),
+    Code("priority-period", ERROR, "An unusual period: a bare number is in minutes"),
     Code("qos-unknown", ERROR, "A QOS is not defined"),
     Code("qos-preempts-itself", ERROR, "QOS that preempt themselves or each other"),
     Code("qos-not-allowed", ERROR, "A default QOS that is not allowed"),
