@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -228,12 +229,14 @@ def test_what_another_finding_explains_is_left_out(folder: Path) -> None:
     lines = {"gpu2": SLURM["slurm-down"], "gpu3": SLURM["slurm-invalid"].replace("gpu2", "gpu3")}
     record(
         folder,
-        head={"scontrol-nodes": scontrol(**lines)},
+        head={"scontrol-nodes": scontrol(**lines, gpu4=SLURM["slurm-gres"].replace("gpu2", "gpu4"))},
         gpu2={"unreachable": "no route"},
         gpu3={"slurmd-C": slurmd(1800000)},
+        gpu4={"nvidia-smi.csv": smi(3), "nvidia-smi-q.xml": smi_log(3)},
     )
     assert [(one["kind"], one["hosts"]) for one in findings()] == [
         ("node-unreachable", "gpu2"),
+        ("gpu-missing", "gpu4"),
         ("memory-low", "gpu3"),
     ]
 
@@ -264,6 +267,8 @@ def test_next_steps_are_lines_for_a_shell() -> None:
     )
     assert done.stderr == ""
     assert all("gpu[1-2,7]" in one or "gpu[1:2],gpu7" in one for one in commands if "slurm_controller" not in one)
+    bare = [re.sub(r"'[^']*'", "", command.partition("  # ")[0]) for command in commands]
+    assert not [command for command in bare if "[" in command], "zsh ends with an error where no file matches"
 
 
 def test_every_kind_has_a_case() -> None:

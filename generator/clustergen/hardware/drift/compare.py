@@ -19,6 +19,7 @@ _MOST_BYTES = 128 << 20
 _CAUSES = {
     "slurm-down": frozenset(("node-unreachable", "node-off")),
     "slurm-invalid": frozenset(("memory-low", "cpu-count", "gpu-missing", "gpu-driver", "gpu-device")),
+    "slurm-gres": frozenset(("gpu-missing", "gpu-driver", "gpu-device")),
     "memory-differs": frozenset(("memory-low",)),
 }
 """Kinds that only repeat what another kind reports about the same node."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES, Kind
@@ -44,7 +45,8 @@ class DriftFinding:
     def step(self) -> str:
         """The next step with the names of its nodes in it."""
         limit = ",".join(ansible_ranges(self.nodes)) if "{limit}" in self.info.step else ""
-        return self.info.step.replace("{nodes}", self.hosts).replace("{limit}", f"'{limit}'" if "[" in limit else limit)
+        step = re.sub(r"(NodeName=|show node )\{nodes\}", rf"\1{_word(self.hosts)}", self.info.step)
+        return step.replace("{nodes}", self.hosts).replace("{limit}", _word(limit))
 
 
 @record
@@ -81,6 +83,11 @@ class DriftReport:
     def counts(self) -> dict[str, int]:
         """Severity → findings."""
         return {name: sum(1 for one in self.findings if one.severity == name) for name in SEVERITIES}
+
+
+def _word(text: str) -> str:
+    """Brackets are a pattern for the shell, and an error for zsh."""
+    return f"'{text}'" if "[" in text else text
 
 
 def host_list(names: Sequence[str]) -> str:
