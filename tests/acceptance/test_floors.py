@@ -99,6 +99,22 @@ def test_a_node_alone_has_no_pair(tmp_path: Path) -> None:
     assert not {name for name in names if gate_kinds()[name.split("/")[1]].nodes != 1}
 
 
+def test_a_node_type_in_two_partitions_has_gates_for_each() -> None:
+    """A gate is one job: before, a type that no partition has as a whole had no gates, and the tree no acceptance/."""
+    data = manifest(acceptance={"enabled": True})
+    data["nodes"][1] |= {"name": "c[1-5]", "address": "10.0.0.[11-15]"}
+    partitions = {"old": "c1", "main": "c[2-4]", "spare": "c[1,5]", "also": "c2"}
+    data["slurm"]["partitions"] = {name: {"nodes": hosts} for name, hosts in partitions.items()}
+    made = compiler.tree_of(data, "manifest.yaml")
+    assert made is not None
+    text, page = (made[1].files[f"acceptance/{name}"].content.decode() for name in ("gates.json", "README.md"))
+    document = json.loads(text)
+    types = {name: (entry["hosts"], entry["partition"]) for name, entry in document["types"].items()}
+    assert types == {"gpu": ("c[2-4]", "main"), "gpu-spare": ("c[1,5]", "spare")}
+    assert {gate["type"] for gate in document["gates"]} == set(types)
+    assert "c\\[1,5\\], partition spare. All gates end within " in page
+
+
 def test_geforce_gets_no_diagnosis_and_mig_no_collectives() -> None:
     home = compiled("home-3090")[0].cluster
     mig = compiled("dgx-a100-mig")[0].cluster

@@ -107,19 +107,26 @@ def floors_page(cluster: Cluster) -> FloorsPage | None:
         return None
     tables = []
     for gated in gated_types(cluster):
-        rows = []
+        rows, seconds = [], 0
         for gate in gates(cluster):
             if gate.type != gated.name:
                 continue
+            seconds += gate_kinds()[gate.kind].seconds * (_rounds_of_pairs(gated.count) if gate.nodes == 2 else 1)
             kind = gate_kinds()[gate.kind]
             name = "/".join(filter(None, (gate.kind, gate.subject)))
             floors: tuple[Floor | None, ...] = gate.floors or (None,)
             for floor in floors:
                 bound = _bound(floor) if floor else "recorded"
                 rows.append((kind.stage, name, kind.title, bound, floor.why if floor else "", _action(gate)))
+        intro = f"{gated.hosts}, partition {gated.partition}. All gates end within {-(-seconds // 60)} minutes."
         columns = ("Stage", "Gate", "What it measures", "Floor", "Derived from", "A failure")
-        tables.append(Table(gated.name, gated.hosts, columns, tuple(rows), frozenset({"Gate"})))
+        tables.append(Table(gated.name, intro, columns, tuple(rows), frozenset({"Gate"})))
     return FloorsPage(cluster.name, tuple(tables))
+
+
+def _rounds_of_pairs(count: int) -> int:
+    """Neighbours in a ring, no node twice at a time."""
+    return 1 if count == 2 else 2 + count % 2
 
 
 def _action(gate: Gate) -> str:

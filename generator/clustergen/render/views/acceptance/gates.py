@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.acceptance import gate_kinds, shares
@@ -23,7 +24,7 @@ from clustergen.facility.expectations import (
     storage_floor,
 )
 from clustergen.hostlist import compress
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.slurm.health import wired_links
 from clustergen.render.views.slurm.scripts import tmpdir
@@ -52,25 +53,44 @@ class Gate:
 
 @record
 class GatedType:
-    """Compute nodes of one type, the partition that their jobs use, and the MPI plugin of srun."""
+    """Compute nodes of one type that jobs reach by one partition. `name` is that of the type, or with the partition."""
 
     name: str
+    kind: str
     hosts: str  # folded
+    count: int
     partition: str
     gres: str
 
 
 @once_per_cluster
 def gated_types(cluster: Cluster) -> tuple[GatedType, ...]:
-    """Node types of compute nodes that exist; those in no partition run no jobs."""
-    types = []
+    """Node types of compute nodes that exist, by partition, since a gate is one job; those in no partition run none."""
+    types: list[GatedType] = []
+    taken = {kind.name for kind in cluster.node_types}
     for kind in cluster.node_types:
         groups = [group for group in cluster.of_type[kind.name] if group.has("slurm-compute") and not group.is_dynamic]
-        hosts = tuple(host for group in groups for host in group.hosts)
-        partition = next((one.name for one in cluster.partitions if one.hosts.issuperset(hosts)), None)
-        if hosts and kind.is_resolved and partition:
-            types.append(GatedType(kind.name, compress(hosts), partition, kind.gpus.gres_type if kind.gpus else ""))
+        parts = _by_partition(cluster, [host for group in groups for host in group.hosts]) if kind.is_resolved else ()
+        for number, (partition, hosts) in enumerate(parts):
+            name = kind.name if number == 0 else f"{kind.name}-{re.sub(r'[^A-Za-z0-9_-]', '_', partition)}"
+            while name in taken and number:
+                name += "_"
+            taken.add(name)
+            gres = kind.gpus.gres_type if kind.gpus else ""
+            types.append(GatedType(name, kind.name, compress(hosts), len(hosts), partition, gres))
     return tuple(types)
+
+
+def _by_partition(cluster: Cluster, hosts: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The partitions that reach all hosts together, the one with most of them first."""
+    rest = hosts
+    while rest:
+        best = max(cluster.partitions, key=lambda one: len(one.hosts.intersection(rest)), default=None)
+        part = [host for host in rest if best and host in best.hosts]
+        if best is None or not part:
+            return
+        yield best.name, part
+        rest = [host for host in rest if host not in best.hosts]
 
 
 @once_per_cluster
@@ -78,7 +98,11 @@ def gates(cluster: Cluster) -> tuple[Gate, ...]:
     """All gates, by stage, kind and node type."""
     order = {name: number for number, name in enumerate(gate_kinds())}
     kinds = {kind.name: kind for kind in cluster.node_types}
-    listed = [gate for gated in gated_types(cluster) for gate in _of_type(cluster, kinds[gated.name])]
+    listed = [
+        replace(gate, type=gated.name)
+        for gated in gated_types(cluster)
+        for gate in _of_type(cluster, kinds[gated.kind], gated.count)
+    ]
     return tuple(sorted(listed, key=lambda gate: order[gate.kind]))
 
 
@@ -96,11 +120,11 @@ def _gate(
     return Gate(name, subject, kind.name, gate_kinds()[name].nodes, tasks_per_node, gpus, arguments, bounds)
 
 
-def _of_type(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+def _of_type(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
     yield from _host(cluster, kind)
     yield from _gpus(cluster, kind)
-    yield from _storage(cluster, kind)
-    yield from _network(cluster, kind)
+    yield from _storage(cluster, kind, count)
+    yield from _network(cluster, kind, count)
 
 
 def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
@@ -159,14 +183,8 @@ def _nccl(kind: NodeType, name: str, arguments: Arguments, floor: Floor | None, 
     )
 
 
-def _count(cluster: Cluster, kind: NodeType) -> int:
-    """Compute nodes of a type."""
-    return sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
-
-
-def _storage(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+def _storage(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
     entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
-    count = _count(cluster, kind)
     for name, entry in entries.items():
         arguments = {"DIRECTORY": entry.mount}
         wrong = Floor("failed", 0, "mounts", "most", "mounted, and a file can be written and read", "manifest")
@@ -197,7 +215,7 @@ def _messages(cluster: Cluster, kind: NodeType) -> Arguments:
     return {"PML": "ucx" if _is_rdma(cluster) and kind.fabric_ports() else "ob1"}
 
 
-def _network(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+def _network(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
     fabric = cluster.manifest.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     is_rdma = _is_rdma(cluster)
@@ -214,7 +232,7 @@ def _network(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
             ),
         )
         yield _gate(kind, "fabric-ports", {"DEVICES": " ".join(port.device for port in ports)}, floors)
-    if _count(cluster, kind) < 2:
+    if count < 2:
         return
     rate = message_rate(cluster, kind)
     floor = at_least("bandwidth", shares()["mpi-pair"], rate.to_bytes(), "one port") if rate else None
