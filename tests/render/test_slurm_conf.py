@@ -255,6 +255,20 @@ def test_without_slurmdbd_nothing_is_counted_or_weighed(tmp_path: Path) -> None:
     assert "TRESBillingWeights" not in block(tree, "PartitionName")["main"]
 
 
+@pytest.mark.parametrize(
+    ("weights", "rendered"),
+    [
+        ({}, {"Age": "1000", "Fairshare": "100000", "Partition": "10000", "QOS": "50000"}),
+        ({"fairshare": 1000}, {"Age": "0", "Fairshare": "1000", "Partition": "0", "QOS": "0"}),
+        ({"age": 0}, {"Age": "0", "Fairshare": "100000", "Partition": "10000", "QOS": "50000"}),
+    ],
+    ids=["the balance of clustergen", "only what is stated", "one factor off"],
+)
+def test_one_weight_replaces_the_balance(tmp_path: Path, weights: dict[str, int], rendered: dict[str, str]) -> None:
+    lines = settings(cluster(tmp_path, slurm={"priority": {"weights": weights}}))
+    assert {name: lines[f"PriorityWeight{name}"] for name in rendered} == rendered
+
+
 def test_energy_is_sampled_with_the_tasks(tmp_path: Path) -> None:
     found = settings(cluster(tmp_path, slurm={"accounting": {"energy": "rapl", "gather_frequency": 20}}))
     assert found["AcctGatherEnergyType"] == "acct_gather_energy/rapl"

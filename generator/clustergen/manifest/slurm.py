@@ -49,14 +49,14 @@ Timeout = Annotated[int, Field(ge=0, le=65533), Bare("second")]
 
 
 class PriorityWeights(Section):
-    """Weights of the priority factors; their sum must be below 2^32."""
+    """Weights of the priority factors; their sum must be below 2^32. Once one above 0 is set, the others are 0."""
 
-    age: Weight = field(1000, "Time in the queue.")
-    fairshare: Weight = field(100000, "Past usage compared with the share.")
-    job_size: Weight = field(1000, "Job size; favours large jobs.")
-    partition: Weight = field(10000, "The partition's priority_factor.")
-    qos: Weight = field(50000, "The QOS's priority.")
-    assoc: Weight = field(0, "The account's priority.")
+    age: Weight | None = field(None, "Time in the queue; default 1000.")
+    fairshare: Weight | None = field(None, "Past usage compared with the share; default 100000.")
+    job_size: Weight | None = field(None, "Job size; favours large jobs; default 1000.")
+    partition: Weight | None = field(None, "The partition's priority_factor; default 10000.")
+    qos: Weight | None = field(None, "The QOS's priority; default 50000.")
+    assoc: Weight | None = field(None, "The account's priority; default 0.")
 
 
 class Priority(Section):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.priority import priority_weights
 from clustergen.diagnostics import Finding, ManifestPath, shortened
 
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
@@ -150,8 +151,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
 def priority(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.slurm.priority
     path: ManifestPath = ("slurm", "priority")
-    weights = spec.weights
-    total = sum(getattr(weights, name) for name in type(weights).model_fields)
+    total = sum(priority_weights(cluster.manifest).values())
     if total >= 1 << 32:
         yield Finding(
             "priority-weights",
@@ -180,7 +180,7 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
 def age(cluster: Cluster) -> Iterator[Finding]:
     """priority_multifactor.c: a job older than PriorityMaxAge has the whole factor, and with 0 every job is."""
     spec = cluster.manifest.slurm.priority
-    if spec.max_age.seconds == 0 and spec.weights.age:
+    if spec.max_age.seconds == 0 and priority_weights(cluster.manifest)["age"]:
         yield Finding(
             "value-out-of-range",
             ("slurm", "priority", "max_age"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.priority import priority_weights
 from clustergen.render.views.slurm.settings import Section, Setting, Value, knows, section, words
 
 FILE = "slurm.conf"
@@ -60,7 +61,7 @@ def backfill_window(cluster: Cluster) -> int:
 def priority(cluster: Cluster) -> Section:
     """Fair share, QOS and age count only with accounting in slurmdbd."""
     spec = cluster.manifest.slurm.priority
-    weights = spec.weights
+    weights = priority_weights(cluster.manifest)
     rows = [
         Setting("PriorityType", "priority/multifactor"),
         Setting(
@@ -69,18 +70,18 @@ def priority(cluster: Cluster) -> Section:
             "a job is billed by its dominant resource",
         ),
         Setting("PriorityFavorSmall", "YES" if spec.favor_small else "NO"),
-        Setting("PriorityWeightPartition", weights.partition),
-        Setting("PriorityWeightJobSize", weights.job_size),
+        Setting("PriorityWeightPartition", weights["partition"]),
+        Setting("PriorityWeightJobSize", weights["job_size"]),
     ]
     if cluster.slurmdbd_hosts or cluster.bare:
         rows += [
             Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past usage counts half after this time"),
             Setting("PriorityCalcPeriod", spec.calc_period.slurm()),
             Setting("PriorityUsageResetPeriod", spec.usage_reset),
-            Setting("PriorityWeightFairshare", weights.fairshare),
-            Setting("PriorityWeightQOS", weights.qos),
-            Setting("PriorityWeightAssoc", weights.assoc),
-            Setting("PriorityWeightAge", weights.age),
+            Setting("PriorityWeightFairshare", weights["fairshare"]),
+            Setting("PriorityWeightQOS", weights["qos"]),
+            Setting("PriorityWeightAssoc", weights["assoc"]),
+            Setting("PriorityWeightAge", weights["age"]),
             Setting("PriorityMaxAge", spec.max_age.slurm(), "the age factor reaches its maximum at this age"),
         ]
     return section("Priority", FILE, cluster.release, rows)
