@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from posixpath import dirname, normpath
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.cluster.slurm_daemons import ROLES
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
@@ -102,12 +103,9 @@ class Refusal:
     hint: str
 
 
-_ROLES = {"slurmctld": "slurm-controller", "slurmd": "slurm-compute", "slurmdbd": "slurm-accounting"}
-
-
 def writers(use: Use, name: str) -> str:
     """The role of the nodes that write to a path; empty where there is none."""
-    return use.role or _ROLES.get(name, "")
+    return use.role or ROLES.get(name, "")
 
 
 def has_node_name(use: Use, name: str, path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from clustergen.catalogue import slurm_values
 from clustergen.diagnostics import ManifestPath
 from clustergen.hostlist.addresses import address_of
 from clustergen.importer.draft import Draft, Origin
@@ -172,7 +173,8 @@ def _ports(draft: Draft, originals: Originals) -> None:
     dbd = originals.configs.get("slurmdbd.conf")
     slurm_port = originals.conf.value("AccountingStoragePort")
     dbd_port = dbd.value("DbdPort") if dbd else None
-    texts = {setting.text if setting else "6819" for setting in (slurm_port, *([dbd_port] if dbd else []))}
+    default = slurm_values.default("AccountingStoragePort", originals.release) or ""
+    texts = {setting.text if setting else default for setting in (slurm_port, *([dbd_port] if dbd else []))}
     port = number(next(iter(texts))) if len(texts) == 1 else None
     options: list[tuple[ManifestPath, str]] = []
     if slurm_port is not None:

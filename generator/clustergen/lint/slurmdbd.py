@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 
+from clustergen.catalogue import slurm_values
 from clustergen.diagnostics import Severity
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
@@ -33,12 +34,8 @@ _REQUIRED = {
     ),
 }
 """What slurmdbd.conf has to say → code, severity, message and hint where it does not."""
-_SAME = (
-    ("DbdPort", "AccountingStoragePort", "6819"),
-    ("SlurmUser", "SlurmUser", "root"),
-    ("AuthType", "AuthType", "auth/munge"),
-)
-"""Key of slurmdbd.conf, the key of slurm.conf that means the same, and the default of both."""
+_SAME = {"DbdPort": "AccountingStoragePort", "SlurmUser": "SlurmUser", "AuthType": "AuthType"}
+"""Key of slurmdbd.conf → the key of slurm.conf that means the same, with the same default."""
 
 
 def required(site: Site) -> Iterator[LintFinding]:
@@ -67,7 +64,8 @@ def agreement(site: Site) -> Iterator[LintFinding]:
     config = site.folder.config("slurmdbd.conf")
     if config is None or site.slurm is None:
         return
-    for theirs, ours, default in _SAME:
+    for theirs, ours in _SAME.items():
+        default = slurm_values.default(ours, site.release) or ""
         one, other = config.value(theirs), site.setting(ours)
         value, other_value = one.text if one else default, other.text if other else default
         spot = one or other

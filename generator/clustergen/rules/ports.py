@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from clustergen.catalogue.network import ports
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import server_port
+from clustergen.cluster.slurm_daemons import ROLES
+from clustergen.cluster.slurm_daemons import port as slurm_port
 from clustergen.diagnostics import Finding, ManifestPath
-
-_SLURM = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
-_ROLE_OF = {"slurmctld": "slurm-controller", "slurmd": "slurm-compute", "slurmdbd": "slurm-accounting"}
-_GOSSIP = 9094  # between two Alertmanagers
+from clustergen.manifest.slurm import Daemon
 
 
 class _Daemon(NamedTuple):
@@ -33,22 +33,21 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         "sshd", ansible.port, ("ansible", "port") if "port" in ansible.model_fields_set else None, cluster.groups
     )
     if slurm.accounting.database_host == "localhost":
-        yield _Daemon("MariaDB", 3306, None, accounting)
+        yield _Daemon("MariaDB", ports()["mariadb"].port, None, accounting)
     logs = cluster.manifest.logs
     path: ManifestPath | None = ("logs", "port") if "port" in logs.model_fields_set else None
     yield _Daemon("rsyslog", logs.port, path, cluster.with_role("log-collector"))
     port, entry = server_port(cluster)
     path = ("storage", entry, "port") if entry else None
     yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
-    for name, default in _SLURM.items():
-        stated = slurm.ports.get(name)  # type: ignore[call-overload]
-        path = ("slurm", "ports", name) if stated else None
-        yield _Daemon(name, stated or default, path, cluster.with_role(_ROLE_OF[name]))
+    for name in get_args(Daemon):
+        path = ("slurm", "ports", name) if name in slurm.ports else None
+        yield _Daemon(name, slurm_port(cluster, name), path, cluster.with_role(ROLES[name]))
     if not monitoring.enabled or not servers:
         return
     exporter, dcgm = monitoring.node_exporter, monitoring.dcgm
     if dcgm.enabled is not False:
-        yield _Daemon("DCGM", 5555, None, gpu_nodes)
+        yield _Daemon("DCGM", ports()["dcgm"].port, None, gpu_nodes)
         path = ("monitoring", "dcgm", "port") if "port" in dcgm.model_fields_set else None
         yield _Daemon("dcgm-exporter", dcgm.port, path, gpu_nodes)
     if exporter.enabled:
@@ -74,10 +73,10 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         path = ("monitoring", "alertmanager_port") if "alertmanager_port" in monitoring.model_fields_set else None
         yield _Daemon("Alertmanager", monitoring.alertmanager_port, path, servers)
         if sum(len(group.hosts) for group in servers) > 1:
-            yield _Daemon("Alertmanager, for its peers,", _GOSSIP, None, servers)
+            yield _Daemon("Alertmanager, for its peers,", ports()["alertmanager-cluster"].port, None, servers)
 
 
-def ports(cluster: Cluster) -> Iterator[Finding]:
+def port_twice(cluster: Cluster) -> Iterator[Finding]:
     seen: list[_Daemon] = []
     for daemon in _daemons(cluster):
         for other in seen:
@@ -93,4 +92,4 @@ def ports(cluster: Cluster) -> Iterator[Finding]:
         seen.append(daemon)
 
 
-RULES = (ports,)
+RULES = (port_twice,)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from clustergen.catalogue.network import ports
 from clustergen.hostlist import HostlistError, expand
 from clustergen.hostlist.addresses import address_of, is_loopback
 
@@ -84,9 +85,9 @@ def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
         dbd_host=dbd_host,
         dbd_user=dbd.get("slurmuser", default=slurm.get("slurmuser", default="root")),
-        dbd_port=slurm.get("accountingstorageport", default="6819"),
+        dbd_port=slurm.get("accountingstorageport", default=str(ports()["slurmdbd"].port)),
         database=dbd.get("storageloc", default="slurm_acct_db"),
-        database_port=dbd.get("storageport", default="3306"),
+        database_port=dbd.get("storageport", default=str(ports()["mariadb"].port)),
         lines=tuple(dict.fromkeys(_orders(slurm, dbd, dbd_text, nodes))),
         qos=tuple(_named_qos(slurm)),
         devices=tuple(sorted({path for value in gres.all("file", "multiplefiles") for path in _device_files(value)})),

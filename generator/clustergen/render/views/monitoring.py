@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.operations import Monitoring, Receiver
@@ -19,7 +20,6 @@ from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs
 from clustergen.units import Duration
 
 OPEN_FILES = 131072
-_GOSSIP = 9094
 _PROMETHEUS_UNITS = ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -167,9 +167,10 @@ def _prometheus_time(length: Duration) -> str:
 
 def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
     hosts = cluster.hosts("monitoring")
-    peers = [f"--cluster.peer={host}:{_GOSSIP}" for host in hosts]
+    port = ports()["alertmanager-cluster"].port
+    peers = [f"--cluster.peer={host}:{port}" for host in hosts]
     alone = ["--cluster.listen-address="]  # switches gossip off
-    gossip = [f"--cluster.listen-address=0.0.0.0:{_GOSSIP}", *peers] if len(hosts) > 1 else alone
+    gossip = [f"--cluster.listen-address=0.0.0.0:{port}", *peers] if len(hosts) > 1 else alone
     return (f"--web.listen-address=:{cluster.manifest.monitoring.alertmanager_port}", *gossip)
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.slurm_daemons import port
 from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import own_endpoint
 
-SLURMCTLD_PORT = 6817
 _SLURM_PATHS = {  # job → path; /metrics itself is an index
     "slurm-jobs": "/metrics/jobs",
     "slurm-nodes": "/metrics/nodes",
@@ -122,10 +122,9 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
         interval = slower if slower > monitoring.scrape_interval else None
         yield Job("dcgm", members, monitoring.dcgm.port, interval=interval)
     if own_endpoint(cluster):
-        port = cluster.manifest.slurm.ports.get("slurmctld", SLURMCTLD_PORT)
         interval = max(_SLURM_INTERVAL, monitoring.scrape_interval)
         for name, path in _SLURM_PATHS.items():
-            yield Job(name, cluster.with_role("slurm-controller"), port, path, interval)
+            yield Job(name, cluster.with_role("slurm-controller"), port(cluster, "slurmctld"), path, interval)
     servers = cluster.with_role("monitoring")
     yield Job("prometheus", servers, monitoring.port)
     if monitoring.alertmanager:

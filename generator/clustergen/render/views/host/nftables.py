@@ -17,6 +17,7 @@ from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.job_site import users_groups
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.slurm_daemons import port as slurm_port
 from clustergen.filesystems import file_system
 from clustergen.filesystems.descriptor import Scope
 from clustergen.manifest.mount import Mount
@@ -24,7 +25,6 @@ from clustergen.records import record
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.scrape import monitored
-from clustergen.render.views.slurm.daemons import port as slurm_port
 
 NFTABLES_UNIT = "clustergen-nftables.service"
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own

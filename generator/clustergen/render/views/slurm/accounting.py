@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.slurm.daemons import port
+from clustergen.cluster.slurm_daemons import port
 from clustergen.render.views.slurm.devices import tres_of
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 

@@ -7,6 +7,7 @@ import math
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm_daemons import port
 from clustergen.manifest.slurm import Daemon
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
@@ -26,11 +27,6 @@ def log_level(cluster: Cluster, daemon: Daemon) -> str:
 def pid_file(cluster: Cluster, daemon: Daemon) -> str:
     """Empty where Slurm's own default holds."""
     return cluster.manifest.slurm.pid_files.get(daemon, "")
-
-
-def port(cluster: Cluster, daemon: str) -> int:
-    defaults = {"slurmctld": 6817, "slurmd": 6818, "slurmdbd": 6819}
-    return cluster.manifest.slurm.ports.get(daemon, defaults[daemon])  # type: ignore[call-overload, no-any-return]
 
 
 def state_location(cluster: Cluster) -> str:

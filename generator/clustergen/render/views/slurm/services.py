@@ -8,6 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.directories import directory_of, own_directory
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm_daemons import port
 from clustergen.filesystems import file_system
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.slurm import Daemon
@@ -15,7 +16,7 @@ from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
-from clustergen.render.views.slurm.daemons import log_file, pid_file, port, state_location
+from clustergen.render.views.slurm.daemons import log_file, pid_file, state_location
 from clustergen.render.views.slurm.slurmdbd import is_local
 
 _DROP_IN = "50-clustergen.conf"

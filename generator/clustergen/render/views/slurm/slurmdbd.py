@@ -5,8 +5,9 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster import database
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm_daemons import port
 from clustergen.records import record
-from clustergen.render.views.slurm.daemons import log_file, log_level, pid_file, port
+from clustergen.render.views.slurm.daemons import log_file, log_level, pid_file
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
 from clustergen.render.views.slurm.stated import as_stated
 
