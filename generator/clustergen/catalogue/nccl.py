@@ -13,6 +13,10 @@ from clustergen.records import record
 FIRST = NcclVersion("2.8")
 LAST = NcclVersion("2.30")
 """The releases that were read; what a newer one has added is not known here."""
+FINDS_GID = NcclVersion("2.21")
+"""The first that detects the GID index of RoCE."""
+LONGEST_VALUE = 1023
+"""Characters of a value that NCCL keeps."""
 
 
 @record

@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import LAST, NcclParam, nccl_param, nccl_params, never_there, ucx_params
+from clustergen.catalogue.nccl import (
+    FINDS_GID,
+    LAST,
+    LONGEST_VALUE,
+    NcclParam,
+    nccl_param,
+    nccl_params,
+    never_there,
+    ucx_params,
+)
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.accelerators import EnvValue, Override
 
-_FINDS_GID = NcclVersion("2.21")
-_LONGEST = 1023  # characters of a value that NCCL keeps
 UCX_LINE = 198  # characters of a line that UCX keeps; it takes the rest for another line
 _MOST_SOCKETS = 64  # threads times sockets of each
 _ROCE_ONLY = (
@@ -31,7 +38,11 @@ def _unprintable(text: str) -> str | None:
     """Why a line NAME=VALUE without quotes cannot hold a value as it is meant."""
     if text != text.strip() or text[:1] in ("'", '"'):
         return "the file format has no quotes: quotes and blanks around a value would become part of it"
-    return f"the value has {len(text)} characters; only the first {_LONGEST} are read" if len(text) > _LONGEST else None
+    return (
+        f"the value has {len(text)} characters; only the first {LONGEST_VALUE} are read"
+        if len(text) > LONGEST_VALUE
+        else None
+    )
 
 
 def _cut_by_ucx(name: str, value: str) -> str | None:
@@ -120,14 +131,14 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
         stated.append(("nccl", "gid_index"))
     if "NCCL_IB_GID_INDEX" in spec.env:
         stated.append(("nccl", "env", "NCCL_IB_GID_INDEX"))
-    if roce and not stated and version < _FINDS_GID:
+    if roce and not stated and version < FINDS_GID:
         yield Finding(
             "nccl-gid-missing",
             ("nccl", "version"),
-            f"NCCL {version} requires the GID index on RoCE; only {_FINDS_GID} and newer detect it",
+            f"NCCL {version} requires the GID index on RoCE; only {FINDS_GID} and newer detect it",
             "run show_gids on a node and set nccl: {gid_index: 3} (3 is usual)",
         )
-    for path in stated if roce and version >= _FINDS_GID else ():
+    for path in stated if roce and version >= FINDS_GID else ():
         yield Finding(
             "nccl-gid-useless",
             path,

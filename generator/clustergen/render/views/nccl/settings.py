@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import nccl_param
+from clustergen.catalogue.nccl import FINDS_GID, LONGEST_VALUE, nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed
@@ -23,8 +23,6 @@ from clustergen.render.views.nccl.devices import (
 )
 from clustergen.render.views.nccl.topology import TOPOLOGY, topology
 
-_LONGEST = 1023  # characters of a value that NCCL keeps
-_FINDS_GID = NcclVersion("2.21")
 _FAST_TCP = 100  # Gb/s
 # Made by hypervisors and container engines, or leading to the BMC: nothing that another node can reach.
 _NO_NETWORK = ("lo", "docker", "podman", "virbr", "cni", "veth", "br-", "usb", "bmc", "idrac")
@@ -73,7 +71,7 @@ def _stated(name: str, value: str | int | float | Override) -> Setting:
 def plain(name: str, value: str | int | float) -> Safe:
     """The value of a line NAME=VALUE that knows no quotes: blanks and quotes would count. RenderError for those."""
     text = one_line(str(value))
-    if text != text.strip() or len(text) > _LONGEST or text[:1] in ("'", '"'):
+    if text != text.strip() or len(text) > LONGEST_VALUE or text[:1] in ("'", '"'):
         raise RenderError(f"{name}: {text!r} cannot be written in a line without quotes")
     return Safe(text)
 
@@ -160,7 +158,7 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
     if any(":" in rail[0] for group in cluster.groups for rail in group.fabric):
         yield Setting("The fabric's addresses are IPv6.", "NCCL_IB_ADDR_FAMILY", Safe("AF_INET6"))
     gid = cluster.manifest.nccl.gid_index
-    if gid is not None and version < _FINDS_GID:
+    if gid is not None and version < FINDS_GID:
         yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
 
 
