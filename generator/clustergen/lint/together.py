@@ -35,9 +35,6 @@ class _SiteSettings:
         setting = self._site.setting(key)
         return setting.text if setting else ""
 
-    def words(self, key: str) -> list[str]:
-        return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",")] if key in self else []
-
 
 def combinations(site: Site) -> Iterator[LintFinding]:
     """Words and keys that exclude or need each other: the same rules as a manifest's."""

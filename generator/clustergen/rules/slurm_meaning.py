@@ -35,10 +35,6 @@ class _Options:
     def text(self, key: str) -> str:
         return self._options[key.lower()][1] if key in self else ""
 
-    def words(self, key: str) -> list[str]:
-        """The words of a list, in lower case and without their values."""
-        return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",")] if key in self else []
-
     def path(self, key: str) -> ManifestPath:
         return self._options[key.lower()][0]
 
@@ -95,8 +91,8 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
         if (
             why
             and key in conf
-            and word.lower() not in conf.words(key)
-            and not (word == "Contain" and "x11" in conf.words(key))
+            and word.lower() not in shared.words(conf, key)
+            and not (word == "Contain" and "x11" in shared.words(conf, key))
         ):
             yield Finding("slurm-value-wrong", conf.path(key), f"without {word}, {why}", f"add {word}")
 
@@ -118,14 +114,15 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             "a process that changes its process group escapes tracking and continues after its job",
             "write process_tracking: cgroup",
         )
-    if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in conf.words("TaskPlugin")):
+    if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in shared.words(conf, "TaskPlugin")):
         yield Finding(
             "slurm-value-harmful",
             conf.path("TaskPlugin"),
             "without task/cgroup nothing confines a job to its cores, memory and GPUs",
             "write task_plugins: [cgroup, affinity]",
         )
-    if conf.words("SelectTypeParameters") and not any("memory" in word for word in conf.words("SelectTypeParameters")):
+    select = shared.words(conf, "SelectTypeParameters")
+    if select and not any("memory" in word for word in select):
         yield Finding(
             "slurm-value-harmful",
             conf.path("SelectTypeParameters"),

@@ -29,8 +29,10 @@ class Settings(Protocol):
     def text(self, key: str) -> str:
         """The value; empty where the key is not given."""
 
-    def words(self, key: str) -> list[str]:
-        """The words of a list, in lower case and without their values."""
+
+def words(settings: Settings, key: str) -> list[str]:
+    """The words of a list, in lower case and without their values."""
+    return [part.strip().partition("=")[0].lower() for part in settings.text(key).split(",")] if key in settings else []
 
 
 def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str]) -> list[str]:
@@ -55,9 +57,9 @@ def _wrong(message: str, hint: str | None = None, does: Outcome = Outcome.STOPS,
 
 def _exclusive(settings: Settings) -> Iterator[tuple[str, Remark]]:
     for key, pairs in _EXCLUSIVE.items():
-        words = settings.words(key)
+        listed = words(settings, key)
         for one, other in pairs:
-            if one.lower() not in words or other.lower() not in words:
+            if one.lower() not in listed or other.lower() not in listed:
                 continue
             message = f"{one} and {other} exclude each other"
             if key in _ONLY_LOGGED:
@@ -67,7 +69,7 @@ def _exclusive(settings: Settings) -> Iterator[tuple[str, Remark]]:
 
 
 def _one_unit(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    units = [word for word in settings.words("SelectTypeParameters") if word in UNITS]
+    units = [word for word in words(settings, "SelectTypeParameters") if word in UNITS]
     if len(units) > 1:
         message = f"{len(units)} allocation units exclude each other; no daemon starts with more than one"
         yield "SelectTypeParameters", _wrong(message, "write CR_Core_Memory, which suits GPU nodes")
@@ -87,7 +89,7 @@ def _removed(settings: Settings) -> Iterator[tuple[str, Remark]]:
 
 
 def _alone(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    states = settings.words("HealthCheckNodeState")
+    states = words(settings, "HealthCheckNodeState")
     for word in ("START_ONLY", "REBOOT_ONLY"):
         if word.lower() in states and len(states) > 1:
             message = f"{word} excludes all other states; no daemon starts with both"
