@@ -22,9 +22,8 @@ from clustergen.importer.forms import fits, number, takes
 from clustergen.importer.originals import Originals
 from clustergen.importer.qos import COLUMNS, import_qos
 from clustergen.importer.sacctmgr import AccountingDump, Entry, read_dump
-from clustergen.manifest.accounts import Account, AnyName, UserName
+from clustergen.manifest.accounts import AS_PARENT, Account, AnyName, UserName
 
-_AS_PARENT = 0x7FFFFFFF  # Fairshare=parent
 _RIGHTS = ("QOS", "DefaultQOS")
 _LIMITS = fields_of("association", without=("Fairshare", *_RIGHTS))
 _FIELDS: Fields = {
@@ -130,7 +129,7 @@ class _Accounts:
         if above:
             self._draft.set((*path, "parent"), above, [origin(entry, "Parent", above)], needed=True, claim=False)
         share = self._share(entry)
-        comments = ["The shares of the account above."] if share == _AS_PARENT else []
+        comments = ["The shares of the account above."] if share == AS_PARENT else []
         came = [origin(entry, "Fairshare", str(share))]
         self._draft.set((*path, "fairshare"), share, came, needed=True, claim=False, comments=comments)
         rest = Entry("Account", entry.name, entry.account, _without(entry, ("Fairshare",)), entry.place)
@@ -139,7 +138,7 @@ class _Accounts:
 
     def _share(self, entry: Entry) -> int:
         text = entry.options.get("Fairshare", "1")
-        share = _AS_PARENT if text.lower() == "parent" else number(text)
+        share = AS_PARENT if text.lower() == "parent" else number(text)
         if not isinstance(share, int) or not takes(Account, "fairshare", share):
             self._unsupported.add(entry, "Fairshare", text, "not a number of shares; clustergen writes 1")
             return 1

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.rights import NORMAL, ROOT, parents_first, rights_of
-from clustergen.manifest.accounts import Account, Limits
+from clustergen.manifest.accounts import AS_PARENT, Account, Limits
 from clustergen.render.views.slurm.accounts import settings
 
-_AS_PARENT = 0x7FFFFFFF
 _SHOWN = 20
 _PREEMPTED = {"PreemptMode": "{}", "GraceTime": "after {} s", "PreemptExemptTime": "exempt for the first {}"}
 _IN_COLUMNS = ("Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "Fairshare", "QOS", "DefaultQOS")
@@ -81,14 +80,14 @@ def _others(stated: Iterable[tuple[str, str]]) -> str:
 
 
 def _share(account: Account, limits: Iterable[Limits]) -> str:
-    if account.fairshare == _AS_PARENT:
+    if account.fairshare == AS_PARENT:
         return "parent"
     siblings = [
         other.fairshare
         for other in limits
         if isinstance(other, Account)
         and (other.parent or ROOT) == (account.parent or ROOT)
-        and other.fairshare != _AS_PARENT
+        and other.fairshare != AS_PARENT
     ]
     total = sum(siblings)
     return f"{account.fairshare} of {total}" if total else str(account.fairshare)

@@ -13,14 +13,13 @@ from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.rights import ROOT, Rights, parents_first, rights_of
-from clustergen.manifest.accounts import Account, Limits, Qos
+from clustergen.manifest.accounts import AS_PARENT, Account, Limits, Qos
 from clustergen.manifest.slurm import Slurm
 from clustergen.records import record
 from clustergen.render.formats import Safe, shell_word
 from clustergen.units import Bytes, Duration
 
 _BUILT_IN = ("cpu", "mem", "energy", "node", "billing", "vmem", "pages")
-_AS_PARENT = 0x7FFFFFFF
 _LEVELS = {"none": "None", "operator": "Operator", "administrator": "Administrator"}
 _UNSET = {
     ("association", "Fairshare"): "1",
@@ -207,7 +206,7 @@ def text_of(option: SacctmgrOption, value: Any) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{name}={amount(limit)}" for name, limit in value.items() if limit != -1)
     if option.form == "share":
-        return "parent" if value == _AS_PARENT else str(value)
+        return "parent" if value == AS_PARENT else str(value)
     if option.form == "factor":
         return f"{float(value):.6f}"
     return "" if value == -1 else str(value)
