@@ -14,10 +14,9 @@ from clustergen.importer.draft import Value
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf import scalars
 from clustergen.slurmrules.field_table import Field
+from clustergen.slurmrules.values import LOG_LEVELS
 from clustergen.units import Duration, UnitError
 from clustergen.units.digits import whole
-
-_LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
 
 
 def value_of(row: Field, text: str, model: type[BaseModel] = Manifest) -> Value | None:
@@ -113,7 +112,7 @@ def words(text: str) -> Value | None:
 
 
 def _level(text: str) -> Value | None:
-    return _LEVELS[int(text)] if re.fullmatch("[0-9]", text) else text.lower()
+    return LOG_LEVELS[int(text)] if re.fullmatch("[0-9]", text) else text.lower()
 
 
 def _plugins(text: str) -> Value | None:
