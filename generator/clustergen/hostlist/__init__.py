@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from clustergen.hostlist.errors import HostlistError
 from clustergen.hostlist.read import MAX_HOSTS, MOST_NAMES, contains, count, expand, span_of
-from clustergen.hostlist.slurm import validate_for_slurm
+from clustergen.hostlist.slurm import is_node_name, validate_for_slurm
 from clustergen.hostlist.write import ansible_ranges, compress, natural_key
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "contains",
     "count",
     "expand",
+    "is_node_name",
     "natural_key",
     "span_of",
     "validate_for_slurm",

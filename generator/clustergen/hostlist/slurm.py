@@ -7,6 +7,13 @@ import re
 from clustergen.hostlist.errors import MAX_DIGITS, RANGE, HostlistError
 from clustergen.hostlist.read import DIGITS, count, expand, items, ranges_of
 
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+
+
+def is_node_name(text: str) -> bool:
+    """Whether slurmctld accepts a node of that name; host names are stricter."""
+    return _NAME.fullmatch(text) is not None
+
 
 def validate_for_slurm(text: str, release: str, suffixes_since: str) -> None:
     """HostlistError where slurmctld of that release (`24.11`) would not read the list as meant.

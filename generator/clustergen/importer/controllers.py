@@ -6,10 +6,11 @@ import re
 
 from clustergen.catalogue import slurm_values
 from clustergen.diagnostics import ManifestPath
+from clustergen.hostlist import is_node_name
 from clustergen.hostlist.addresses import address_of
 from clustergen.importer.draft import Draft, Origin
 from clustergen.importer.forms import number, takes
-from clustergen.importer.machines import NAME, Machine, Machines
+from clustergen.importer.machines import Machine, Machines
 from clustergen.importer.originals import Originals
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf.config import Setting
@@ -21,7 +22,7 @@ def import_controllers(draft: Draft, originals: Originals, machines: Machines) -
     """The role slurm-controller, and `slurm.lines` where names and addresses are not those of the machines."""
     declared = _controllers(originals)
     for host, address, origin in declared:
-        if not NAME.fullmatch(host) or host.replace(".", "").isdigit():
+        if not is_node_name(host) or host.replace(".", "").isdigit():
             draft.note("left-out", f"'{host}' is not a valid host name", origin.place, "SlurmctldHost")
             continue
         _give(machines, host, "slurm-controller", address, origin)
@@ -157,15 +158,15 @@ def _runs_slurmdbd(machine: Machine) -> bool:
 def _dbd_host(setting: Setting, settings: dict[str, Setting | None], originals: Originals) -> str:
     """The machine that a slurmdbd.conf means by its own name for itself."""
     text = setting.text
-    if text.lower() not in ("localhost", "127.0.0.1") and NAME.fullmatch(text) and not address_of(text):
+    if text.lower() not in ("localhost", "127.0.0.1") and is_node_name(text) and not address_of(text):
         return text
     stated = settings["AccountingStorageHost"]
-    usable = stated is not None and stated.text.lower() != "localhost" and NAME.fullmatch(stated.text)
+    usable = stated is not None and stated.text.lower() != "localhost" and is_node_name(stated.text)
     if stated is not None and usable and not address_of(stated.text):
         return stated.text
     controllers = _controllers(originals)
     host = controllers[0][0] if controllers else "slurmdbd"
-    return host if NAME.fullmatch(host) else "slurmdbd"
+    return host if is_node_name(host) else "slurmdbd"
 
 
 def _ports(draft: Draft, originals: Originals) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.hostlist import HostlistError, compress, expand
+from clustergen.hostlist import HostlistError, compress, expand, is_node_name
 from clustergen.hostlist.addresses import address_of
 from clustergen.importer.devices import Devices
 from clustergen.importer.draft import Draft, Origin, Value
@@ -19,8 +18,6 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.slurmconf.config import Entry
 from clustergen.slurmrules.fields import fields_of
 
-NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
-"""Names of machines that slurmctld takes."""
 _BY_NODE = ("NodeAddr", "NodeHostname", "BcastAddr", "Port")
 """Keys with a value per node of the line."""
 _BY_ENTRY = ("Feature", "Weight", "State", "Reason")
@@ -75,7 +72,7 @@ class Machines:
                 place = self.originals.origin(entry.name, entry).place
                 self.draft.note("left-out", f"NodeName={entry.names}: {err.message}", place, f"NodeName {entry.names}")
                 continue
-            wrong = next((host for host in hosts if not NAME.fullmatch(host)), None)
+            wrong = next((host for host in hosts if not is_node_name(host)), None)
             if wrong is not None:
                 place = self.originals.origin(entry.name, entry).place
                 self.draft.note("left-out", f"NodeName={entry.names}: {wrong!r} is not a valid host name", place)

@@ -6,10 +6,10 @@ import re
 
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.diagnostics import ManifestPath
-from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist import HostlistError, expand, is_node_name
 from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import fits, value_of
-from clustergen.importer.machines import NAME, Machines
+from clustergen.importer.machines import Machines
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.accounts import AnyName
@@ -89,7 +89,7 @@ def _nodes(draft: Draft, nodes: Origin | None) -> Value:
     if nodes.text.upper() == "ALL":
         return "all"
     try:
-        wrong = next((host for host in expand(nodes.text) if not NAME.fullmatch(host)), None)
+        wrong = next((host for host in expand(nodes.text) if not is_node_name(host)), None)
     except HostlistError as err:
         wrong = err.message
     if wrong is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,12 +11,10 @@ from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.switches import NETWORKS
 from clustergen.diagnostics import Finding, ManifestPath, quote
-from clustergen.hostlist import HostlistError, span_of, validate_for_slurm
+from clustergen.hostlist import HostlistError, is_node_name, span_of, validate_for_slurm
 from clustergen.manifest.networks import Fabric
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
-_TAKEN = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
-"""Names that slurmctld takes; imported clusters have them."""
 _RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
 
 
@@ -77,7 +74,7 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
     """RFC 952 and 1123, in lower case: a name that DNS and Slurm both take."""
     for group in cluster.groups:
         bad = next((host for host in group.hosts if not _good_host(host)), None)
-        if bad is not None and cluster.bare and _TAKEN.fullmatch(bad):
+        if bad is not None and cluster.bare and is_node_name(bad):
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group.index, "name"),

@@ -38,11 +38,9 @@ def _unprintable(text: str) -> str | None:
     """Why a line NAME=VALUE without quotes cannot hold a value as it is meant."""
     if text != text.strip() or text[:1] in ("'", '"'):
         return "the file format has no quotes: quotes and blanks around a value would become part of it"
-    return (
-        f"the value has {len(text)} characters; only the first {LONGEST_VALUE} are read"
-        if len(text) > LONGEST_VALUE
-        else None
-    )
+    if len(text) > LONGEST_VALUE:
+        return f"the value has {len(text)} characters; only the first {LONGEST_VALUE} are read"
+    return None
 
 
 def _cut_by_ucx(name: str, value: str) -> str | None:
