@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from clustergen.diagnostics.document import json_document
+from clustergen.diagnostics.github import command
 from clustergen.verify.checks import Check
 from clustergen.verify.rows import STATUSES, Row, Status, counts, exit_code
 
@@ -109,15 +110,6 @@ def _parser(row: Row) -> str:
 
 def _command(folder: Path, row: Row) -> str:
     level = "error" if row.status == "failed" else "warning"
-    place = f"file={_property(str(folder / row.files[0]))}," if row.files else ""
-    title = _property(f"{row.parser} {row.version}: {row.what}, {row.status}")
-    message = "\n".join(row.words)
-    return f"::{level} {place}title={title}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    place = {"file": str(folder / row.files[0])} if row.files else {}
+    title = f"{row.parser} {row.version}: {row.what}, {row.status}"
+    return command(level, {**place, "title": title}, "\n".join(row.words))
