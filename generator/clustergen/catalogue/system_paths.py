@@ -38,9 +38,14 @@ def plain(path: str) -> str:
     """An absolute path without `//`, `.`, `..` and a last `/`, and without the links below /var."""
     place = "/" + normpath(path).lstrip("/")
     for link, target in _LINKS:
-        if f"{place}/".startswith(f"{link}/"):
+        if is_below(place, link):
             return target + place.removeprefix(link)
     return place
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Whether an absolute path is a directory, or lies below it."""
+    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
 
 
 def nearest(path: str) -> SystemPath:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from clustergen.cluster.model import NodeType
 
 
+def kilowatts(watts: float) -> str:
+    """With one digit behind the point: `10.2 kW`."""
+    return f"{watts / 1000:.1f} kW"
+
+
 def draw_w(kind: NodeType) -> int | None:
     """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking.
 

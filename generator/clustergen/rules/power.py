@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.power import draw_w
+from clustergen.cluster.power import draw_w, kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import span_of
 
@@ -23,16 +23,16 @@ def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
             )
         elif kind.psus and kind.psu_w and draw and draw > (supply := (kind.psus - spare) * kind.psu_w):
             if kind.power_max_w is None:
-                needs = f"the GPUs alone may draw {_kw(draw)}"
+                needs = f"the GPUs alone may draw {kilowatts(draw)}"
             else:
-                needs = f"a node may draw {_kw(draw)}"
+                needs = f"a node may draw {kilowatts(draw)}"
             lost = f" with {spare} of them failed" if spare else ""
             yield Finding(
                 "psu-too-small",
                 path,
-                f"{needs}, but {kind.psus} power supplies of {kind.psu_w} W provide {_kw(supply)}{lost}"
+                f"{needs}, but {kind.psus} power supplies of {kind.psu_w} W provide {kilowatts(supply)}{lost}"
                 if kind.psus > 1
-                else f"{needs}, but its power supply provides {_kw(supply)}",
+                else f"{needs}, but its power supply provides {kilowatts(supply)}",
                 "fit more or larger supplies, or set gpus.power_limit" if kind.gpus else "fit more or larger supplies",
                 key=True,
             )
@@ -99,10 +99,6 @@ def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
                 f"rack '{switch.rack}' is not defined",
                 did_you_mean(switch.rack, racks) or (f"use {one_of(racks)}" if racks else "define it under racks"),
             )
-
-
-def _kw(watts: float) -> str:
-    return f"{watts / 1000:.1f} kW"
 
 
 RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_nodes, rack_unknown)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, Rack
+from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.facility.power import (
     Load,
@@ -57,7 +58,7 @@ def empty_racks(cluster: Cluster) -> Iterator[Finding]:
 def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
     rack, load, spec = one.rack, one.load, one.rack.spec
     path: ManifestPath = ("racks", rack.entry)
-    draw = f"rack '{rack.name}' may draw {_kw(load.watts)}"
+    draw = f"rack '{rack.name}' may draw {kilowatts(load.watts)}"
     if load.units > spec.units:
         yield Finding(
             "rack-too-low",
@@ -69,14 +70,14 @@ def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
         yield Finding(
             "rack-power",
             (*path, "power"),
-            f"{draw}, but its limit is {_kw(spec.power.value)}",
+            f"{draw}, but its limit is {kilowatts(spec.power.value)}",
             _fitting(load, spec.power.value) + _SPREAD,
         )
     if spec.cooling and load.watts > spec.cooling.value:
         yield Finding(
             "rack-cooling",
             (*path, "cooling"),
-            f"{draw}, all of which becomes heat, but its cooling removes {_kw(spec.cooling.value)}",
+            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(spec.cooling.value)}",
             _fitting(load, spec.cooling.value) + _SPREAD,
         )
     if spec.weight and load.weight_kg > spec.weight:
@@ -109,7 +110,7 @@ def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:
         yield Finding(
             "rack-circuits",
             path,
-            f"rack '{rack.name}' may draw {_kw(load.watts)}, but its feeds carry {_kw(carried)} continuously"
+            f"rack '{rack.name}' may draw {kilowatts(load.watts)}, but its feeds carry {kilowatts(carried)} continuously"
             + (" when one side fails" if redundant else ""),
             f"use {count} feeds of {circuit.volts} V and {circuit.amps} A, {_fitting(load, carried)}{_SPREAD}",
         )
@@ -119,7 +120,7 @@ def _fitting(load: Load, limit_w: float) -> str:
     """How many of the largest devices fit."""
     count = fit_of(load, limit_w)
     most = max((device.power_w or 0 for device in load.devices), default=0)
-    return f"keep at most {count} devices of {_kw(most)}, " if count else ""
+    return f"keep at most {count} devices of {kilowatts(most)}, " if count else ""
 
 
 def _fitting_height(load: Load, units: int) -> str:
@@ -135,8 +136,8 @@ def room_cooling(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "room-cooling",
             ("facility", "cooling"),
-            f"all devices may draw {_kw(watts)}, all of which becomes heat, but the room removes {_kw(cooling.value)}",
-            f"plan cooling for {_kw(watts)}, or set a power limit on the GPUs",
+            f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes {kilowatts(cooling.value)}",
+            f"plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
         )
 
 
@@ -151,14 +152,14 @@ def ups(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "ups-too-small",
             (*path, "power"),
-            f"all devices may draw {_kw(watts)}, but the UPS supplies {_kw(spec.power.value)}",
-            f"use a UPS of {_kw(watts)} and {apparent / 1000:.1f} kVA",
+            f"all devices may draw {kilowatts(watts)}, but the UPS supplies {kilowatts(spec.power.value)}",
+            f"use a UPS of {kilowatts(watts)} and {apparent / 1000:.1f} kVA",
         )
     elif spec.apparent and apparent > spec.apparent:
         yield Finding(
             "ups-too-small",
             (*path, "apparent"),
-            f"all devices may take {apparent / 1000:.1f} kVA ({_kw(watts)}), but the UPS supplies"
+            f"all devices may take {apparent / 1000:.1f} kVA ({kilowatts(watts)}), but the UPS supplies"
             f" {spec.apparent / 1000:.1f} kVA",
             f"use a UPS of {apparent / 1000:.1f} kVA, or set facility.power_factor to that of the load",
         )
@@ -167,13 +168,9 @@ def ups(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "ups-too-small",
             (*path, "required_minutes"),
-            f"the UPS carries {_kw(watts)} for {minutes:.1f} minutes, but {spec.required_minutes:g} are required",
+            f"the UPS carries {kilowatts(watts)} for {minutes:.1f} minutes, but {spec.required_minutes:g} are required",
             f"add batteries for {energy / 1000:.1f} kWh, or require fewer minutes",
         )
-
-
-def _kw(watts: float) -> str:
-    return f"{watts / 1000:.1f} kW"
 
 
 RULES = (rack_checks, empty_racks, room_cooling, ups)

@@ -10,6 +10,7 @@ from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.power import kilowatts
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import Load, rack_loads
 from clustergen.filesystems import file_system
@@ -286,10 +287,6 @@ def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Each": "",
             "Total": kilowatts(total),
         }
-
-
-def kilowatts(watts: int) -> str:
-    return f"{watts / 1000:.1f} kW"
 
 
 FILES = (File("tree/README.md", report, per="tree"),)
