@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from clustergen.catalogue.system_paths import is_listed, nearest, plain
+from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plain
 from clustergen.cluster.directories import (
     BACKUP_STATE,
     CACHE,
@@ -118,17 +118,17 @@ def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
     (_, use, name, place), (path, inner_use, _, inner_place) = other, inner
     noun, what = use.noun.format(name=name), inner_use.noun
     hint = f"write a path of its own, such as {inner_use.example}"
-    if _is_below(place, inner_place) and inner_use is SCRATCH:
+    if is_below(place, inner_place) and inner_use is SCRATCH:
         message = f"{noun}, at {place}, is in job scratch, where jobs write and the epilog deletes directories"
         yield Finding("path-overlap", path, message, hint)
-    elif _is_below(inner_place, place) and use.is_directory and use in (STATE, SPOOL):
+    elif is_below(inner_place, place) and use.is_directory and use in (STATE, SPOOL):
         yield Finding("path-overlap", path, f"{what} is in {place}, which holds {noun}", hint)
-    elif _is_below(place, inner_place):
+    elif is_below(place, inner_place):
         yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
 
 
 def _is_state_around(other: _Place, backups: _Place) -> bool:
-    return other[1] is STATE and _is_below(backups[3], other[3])
+    return other[1] is STATE and is_below(backups[3], other[3])
 
 
 def _overlap_of_backups(state: _Place, backups: _Place) -> Finding:
@@ -140,7 +140,7 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
     """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
     for path, use, name, text in paths_of(cluster.manifest):
         entries = {
-            key: entry for key, entry in cluster.manifest.storage.items() if _is_below(plain(text), plain(entry.mount))
+            key: entry for key, entry in cluster.manifest.storage.items() if is_below(plain(text), plain(entry.mount))
         }
         role = writers(use, name)
         groups = cluster.with_role(role) if entries and role else ()
@@ -161,10 +161,6 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
             if is_own and file_system(entry.type).is_shared and hosts > 1 and not has_node_name(use, name, text):
                 message = f"{noun} is on '{key}', a file system that {hosts} nodes share, and each needs its own"
                 yield Finding("path-shared", path, message, "use a local path, or add %n to it")
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
 
 
 def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:

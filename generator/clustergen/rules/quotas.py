@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.quotas import quota_host, quotas_of
 from clustergen.diagnostics import Finding, ManifestPath
@@ -46,7 +47,7 @@ def _limits(path: ManifestPath, quota: Quota, mount: str) -> Iterator[Finding]:
     if isinstance(quota, ProjectQuota) and (quota.project is None) != (quota.directory is None):
         yield Finding(_CODE, path, "a project has a number and a directory", "write project and directory")
     directory = getattr(quota, "directory", None)
-    if directory is not None and not f"{directory}/".startswith(f"{mount.rstrip('/')}/"):
+    if directory is not None and not is_below(directory, mount):
         yield Finding(_CODE, (*path, "directory"), f"{directory} is not below {mount}", f"write {mount}/…")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from clustergen.catalogue.system_paths import plain
+from clustergen.catalogue.system_paths import is_below, plain
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems import file_system
@@ -62,19 +62,15 @@ def _writable(cluster: Cluster) -> Callable[[str], str | None]:
 
     def reason(path: str) -> str | None:
         place = plain(path)
-        if scratch and _is_below(place, scratch):
+        if scratch and is_below(place, scratch):
             return f"and {scratch} holds the scratch directories of jobs"
         for name, entry in entries:
-            if _is_below(place, entry.mount):
+            if is_below(place, entry.mount):
                 shown = f"and the nodes mount '{name}', at {entry.mount}, writable for users"
                 return shown if _is_writable(entry) else None
         return None
 
     return reason
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
 
 
 def _is_writable(entry: Mount) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.directories import directory_of, own_directory
 from clustergen.cluster.model import Cluster
@@ -138,8 +139,7 @@ def _folders(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]
 
 
 def _state_is_mounted(cluster: Cluster) -> bool:
-    state = f"{state_location(cluster)}/"
-    return any(state.startswith(f"{entry.mount.rstrip('/')}/") for entry in cluster.manifest.storage.values())
+    return any(is_below(state_location(cluster), entry.mount) for entry in cluster.manifest.storage.values())
 
 
 def compute_folders(cluster: Cluster) -> Folders:
