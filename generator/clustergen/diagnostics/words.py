@@ -31,10 +31,12 @@ def _visible(match: re.Match[str]) -> str:
 
 def quote(text: object) -> str:
     """A user's word as messages show it: in single quotes, on one line, at most 60 characters."""
-    shown = printable(str(text))
-    if len(shown) > _LONGEST_QUOTE:
-        shown = shown[: _LONGEST_QUOTE - 1] + "…"
-    return f"'{shown}'"
+    return f"'{cut(printable(str(text)), _LONGEST_QUOTE)}'"
+
+
+def cut(text: str, longest: int) -> str:
+    """A text of at most `longest` characters, with an ellipsis in place of its end."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def shortened(text: str, most: int = 600) -> str:

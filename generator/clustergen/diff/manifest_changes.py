@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath, Place
+from clustergen.diagnostics.words import cut
 from clustergen.hostlist import HostlistError, expand
 from clustergen.manifest.source import Source
 from clustergen.records import record
@@ -131,7 +132,7 @@ def _text(source: Source, path: ManifestPath) -> str:
     value = value_at(source.data, path)
     text = source.text_of(path) if not isinstance(value, dict | list) else None
     text = _flow(value) if text is None else text
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return cut(text, _LONGEST)
 
 
 def value_at(data: Any, path: ManifestPath) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.catalogue.slurm_jobs import AffectedJobs
+from clustergen.diagnostics import words
 from clustergen.diff.change import Change, folded
 from clustergen.diff.compare import COMMENTS, JOBS_READ_IT
 from clustergen.diff.plan import Plan
@@ -97,9 +98,8 @@ def reason(change: Change) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """On one line, and no longer than that."""
-    text = " ".join(text.split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    """Without breaks and runs of blanks, and at most `longest` characters."""
+    return words.cut(" ".join(text.split()), longest)
 
 
 def subject(change: Change) -> str:
@@ -110,8 +110,8 @@ def subject(change: Change) -> str:
         return "operating system"
     if change.is_beside_slurm:
         return f"{change.file} {change.key}".rstrip()
-    words = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
-    return " ".join(word for word in words if word)
+    parts = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
+    return " ".join(part for part in parts if part)
 
 
 def count(number: int, what: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clustergen.diff.cable_groups import CableGroup, cable_groups
 from clustergen.diff.change import folded
+from clustergen.diff.messages import cut
 from clustergen.diff.room import DeviceChange, FeedChange, Kind, PortsLeft, RoomChanges
 from clustergen.diff.room_tables import Feed
 
@@ -39,7 +40,7 @@ def room_lines(room: RoomChanges, most: int, longest: int) -> Iterator[Line]:
         yield Line("", "places are derived from the plan; racks.RACK.places in the manifest keeps a device where it is")
     removed = [name for kind, name, *_ in room.devices if kind == "remove"]
     if removed or room.count_cables("remove") or room.count_cables("move"):
-        what = f"devices {_cut(folded(removed), longest)} and their cables" if removed else "removed and moved cables"
+        what = f"devices {cut(folded(removed), longest)} and their cables" if removed else "removed and moved cables"
         yield Line("", f"NetBox: delete {what} by hand; imports only add")
 
 
@@ -56,7 +57,7 @@ def _devices(changes: Iterable[DeviceChange], longest: int) -> Iterator[Line]:
     for change in changes:
         alike.setdefault((change.kind, change.device.is_switch, _about(change)), []).append(change)
     for (kind, is_switch, about), members in alike.items():
-        names = _cut(folded(change.name for change in members), longest)
+        names = cut(folded(change.name for change in members), longest)
         what = _count(len(members), ("switch", "switches") if is_switch else "node")
         racks = folded(rack for change in members if (rack := change.device.rack))
         if kind == "move":
@@ -70,7 +71,7 @@ def _devices(changes: Iterable[DeviceChange], longest: int) -> Iterator[Line]:
         elif kind == "replace":
             yield Line("~", f"{what} to replace: {names}: {about}")
         else:
-            place = f" {'in' if kind == 'add' else 'from'} {_cut(racks, longest)}" if racks else ""
+            place = f" {'in' if kind == 'add' else 'from'} {cut(racks, longest)}" if racks else ""
             yield Line(_SIGNS[kind], f"{what}: {names}{place}: {about}")
 
 
@@ -83,7 +84,7 @@ def _about(change: DeviceChange) -> str:
 
 def _group(group: CableGroup, longest: int) -> Line:
     what = _count(group.number, f"{group.network} cable")
-    a, b, b_new = (_cut(text, longest) for text in (group.a, group.b, group.b_new))
+    a, b, b_new = (cut(text, longest) for text in (group.a, group.b, group.b_new))
     kinds = sorted(group.kinds, key=lambda pair: -pair[1])
     listed = ", ".join(f"{count:,} × {name}" for name, count in kinds[:_MEDIA] if name)
     more = f", and {len(kinds) - _MEDIA} more kinds" if len(kinds) > _MEDIA else ""
@@ -132,7 +133,7 @@ def _feeds(changes: Sequence[FeedChange], longest: int) -> Iterator[Line]:
         alike.setdefault(text, []).append(rack)
         heaviest[text] = max((side.percent_alone or side.percent for side in news), default=0)
     for text in sorted(alike, key=lambda text: -heaviest[text]):
-        yield Line("", f"power of {_cut(folded(alike[text]), longest)}: {text}")
+        yield Line("", f"power of {cut(folded(alike[text]), longest)}: {text}")
 
 
 def _kilowatts(feeds: Iterable[Feed]) -> str:
@@ -157,7 +158,3 @@ def _ports(rows: Iterable[PortsLeft]) -> Iterator[Line]:
 def _count(number: int, what: str | tuple[str, str]) -> str:
     one, several = (what, f"{what}s") if isinstance(what, str) else what
     return f"{number:,} {one if number == 1 else several}"
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"

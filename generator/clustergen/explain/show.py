@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics.document import json_document
+from clustergen.diagnostics.words import cut
 from clustergen.explain.about import About, Reach
 from clustergen.explain.causes import Cause
 from clustergen.explain.fields import as_yaml
@@ -42,7 +43,7 @@ def _summary(line: Line) -> str:
     closest += [f"{cause.path} (not set)" for cause in line.defaults[: 3 - len(closest)]]
     if not closest:
         closest = [_table(row) for row in line.catalogue[:2]] or [line.template or _NOTHING]
-    return f"{line.number:>5}  {_cut(line.text.strip(), 56):<56}  {', '.join(closest)}"
+    return f"{line.number:>5}  {cut(line.text.strip(), 56):<56}  {', '.join(closest)}"
 
 
 _NOTHING = "no manifest value"
@@ -111,7 +112,7 @@ def _trial(cause: Cause, line: Line) -> str:
         what += " (invalid by itself)"
     if cause.becomes is None:
         return f"{what}: no such line"
-    return f"{what}: {_cut(_difference(line.text, cause.becomes), 150)}"
+    return f"{what}: {cut(_difference(line.text, cause.becomes), 150)}"
 
 
 def _difference(old: str, new: str) -> str:
@@ -141,10 +142,6 @@ def _table(row: Row) -> str:
 def _more(causes: Sequence[object]) -> Iterator[str]:
     if len(causes) > _SHOWN:
         yield f"    … and {len(causes) - _SHOWN} more: --format json has all"
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def json_of_lines(explained: Explained) -> str:

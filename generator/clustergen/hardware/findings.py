@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from clustergen.diagnostics import Diagnostic, Place, quote
+from clustergen.diagnostics.words import cut
 from clustergen.hostlist import HostlistError, compress, natural_key
 from clustergen.records import record, replace
 
@@ -85,4 +86,4 @@ def folded(names: Iterable[str]) -> str:
         text = compress(ordered, sort=True)
     except HostlistError:
         text = ", ".join(sorted(ordered))
-    return text if len(text) <= 300 else f"{text[:299]}…"
+    return cut(text, 300)

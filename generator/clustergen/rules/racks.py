@@ -110,8 +110,8 @@ def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:
         yield Finding(
             "rack-circuits",
             path,
-            f"rack '{rack.name}' may draw {kilowatts(load.watts)}, but its feeds carry {kilowatts(carried)} continuously"
-            + (" when one side fails" if redundant else ""),
+            f"rack '{rack.name}' may draw {kilowatts(load.watts)}, but its feeds carry {kilowatts(carried)}"
+            f" continuously{' when one side fails' if redundant else ''}",
             f"use {count} feeds of {circuit.volts} V and {circuit.amps} A, {_fitting(load, carried)}{_SPREAD}",
         )
 
@@ -136,7 +136,8 @@ def room_cooling(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "room-cooling",
             ("facility", "cooling"),
-            f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes {kilowatts(cooling.value)}",
+            f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes"
+            f" {kilowatts(cooling.value)}",
             f"plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
         )
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from clustergen.diagnostics.words import cut
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts, PciFact
 from clustergen.hardware.drift.model import DriftFinding
 
+_LONGEST = 160  # characters of a value that a finding shows
 _GAP = 1.03
 """Ratio of two memory sizes above which the modules differ."""
 
@@ -49,16 +51,12 @@ def _unusual(kind: str, subject: str, values: Sequence[tuple[str, str]]) -> Iter
     if len(counts) < 2:
         return
     (usual, count), (_, second) = counts.most_common(2)
-    total = sum(counts.values())
+    expected = f"{cut(usual, _LONGEST)} as on {count} of {sum(counts.values())} nodes"
     for name, value in values:
         if value and count == second:  # nobody can say which one is meant
-            yield DriftFinding(kind, (name,), subject, _short(value), f"one for all: {len(counts)} are in use")
+            yield DriftFinding(kind, (name,), subject, cut(value, _LONGEST), f"one for all: {len(counts)} are in use")
         elif value and value != usual:
-            yield DriftFinding(kind, (name,), subject, _short(value), f"{_short(usual)} as on {count} of {total} nodes")
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= 160 else f"{value[:159]}…"
+            yield DriftFinding(kind, (name,), subject, cut(value, _LONGEST), expected)
 
 
 def _firmware(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
