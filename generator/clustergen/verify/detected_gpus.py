@@ -24,13 +24,6 @@ from clustergen.verify.slurm_daemons import cgroup_plugin
 from clustergen.verify.slurm_roots import SlurmInstall
 
 PLUGIN = "gpu_nvml.so"
-_PLUGIN_FOLDERS = (
-    "usr/lib/*/slurm*",
-    "usr/lib/slurm*",
-    "usr/lib64/slurm*",
-    "usr/local/lib/slurm",
-    "opt/slurm/lib/slurm",
-)
 _NODE_KEYS = ("sockets", "boards", "socketsperboard", "corespersocket", "threadspercore", "cpus", "procs", "gres")
 _AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
 _AUTODETECT = re.compile(r"\bAutoDetect\s*=\s*\w+", re.IGNORECASE)
@@ -72,7 +65,7 @@ class Detected:
 
 def has_plugin(install: SlurmInstall) -> bool:
     """Whether this Slurm has the NVML plugin."""
-    return any(next(install.path.glob(f"{place}/{PLUGIN}"), None) for place in _PLUGIN_FOLDERS)
+    return install.has_plugin(PLUGIN)
 
 
 def has_compiler(install: SlurmInstall) -> bool:

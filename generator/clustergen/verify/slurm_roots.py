@@ -22,6 +22,13 @@ from clustergen.verify import sandbox
 Kind = Literal["installed", "root", "image"]
 
 _PLACES = ("usr/sbin", "usr/local/sbin", "usr/bin", "usr/local/bin", "opt/slurm/sbin")
+_PLUGINS = (
+    "usr/lib/*/slurm*",
+    "usr/lib/slurm*",
+    "usr/lib64/slurm*",
+    "usr/local/lib/slurm",
+    "opt/slurm/lib/slurm",
+)
 _VERSION = re.compile(r"(\d\d\.\d\d)\.\S+")
 _FACT = re.compile(r'^(ID|VERSION_ID)="?([^"\n]*)"?$', re.MULTILINE)
 
@@ -34,6 +41,10 @@ class SlurmInstall:
     version: str
     kind: Kind
     path: Path
+
+    def has_plugin(self, name: str) -> bool:
+        """Whether it has a plugin of that file name: `mpi_pmix*.so`."""
+        return any(next(self.path.glob(f"{directory}/{name}"), None) for directory in _PLUGINS)
 
 
 def parsers_folder() -> Path:

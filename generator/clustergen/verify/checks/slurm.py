@@ -23,13 +23,6 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, n
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
 _MPI = "/etc/slurm/mpi.conf"
-_PLUGIN_FOLDERS = (
-    "usr/lib/*/slurm*",
-    "usr/lib/slurm*",
-    "usr/lib64/slurm*",
-    "usr/local/lib/slurm",
-    "opt/slurm/lib/slurm",
-)
 _PLUGINS = "Slurm: third-party plugins"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
@@ -171,7 +164,7 @@ def _rows(
     if not report.started and not complaints["slurmctld"]:
         complaints["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
     complaints["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
-    mpi = [entry for entry in entries if entry.target == _MPI] if not _has_pmix(install) else []
+    mpi = [entry for entry in entries if entry.target == _MPI] if not install.has_plugin("mpi_pmix*.so") else []
     if mpi:
         row = check.row("no parser", mpi, ["this Slurm is built without PMIx, which reads these keys"])
         yield replace(row, parser="slurmctld with PMIx", what=_PLUGINS)
@@ -198,10 +191,6 @@ def _rows(
         yield replace(
             check.judged(daemon_files, complaints[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
         )
-
-
-def _has_pmix(install: SlurmInstall) -> bool:
-    return any(next(install.path.glob(f"{folder}/mpi_pmix*.so"), None) for folder in _PLUGIN_FOLDERS)
 
 
 def _daemon_of(place: str) -> str:
