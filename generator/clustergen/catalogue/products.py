@@ -14,8 +14,8 @@ _MOST_UNGROUPED = 6
 
 def product_system(product: str) -> str | None:
     """The id of the system whose product name, without its maker or size, is in a text: NVIDIA DGX H200."""
-    plain = _letters(product)
-    names = {_letters(name): ident for name, ident in system_names().items()}
+    plain = letters(product)
+    names = {letters(name): ident for name, ident in system_names().items()}
     within = [name for name in names if name in plain]
     around = [name for name in names if len(plain) > 5 and plain in name]
     best = max(within, key=len, default="") or min(around, key=len, default="")
@@ -64,5 +64,6 @@ def _words(name: str) -> set[str]:
     return {word for text in texts for word in re.findall(r"[a-z0-9]+", text.lower())}
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """The lower-case letters and digits of a product's name, which makers write with other signs between them."""
     return re.sub(r"[^a-z0-9]", "", text.lower())

@@ -12,7 +12,7 @@ from clustergen.hardware.discovery.recognise import system_of, with_bus
 from clustergen.hostlist import natural_key
 from clustergen.records import record
 
-_GAP = 1.03
+MEMORY_GAP = 1.03
 """Ratio of two memory sizes above which the machines differ."""
 
 
@@ -49,7 +49,7 @@ def groups(nodes: Iterable[NodeFacts]) -> tuple[Group, ...]:
 def _by_memory(members: list[NodeFacts]) -> Iterator[tuple[NodeFacts, ...]]:
     """Firmware and kernels take a little more or less from equal modules; one module fewer is a larger gap."""
     bounds = sorted({node.real_memory_mib or 0 for node in members})
-    starts = [high for low, high in pairwise(bounds) if high > low * _GAP]
+    starts = [high for low, high in pairwise(bounds) if high > low * MEMORY_GAP]
     parts: dict[int, list[NodeFacts]] = {}
     for node in members:
         parts.setdefault(bisect_right(starts, node.real_memory_mib or 0), []).append(node)

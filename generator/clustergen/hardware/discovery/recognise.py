@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from clustergen.catalogue.hardware import gpus, nics
-from clustergen.catalogue.products import system_family
+from clustergen.catalogue.products import letters, system_family
 from clustergen.catalogue.systems import System, system, system_ids, system_names
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts
 from clustergen.records import replace
@@ -61,11 +60,11 @@ def named_systems(product: str) -> tuple[System, ...]:
     idents: dict[str, dict[str, None]] = {}
     for name, ident in system_names().items():
         for form in (name, system_family(ident)):
-            idents.setdefault(_letters(form), {})[ident] = None
+            idents.setdefault(letters(form), {})[ident] = None
     words = product.split()[:20]
     for length in range(len(words), 0, -1):
         for start in range(len(words) - length + 1):
-            matches = idents.get(_letters("".join(words[start : start + length])), {})
+            matches = idents.get(letters("".join(words[start : start + length])), {})
             if systems := tuple(made for ident in matches if ident != "custom" and (made := system(ident))):
                 return systems
     return ()
@@ -73,7 +72,3 @@ def named_systems(product: str) -> tuple[System, ...]:
 
 def _fits(made: System, names: set[str], count: int) -> bool:
     return made.gpu_count == count and names <= {made.gpu or "", *made.gpu_options}
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())

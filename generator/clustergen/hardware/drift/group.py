@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clustergen.diagnostics.words import cut
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts, PciFact
+from clustergen.hardware.discovery.grouping import MEMORY_GAP
 from clustergen.hardware.drift.model import DriftFinding
 
 _LONGEST = 160  # characters of a value that a finding shows
-_GAP = 1.03
-"""Ratio of two memory sizes above which the modules differ."""
 
 
 def _of_gpus(field: Callable[[GpuFact], str]) -> Callable[[NodeFacts], str]:
@@ -90,7 +89,7 @@ def _memory(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
     usual = sizes[len(sizes) // 2]
     for facts in members:
         size = facts.real_memory_mib
-        if size and (size > usual * _GAP or size * _GAP < usual):
+        if size and (size > usual * MEMORY_GAP or size * MEMORY_GAP < usual):
             yield DriftFinding("memory-differs", (facts.name,), "memory", f"{size} MiB", f"about {usual} MiB")
 
 
