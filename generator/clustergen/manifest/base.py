@@ -245,3 +245,4 @@ Options = Annotated[
     Field(strict=False),
 ]
 PortNumber = Annotated[int, Field(ge=1, le=65535)]
+Celsius = Annotated[int, Field(ge=40, le=110)]

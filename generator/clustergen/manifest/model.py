@@ -5,16 +5,20 @@ from typing import Annotated, Literal
 from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
+from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.backups import Backups
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.containers import Containers
+from clustergen.manifest.drift import Drift
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
+from clustergen.manifest.health import Health
+from clustergen.manifest.host import Host
 from clustergen.manifest.logs import Logs
+from clustergen.manifest.monitoring import Monitoring
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.operations import Ansible, Drift, Health, Host, Monitoring
 from clustergen.manifest.provisioning import Provisioning
 from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.operations import Grafana
+from clustergen.manifest.monitoring import Grafana
 from clustergen.records import record
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File

@@ -8,7 +8,7 @@ from typing import Any
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.operations import Monitoring, Receiver
+from clustergen.manifest.monitoring import Monitoring, Receiver
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View

@@ -1,4 +1,4 @@
-"""Monitoring, health checks, host settings and Ansible."""
+"""Monitoring: exporters, Prometheus, alerts and their receivers, Grafana."""
 
 from typing import Annotated, Literal
 
@@ -7,12 +7,11 @@ from pydantic import Field
 from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
-    Domain,
+    Celsius,
     Endpoint,
     HostName,
     HostPort,
     Name,
-    OneLine,
     Phrase,
     PortNumber,
     Section,
@@ -22,15 +21,9 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.base import Host as HostOrAddress
-from clustergen.manifest.pull import Pull
 from clustergen.units import Bare, Bytes, Duration
 
-Celsius = Annotated[int, Field(ge=40, le=110)]
-KernelValue = Annotated[
-    str, text(r"^[A-Za-z0-9_./:,-]+( +[A-Za-z0-9_./:,-]+)*$", "use letters, digits, blanks and _ . / : , -", 500)
-]
 MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
-
 SnmpWord = Annotated[str, text(r"^[A-Za-z][A-Za-z0-9_]*$", "use letters, digits and _, and begin with a letter", 63)]
 
 
@@ -194,106 +187,3 @@ class Monitoring(Section):
     def active_grafana(self) -> Grafana | None:
         """The settings of Grafana, unless it is left out or disabled."""
         return self.grafana if self.grafana is not None and self.grafana.enabled else None
-
-
-class Health(Section):
-    """The health check that slurmd runs: it drains nodes with a reason, and resumes only nodes that it drained."""
-
-    enabled: bool = field(True, "Whether to run the health check.")
-    interval: Annotated[int, Field(ge=30, le=65533), Bare("second")] = field(300, "Time between two checks.")
-    states: tuple[Literal["ANY", "ALLOC", "CYCLE", "IDLE", "NONDRAINED_IDLE", "MIXED", "START_ONLY"], ...] = field(
-        ("ANY", "CYCLE"), "Node states in which it runs; CYCLE spreads the nodes over the interval."
-    )
-    gpu_count: bool = field(True, "Check that all GPUs respond.")
-    gpu_settings: bool = field(
-        True, "Power limit, highest clock and PCIe width of GPUs reach the floors of acceptance; slowdowns are logged."
-    )
-    ecc: bool = field(
-        True, "The driver requests no recovery, no row remapping failed; before R570: no uncorrected errors."
-    )
-    nvlink: bool | None = field(None, "All NVLinks are up; default: on nodes with NVLink.")
-    fabric: bool = field(True, "Fabric ports are up at full rate.")
-    mounts: bool = field(True, "Required file systems are mounted and respond.")
-    min_free: Bytes | None = field(None, "Free space of /tmp and the spool directory; default 1 GiB.")
-    max_temperature: Celsius | None = field(None, "°C above which an idle GPU drains the node.")
-    nhc: bool = field(False, "Render /etc/nhc/clustergen.conf, the same checks for sites that run LBNL NHC.")
-    dcgm: Literal["drain", "warn", "off"] | None = field(
-        None, "Faults that DCGM's health watches report; default: drain where DCGM runs. warn: to the journal only."
-    )
-
-
-class Drift(Section):
-    """A timer on a controller that compares the machines with the manifest."""
-
-    enabled: bool = field(
-        False, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
-    )
-    interval: Annotated[int, Field(ge=600, le=604800), Bare("second")] = field(21600, "Time between two comparisons.")
-    directory: AbsolutePath = field(
-        "/srv/clustergen",
-        "Directory on the controller with manifest.yaml and rendered; elsewhere the timer does nothing.",
-    )
-    programs: AbsolutePath = field(
-        "/opt/clustergen/bin", "Directory on the controller with clustergen and ansible-playbook."
-    )
-
-
-class Host(Section):
-    """Settings of the operating system on all nodes."""
-
-    timezone: Annotated[
-        str,
-        text(r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"),
-    ] = field("Etc/UTC", "Time zone.")
-    memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory limit of users; required by RDMA.")
-    nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files limit of users.")
-    sysctl: dict[
-        Annotated[
-            str, text(r"^[a-z][A-Za-z0-9_./*-]*$", "write the name of a kernel setting, as net.core.rmem_max", 100)
-        ],
-        KernelValue | int,
-    ] = field({}, "More kernel settings.")
-    hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "Number of 2 MiB huge pages to reserve.")
-    hosts_file: bool = field(True, "Render /etc/hosts with all nodes.")
-    extra_hosts: dict[
-        Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11")], tuple[Domain, ...]
-    ] = field({}, "More lines of /etc/hosts.")
-    chrony: bool = field(True, "Configure chrony.")
-    firewall: bool | Literal["nftables"] = field(
-        True,
-        "true: on systems with firewalld, allow the cluster's networks access to every port of its nodes; nftables: in"
-        " addition, on all systems, drop packets to ports that no service of the cluster uses.",
-    )
-    ssh_adopt: bool = field(
-        True, "Users can ssh only to nodes where they have a job, and the session is accounted to that job."
-    )
-    admin_group: (
-        Annotated[
-            str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
-        ]
-        | None
-    ) = field(None, "Unix group whose members can ssh to all nodes.")
-
-
-class Ansible(Section):
-    """How to reach the nodes."""
-
-    user: Annotated[
-        str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
-    ] = field("root", "Login.")
-    become: bool | None = field(None, "Use sudo; default: unless the user is root.")
-    port: PortNumber = field(22, "ssh port.")
-    jump: (
-        Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", "write host, user@host or user@host:port", 255)] | None
-    ) = field(None, "ssh jump host.")
-    forks: Annotated[int, Field(ge=1, le=500)] | None = field(
-        None, "Number of parallel hosts; default: by cluster size."
-    )
-    python: AbsolutePath | None = field(None, "Python interpreter on the nodes; default: Ansible detects it.")
-    variables: dict[
-        Annotated[str, text(r"^[a-z_][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
-        OneLine | int | bool | float,
-    ] = field({}, "More group variables, for the site's own roles.")
-    pull: Annotated[Pull | None, NOT_EMPTY] = field(
-        None, "Compute nodes apply the tree from git themselves; none do unless the section is present."
-    )

@@ -1,0 +1,24 @@
+"""The timer that compares machines with the manifest."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.units import Bare
+
+
+class Drift(Section):
+    """A timer on a controller that compares the machines with the manifest."""
+
+    enabled: bool = field(
+        False, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
+    )
+    interval: Annotated[int, Field(ge=600, le=604800), Bare("second")] = field(21600, "Time between two comparisons.")
+    directory: AbsolutePath = field(
+        "/srv/clustergen",
+        "Directory on the controller with manifest.yaml and rendered; elsewhere the timer does nothing.",
+    )
+    programs: AbsolutePath = field(
+        "/opt/clustergen/bin", "Directory on the controller with clustergen and ansible-playbook."
+    )
