@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Name, OptionValue, Phrase, Section, field, text
+from clustergen.manifest.base import Name, OptionName, OptionValue, Phrase, Section, field, text
 
 EnvName = Annotated[str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100)]
 EnvValue = OptionValue
@@ -49,10 +49,7 @@ class Ucx(Section):
 
     enabled: bool = field(True, "Whether to render ucx.conf and Open MPI's parameters.")
     env: dict[EnvName, EnvValue] = field({}, "More UCX variables.")
-    mca: dict[
-        Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
-        EnvValue,
-    ] = field({}, "More Open MPI parameters.")
+    mca: dict[OptionName, EnvValue] = field({}, "More Open MPI parameters.")
 
 
 class MigPlan(Section):

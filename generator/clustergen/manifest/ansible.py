@@ -4,16 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, OneLine, PortNumber, Section, field, text
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, OneLine, PortNumber, Section, UnixName, field, text
 from clustergen.manifest.pull import Pull
 
 
 class Ansible(Section):
     """How to reach the nodes."""
 
-    user: Annotated[
-        str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
-    ] = field("root", "Login.")
+    user: UnixName = field("root", "Login.")
     become: bool | None = field(None, "Use sudo; default: unless the user is root.")
     port: PortNumber = field(22, "ssh port.")
     jump: (

@@ -245,4 +245,11 @@ Options = Annotated[
     Field(strict=False),
 ]
 PortNumber = Annotated[int, Field(ge=1, le=65535)]
+OptionName = Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")]
+"""A parameter as Open MPI and opensm name theirs."""
+UnixName = Annotated[
+    str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
+]
+"""A user or group of the operating system."""
+BmcUser = Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)]
 Celsius = Annotated[int, Field(ge=40, le=110)]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Domain, Section, field, text
+from clustergen.manifest.base import Address, Domain, Section, UnixName, field, text
 from clustergen.units import Bytes
 
 KernelValue = Annotated[
@@ -29,9 +29,7 @@ class Host(Section):
     ] = field({}, "More kernel settings.")
     hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "Number of 2 MiB huge pages to reserve.")
     hosts_file: bool = field(True, "Render /etc/hosts with all nodes.")
-    extra_hosts: dict[
-        Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11")], tuple[Domain, ...]
-    ] = field({}, "More lines of /etc/hosts.")
+    extra_hosts: dict[Address, tuple[Domain, ...]] = field({}, "More lines of /etc/hosts.")
     chrony: bool = field(True, "Configure chrony.")
     firewall: bool | Literal["nftables"] = field(
         True,
@@ -41,9 +39,4 @@ class Host(Section):
     ssh_adopt: bool = field(
         True, "Users can ssh only to nodes where they have a job, and the session is accounted to that job."
     )
-    admin_group: (
-        Annotated[
-            str, text(r"^[a-z_][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 32)
-        ]
-        | None
-    ) = field(None, "Unix group whose members can ssh to all nodes.")
+    admin_group: UnixName | None = field(None, "Unix group whose members can ssh to all nodes.")

@@ -24,6 +24,9 @@ from clustergen.manifest.base import Host as HostOrAddress
 from clustergen.units import Bare, Bytes, Duration
 
 MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
+MailAddress = Annotated[
+    str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
+]
 SnmpWord = Annotated[str, text(r"^[A-Za-z][A-Za-z0-9_]*$", "use letters, digits and _, and begin with a letter", 63)]
 
 
@@ -95,10 +98,7 @@ class Snmp(Section):
 class Receiver(Section):
     """A receiver of alerts. Secrets (tokens, passwords) are files on the monitoring node, installed at apply time."""
 
-    email: (
-        Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)]
-        | None
-    ) = field(None, "Address.")
+    email: MailAddress | None = field(None, "Address.")
     webhook: Url | None = field(None, "URL that contains no secret.")
     webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the URL.")
     slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the Slack URL.")
@@ -154,14 +154,8 @@ class Monitoring(Section):
     smtp_require_tls: bool | None = field(
         None, "Send mail only over STARTTLS; default true, and false if the mail server is the local host."
     )
-    mail_from: (
-        Annotated[str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org")]
-        | None
-    ) = field(None, "Sender of alert mails.")
-    receivers: dict[
-        Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
-        Receiver,
-    ] = field({}, "Receivers of alerts.")
+    mail_from: MailAddress | None = field(None, "Sender of alert mails.")
+    receivers: dict[Name, Receiver] = field({}, "Receivers of alerts.")
     thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
@@ -171,10 +165,7 @@ class Monitoring(Section):
     blackbox: Annotated[Blackbox | None, NOT_EMPTY] = field(None, "Probes of sshd, BMCs and web pages from outside.")
     snmp: Annotated[Snmp | None, NOT_EMPTY] = field(None, "PDUs and UPS, read by SNMP.")
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
-    targets: dict[
-        Annotated[str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter")],
-        tuple[Endpoint, ...],
-    ] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
+    targets: dict[Name, tuple[Endpoint, ...]] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
     expires: dict[
         Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9 ._/()+-]*$", "use letters, digits, blanks and . _ / ( ) + -", 80)],
         Annotated[str, text(r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")],

@@ -15,6 +15,8 @@ MountOption = Annotated[
         255,
     ),
 ]
+FileSystemName = Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)]
+"""A file system or user of one, as its servers name it."""
 ClientRole = Literal["slurm-compute", "login", "slurm-controller", "monitoring"]
 
 

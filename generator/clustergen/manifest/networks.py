@@ -13,6 +13,7 @@ from clustergen.manifest.base import (
     Domain,
     HostList,
     Name,
+    OptionName,
     Rate,
     Section,
     field,
@@ -212,10 +213,7 @@ class Fabric(Network):
     roce: Roce = section(Roce, "Lossless Ethernet settings.")
     subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
     ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
-    opensm_options: dict[
-        Annotated[str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
-        OpensmValue | int,
-    ] = field({}, "More keys of opensm.conf.")
+    opensm_options: dict[OptionName, OpensmValue | int] = field({}, "More keys of opensm.conf.")
     switches: tuple[Switch, ...] = field((), "Switches, for Slurm's topology and the port check.")
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, HostList, Name, Section, field, text
+from clustergen.manifest.base import AbsolutePath, BmcUser, HostList, Name, Section, field
 from clustergen.units import Bare
 
 Seconds = Annotated[int, Field(ge=60, le=65533), Bare("second")]
@@ -24,9 +24,7 @@ class PowerSaving(Section):
     resume_rate: Rate = field(20, "ResumeRate: nodes that are switched on per minute; limits the inrush current.")
     except_nodes: HostList | None = field(None, "SuspendExcNodes: nodes that stay on.")
     except_partitions: tuple[Name, ...] = field((), "SuspendExcParts: partitions whose nodes stay on.")
-    user: Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)] = field(
-        "clustergen", "Account on the BMCs; supply its password as secrets_given.bmc."
-    )
+    user: BmcUser = field("clustergen", "Account on the BMCs; supply its password as secrets_given.bmc.")
     check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")
     command: AbsolutePath | None = field(
         None,

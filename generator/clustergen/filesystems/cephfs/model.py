@@ -16,7 +16,7 @@ from clustergen.manifest.base import (
     field,
     text,
 )
-from clustergen.manifest.mount import Mount
+from clustergen.manifest.mount import FileSystemName, Mount
 from clustergen.manifest.quotas import DirectoryQuota
 
 OsdDevice = Annotated[
@@ -53,12 +53,8 @@ class Cephfs(Mount):
         str,
         text(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", "write the fsid as ceph fsid prints it, in lower case"),
     ] = field(..., "Id of the Ceph cluster.")
-    filesystem: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)] = field(
-        "cephfs", "Name of the file system."
-    )
-    user: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)] = field(
-        ..., "CephX user; its key is installed on the nodes at apply time."
-    )
+    filesystem: FileSystemName = field("cephfs", "Name of the file system.")
+    user: FileSystemName = field(..., "CephX user; its key is installed on the nodes at apply time.")
     path: AbsolutePath | None = field(None, "Directory of the file system to mount.")
     mounter: Literal["kernel", "fuse"] = field(
         "kernel", "Client that mounts it: the kernel's, or ceph-fuse, which needs no module and runs in containers."

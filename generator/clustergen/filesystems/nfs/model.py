@@ -16,9 +16,11 @@ from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
     BlockDevice,
+    BmcUser,
     Cidr,
     Host,
     HostList,
+    Name,
     Options,
     PortNumber,
     Section,
@@ -45,9 +47,7 @@ SharedDevice = Annotated[
 class ZfsPool(Section):
     """A ZFS pool of an NFS server."""
 
-    name: Annotated[
-        str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 63)
-    ] = field("tank", "Name.")
+    name: Name = field("tank", "Name.")
     layout: Literal["mirror", "raidz1", "raidz2", "raidz3", "stripe"] = field("raidz2", "Redundancy of a vdev.")
     disks: tuple[BlockDevice, ...] = field(..., "Disks, best by /dev/disk/by-id.", min_length=1)
     vdev_width: Annotated[int, Field(ge=1, le=64)] | None = field(None, "Disks in a vdev; default all in one.")
@@ -62,8 +62,7 @@ class Export(Section):
     """Server settings, if a node of this cluster is the server."""
 
     networks: tuple[Cidr, ...] = field(
-        (),
-        "Networks that can mount it; default: management, storage, and the one by which clients mount.",
+        (), "Networks that can mount it; default: management, storage, and the one by which clients mount."
     )
     options: tuple[MountOption, ...] = field(("rw", "no_subtree_check", "root_squash"), "Options of /etc/exports.")
     threads: Annotated[int, Field(ge=1, le=1024)] = field(64, "nfsd threads.")
@@ -78,7 +77,7 @@ class Failover(Section):
     size: Bytes | None = field(None, "Expected size of the disk; another one by more than 2 % is not formatted.")
     filesystem: Literal["xfs", "ext4"] = field("xfs", "File system on the disk.")
     directory: AbsolutePath = field(..., "Where the disk is mounted; `path` is below it.")
-    user: Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)] = field(
+    user: BmcUser = field(
         "clustergen", "Account on the BMCs, for fencing; its password is a given secret (secrets_given.bmc)."
     )
     check_certificates: bool = field(True, "Whether certificates of BMCs are checked (Redfish).")

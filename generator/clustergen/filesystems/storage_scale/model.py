@@ -7,20 +7,18 @@ Joining the cluster and the licence are up to people.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from clustergen.filesystems.descriptor import FileSystem, Unread, catalogued_ports
-from clustergen.manifest.base import Host, field, text
-from clustergen.manifest.mount import Mount
+from clustergen.manifest.base import Host, field
+from clustergen.manifest.mount import FileSystemName, Mount
 
 
 class StorageScale(Mount):
     """An IBM Storage Scale (GPFS) file system, which the client's own daemon mounts."""
 
     type: Literal["storage_scale"] = field(..., "Kind of file system.")
-    filesystem: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)] = field(
-        ..., "Name of the file system on the clients, as mmlsfs or mmremotefs show it."
-    )
+    filesystem: FileSystemName = field(..., "Name of the file system on the clients, as mmlsfs or mmremotefs show it.")
     contacts: tuple[Host, ...] = field(..., "Nodes of the storage cluster that clients must reach.", min_length=1)
     remote: bool = field(
         False,
