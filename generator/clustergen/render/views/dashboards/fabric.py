@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.dashboards.model import ANY_IS_BAD, Dashboard, Panel, Row, Target, Variable, graph, stat
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    CHOSEN,
+    NODE_PAGE,
+    Dashboard,
+    Panel,
+    Row,
+    Target,
+    Variable,
+    graph,
+    stat,
+)
 
-_CHOSEN = 'instance=~"$instance"'
 _NAME = "{{instance}} {{device}}"
 _MOST = 20
-_NODE_PAGE = (("instance", "node"),)
 _THIS_PAGE = (("instance", "fabric"),)
 _LOST = {"Links lost": "node_infiniband_link_downed_total"}
 _INFINIBAND_ERRORS = {
@@ -87,24 +96,24 @@ def _load() -> Iterator[Panel]:
         counter = f"node_infiniband_port_data_{direction}_bytes_total"
         yield graph(
             title,
-            Target(f"topk({_MOST}, rate({counter}{{{_CHOSEN}}}[$__rate_interval]))", _NAME),
+            Target(f"topk({_MOST}, rate({counter}{{{CHOSEN}}}[$__rate_interval]))", _NAME),
             unit="Bps",
             minimum=0,
             width=12,
-            links=_NODE_PAGE,
+            links=NODE_PAGE,
         )
 
 
 def _most(title: str, metric: str, help: str = "", *, unit: str = "eps") -> Panel:
-    expr = f"topk({_MOST}, rate({metric}{{{_CHOSEN}}}[$__rate_interval]))"
-    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help, links=_NODE_PAGE)
+    expr = f"topk({_MOST}, rate({metric}{{{CHOSEN}}}[$__rate_interval]))"
+    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help, links=NODE_PAGE)
 
 
 def _links() -> Panel:
     """In an hour: as a rate, single losses would be numbers with many zeros."""
-    expr = f"topk({_MOST}, increase(node_infiniband_link_downed_total{{{_CHOSEN}}}[1h]))"
+    expr = f"topk({_MOST}, increase(node_infiniband_link_downed_total{{{CHOSEN}}}[1h]))"
     target = Target(expr, _NAME)
-    return graph("Links lost", target, minimum=0, help="In an hour; an alert fires above two.", links=_NODE_PAGE)
+    return graph("Links lost", target, minimum=0, help="In an hour; an alert fires above two.", links=NODE_PAGE)
 
 
 def _infiniband() -> Iterator[Panel]:
@@ -123,7 +132,7 @@ def _roce() -> Iterator[Panel]:
     )
     yield _most("Packets marked by switches", "clustergen_roce_ecn_marked_packets_total")
     for title, direction in (("Paused by the switch", "received"), ("Pauses sent", "sent")):
-        which = f'clustergen_roce_pause_seconds_total{{direction="{direction}",{_CHOSEN}}}'
+        which = f'clustergen_roce_pause_seconds_total{{direction="{direction}",{CHOSEN}}}'
         expr = f"topk({_MOST}, sum without (priority) (rate({which}[$__rate_interval])))"
         yield graph(
             title,
@@ -131,7 +140,7 @@ def _roce() -> Iterator[Panel]:
             unit="percentunit",
             minimum=0,
             help="Share of time; an alert fires at 10 %.",
-            links=_NODE_PAGE,
+            links=NODE_PAGE,
         )
     yield _most("Packets out of sequence", "clustergen_roce_out_of_sequence_packets_total")
     yield _most("Missing acknowledgements", "clustergen_roce_ack_timeouts_total")

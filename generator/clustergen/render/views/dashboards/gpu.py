@@ -12,6 +12,7 @@ from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
+    CHOSEN,
     Dashboard,
     Panel,
     Row,
@@ -24,7 +25,6 @@ from clustergen.render.views.dashboards.model import (
     stat,
 )
 
-_CHOSEN = 'instance=~"$instance"'
 _NAME = "{{instance}} GPU {{gpu}}"
 _BY = "max by (instance, gpu)"
 
@@ -46,7 +46,7 @@ class Gpus:
         return f"{JOB_INFO}{{{self.job}}}" if self.job else f"DCGM_FI_DEV_GPU_TEMP{{{self.matchers}}}"
 
 
-OF_NODE = Gpus(_CHOSEN)
+OF_NODE = Gpus(CHOSEN)
 
 
 def gpus(cluster: Cluster) -> Dashboard:
@@ -67,7 +67,7 @@ def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
         return Gpus('hpc_job=~"$job"'), (Variable("job", "Job", gpus_in_jobs(cluster), "hpc_job"),)
     job = 'hpc_job=~"$job"'
     nodes = Variable("instance", "Nodes of the job", f"{JOB_INFO}{{{job}}}", "instance", has_all=True)
-    return Gpus(_CHOSEN, job), (Variable("job", "Job", JOB_INFO, "hpc_job"), nodes)
+    return Gpus(CHOSEN, job), (Variable("job", "Job", JOB_INFO, "hpc_job"), nodes)
 
 
 def job(cluster: Cluster) -> Dashboard | None:
@@ -249,19 +249,19 @@ def _errors() -> Iterator[Panel]:
     ):
         yield graph(
             title,
-            Target(f"rate({metric}{{{_CHOSEN}}}[$__rate_interval]) / 1e9", _NAME),
+            Target(f"rate({metric}{{{CHOSEN}}}[$__rate_interval]) / 1e9", _NAME),
             unit="percentunit",
             minimum=0,
             help=meaning,
         )
     for title, expr in (
-        ("Uncorrectable memory errors", f"increase(gpu:ecc_dbe:max{{{_CHOSEN}}}[$__range])"),
-        ("Memory rows to remap", f"{_BY} (DCGM_FI_DEV_ROW_REMAP_PENDING{{{_CHOSEN}}} < {BLANK_COUNT})"),
+        ("Uncorrectable memory errors", f"increase(gpu:ecc_dbe:max{{{CHOSEN}}}[$__range])"),
+        ("Memory rows to remap", f"{_BY} (DCGM_FI_DEV_ROW_REMAP_PENDING{{{CHOSEN}}} < {BLANK_COUNT})"),
     ):
         yield Panel(title, "bargauge", (Target(expr, _NAME),), steps=ANY_IS_BAD, minimum=0)
     yield graph(
         "Xids",
-        Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{_CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),
+        Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),
         minimum=0,
         help="Errors in the last five minutes, by number.",
     )
@@ -270,7 +270,7 @@ def _errors() -> Iterator[Panel]:
 def _links() -> Iterator[Panel]:
     yield graph(
         "PCIe packets sent again",
-        Target(f"rate(gpu:pcie_replay:max{{{_CHOSEN}}}[$__rate_interval])", _NAME),
+        Target(f"rate(gpu:pcie_replay:max{{{CHOSEN}}}[$__rate_interval])", _NAME),
         unit="eps",
         minimum=0,
     )
@@ -278,7 +278,7 @@ def _links() -> Iterator[Panel]:
     yield graph(
         "NVLink errors",
         *(
-            Target(f"increase({name}{{{_CHOSEN}}}[1h])", f"{_NAME} {name.split(':')[1].removeprefix('nvlink_')}")
+            Target(f"increase({name}{{{CHOSEN}}}[1h])", f"{_NAME} {name.split(':')[1].removeprefix('nvlink_')}")
             for name in names
         ),
         minimum=0,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
+    IS_ONE,
     Dashboard,
     Panel,
     Row,
-    Step,
     Target,
     graph,
     stat,
 )
 
 _LOADED = ((0, "rejected"), (1, "loaded"))
-_IS_ONE = (Step(None, "red"), Step(1, "green"))
 
 
 def dashboard(_cluster: Cluster) -> Dashboard:
@@ -37,14 +36,14 @@ def _summary() -> Row:
             stat(
                 "Configuration of Prometheus",
                 "min(prometheus_config_last_reload_successful)",
-                steps=_IS_ONE,
+                steps=IS_ONE,
                 words=_LOADED,
                 help="Whether the last reload succeeded.",
             ),
             stat(
                 "Configuration of Alertmanager",
                 "min(alertmanager_config_last_reload_successful)",
-                steps=_IS_ONE,
+                steps=IS_ONE,
                 words=_LOADED,
                 help="Whether the last reload succeeded.",
             ),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Target, at_least, graph, stat
+from clustergen.render.views.dashboards.model import NODE_PAGE, Dashboard, Panel, Row, Target, at_least, graph, stat
 
 _MOST = 20
-_LINK = (("instance", "node"),)
 
 
 def dashboard(_cluster: Cluster) -> Dashboard:
@@ -45,7 +44,7 @@ def kernel(chosen: str, title: str) -> Row:
                     ),
                 ),
                 help="Errors of GPUs, by PCI address and number; alerts state what a number means.",
-                links=_LINK,
+                links=NODE_PAGE,
             ),
             Panel(
                 "Lost links in the time range",
@@ -56,7 +55,7 @@ def kernel(chosen: str, title: str) -> Row:
                         "Times",
                     ),
                 ),
-                links=_LINK,
+                links=NODE_PAGE,
             ),
         ),
     )

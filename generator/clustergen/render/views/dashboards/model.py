@@ -8,6 +8,10 @@ from clustergen.records import record
 
 PREFIX = "clustergen-"
 COLUMNS = 24  # of Grafana's grid
+CHOSEN = 'instance=~"$instance"'
+"""The matcher of the nodes that a page shows."""
+NODE_PAGE = (("instance", "node"),)
+"""Link of a panel, where a click on a series opens the page of its node."""
 Kind = Literal["stat", "timeseries", "table", "bargauge", "alertlist"]
 Color = Literal["green", "yellow", "orange", "red", "blue", "text"]
 
@@ -110,5 +114,6 @@ def at_most(warning: float, critical: float) -> tuple[Step, ...]:
     return (Step(None, "red"), Step(critical, "yellow"), Step(warning, "green"))
 
 
+IS_ONE = (Step(None, "red"), Step(1, "green"))
 ANY_IS_BAD = (Step(None, "green"), Step(1, "red"))
 ANY_IS_UNUSUAL = (Step(None, "green"), Step(1, "yellow"))

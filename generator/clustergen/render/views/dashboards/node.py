@@ -10,19 +10,17 @@ from clustergen.render.views.dashboards import logs, sensors
 from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
+    CHOSEN,
+    IS_ONE,
     Dashboard,
     Panel,
     Row,
-    Step,
     Target,
     Variable,
     at_least,
     graph,
     stat,
 )
-
-CHOSEN = 'instance=~"$instance"'
-_UP = (Step(None, "red"), Step(1, "green"))
 
 
 def dashboard(cluster: Cluster) -> Dashboard:
@@ -69,7 +67,7 @@ def _summary(cluster: Cluster) -> Row:
     return Row(
         "Now",
         (
-            stat("Reachable", f'min(up{{job="node",{CHOSEN}}})', steps=_UP, words=((0, "no"), (1, "yes"))),
+            stat("Reachable", f'min(up{{job="node",{CHOSEN}}})', steps=IS_ONE, words=((0, "no"), (1, "yes"))),
             stat("Uptime", f"time() - max(node_boot_time_seconds{{{CHOSEN}}})", "s"),
             stat("CPU", f"max(node:cpu_busy:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.98)),
             stat("Memory", f"max(node:memory_used:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.97)),
@@ -164,7 +162,7 @@ def _disks(cluster: Cluster) -> Row:
                         f"max by (instance, device, model) (clustergen_disk_{metric}{{{CHOSEN}}})", title, unit, steps
                     )
                     for metric, title, unit, steps in (
-                        ("healthy", "Healthy", "bool_yes_no", _UP),
+                        ("healthy", "Healthy", "bool_yes_no", IS_ONE),
                         ("wear_ratio", "Worn", "percentunit", at_least(0.8, 0.9)),
                         ("errors_total", "Errors", "short", ANY_IS_BAD),
                         ("temperature_celsius", "Temperature", "celsius", ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.render.views.alerts.power import METRIC
-from clustergen.render.views.dashboards.model import Panel, Row, Step, Target, graph
+from clustergen.render.views.dashboards.model import NODE_PAGE, Panel, Row, Step, Target, graph
 
 METRICS = (
     "ipmi_up",
@@ -22,7 +22,6 @@ _MOST = 20
 _STATES = tuple(name for name in METRICS if name.endswith("_state"))
 _STATE_STEPS = (Step(None, "green"), Step(1, "yellow"), Step(2, "red"))
 _AIR = 'name=~"(?i).*(inlet|intake|ambient).*"'
-_LINK = (("instance", "node"),)
 
 
 def _bad(chosen: str) -> Panel:
@@ -33,7 +32,7 @@ def _bad(chosen: str) -> Panel:
         (Target(f"max by (instance, name, type) ({beyond})", "State", steps=_STATE_STEPS),),
         words=((1, "warning"), (2, "critical")),
         help="As the BMC judges them. Empty: none.",
-        links=_LINK,
+        links=NODE_PAGE,
     )
 
 
@@ -46,7 +45,7 @@ def of_cluster() -> Row:
                 "Warmest air at the inlet",
                 Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{_AIR}}}))", "{{instance}}"),
                 unit="celsius",
-                links=_LINK,
+                links=NODE_PAGE,
             ),
             graph(
                 "Nodes that draw most, with CPUs and fans",
@@ -54,7 +53,7 @@ def of_cluster() -> Row:
                 unit="watt",
                 minimum=0,
                 help="What BMCs measure, in contrast to the power of GPUs alone.",
-                links=_LINK,
+                links=NODE_PAGE,
             ),
         ),
     )
