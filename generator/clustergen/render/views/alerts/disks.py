@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.views.alerts.model import DEVICE, Alert, Topic
 
 TEXTFILE = "disks.prom"
 METRICS = tuple(
@@ -12,7 +12,6 @@ METRICS = tuple(
 )
 """What the script writes."""
 _WORN = 0.9
-_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
 
 
 def is_exported(cluster: Cluster) -> bool:
@@ -27,19 +26,19 @@ def topic(cluster: Cluster) -> Topic | None:
     alerts = (
         Alert(
             "DiskFailing", "clustergen_disk_healthy == 0", "0s", "critical",
-            f"{_WHERE} predicts its own failure",
+            f"{DEVICE} predicts its own failure",
             "The disk's own judgement (SMART health) is that it fails soon.",
             f"Drain the node. {replace}",
         ),
         Alert(
             "DiskErrors", "increase(clustergen_disk_errors_total[1d]) > 0", "0s", "warning",
-            f"{_WHERE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
+            f"{DEVICE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
             "Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
             f"smartctl --xall {{{{ $labels.device }}}} on the node shows the errors. {replace}",
         ),
         Alert(
             "DiskWorn", f"clustergen_disk_wear_ratio > {_WORN}", "1h", "warning",
-            f"{_WHERE} has used {{{{ $value | humanizePercentage }}}} of its rated writes",
+            f"{DEVICE} has used {{{{ $value | humanizePercentage }}}} of its rated writes",
             "The manufacturer rates flash for a number of writes; beyond it, disks may become read-only.",
             replace,
         ),

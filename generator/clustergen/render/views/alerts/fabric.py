@@ -8,9 +8,8 @@ from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.render.views.alerts import roce
-from clustergen.render.views.alerts.model import Alert, Labels, Topic, for_types, one_of, window
+from clustergen.render.views.alerts.model import DEVICE, Alert, Labels, Topic, for_types, one_of, window
 
-_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
 _MANY = 2  # nodes of a leaf
 _MOST = 0.8  # of its ports
 _ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
@@ -68,7 +67,7 @@ def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) 
 def _down(expr: str, labels: Labels) -> Alert:
     return Alert(
         "FabricPortDown", expr, "3m", "critical",
-        f"{_WHERE} has no link",
+        f"{DEVICE} has no link",
         "Multi-node jobs on this node hang or fail, or use fewer rails.",
         "Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
         " follows it.",
@@ -79,7 +78,7 @@ def _down(expr: str, labels: Labels) -> Alert:
 def _slow(expr: str, expected: int, labels: Labels) -> Alert:
     return Alert(
         "FabricPortSlow", expr, "5m", "warning",
-        f"{_WHERE} runs below {expected} Gb/s",
+        f"{DEVICE} runs below {expected} Gb/s",
         "The link trained at a lower speed or width; it limits every collective.",
         "Reseat or replace the cable; check both ends with mlxlink.",
         labels,
@@ -116,7 +115,7 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
     return [
         Alert(
             "FabricPortFlaps", f"increase(node_infiniband_link_downed_total[{hour}]) > 2", "0s", "warning",
-            f"{_WHERE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+            f"{DEVICE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
             "The link goes down and comes back; every time, jobs stall or fail.",
             "Clean or replace the cable or transceiver; mlxlink -m shows its state.",
         ),
@@ -124,7 +123,7 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             "FabricPortErrors",
             f"increase(node_infiniband_port_errors_received_total[{minutes}]) > 10",
             "10m", "warning",
-            f"{_WHERE} receives damaged packets",
+            f"{DEVICE} receives damaged packets",
             "This cable causes bit errors, and packets are retransmitted.",
             "Clean or replace the cable; on InfiniBand, ibqueryerrors shows both ends.",
         ),
@@ -135,20 +134,20 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
     hour, minutes = window(cluster, 60), window(cluster, 10)
     yield Alert(
         "FabricPortRecoveries", f"increase(node_infiniband_link_error_recovery_total[{hour}]) > 2", "0s", "warning",
-        f"{_WHERE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+        f"{DEVICE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
         "The link retrains without going down; every time, traffic stalls for milliseconds.",
         "Clean or replace the cable or transceiver; mlxlink -c shows its bit error rates.",
     )  # fmt: skip
     yield Alert(
         "FabricPortSymbolErrors", f"increase(node_infiniband_symbol_error_total[{hour}]) > 10", "0s", "warning",
-        f"{_WHERE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
+        f"{DEVICE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
         "Error correction no longer repairs all errors of the cable; packet errors follow.",
         "mlxlink -c shows the effective and symbol bit error rates. Clean or replace the cable or transceiver.",
     )  # fmt: skip
     yield Alert(
         "FabricPortDiscards",
         f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
-        f"{_WHERE} discards packets that it should transmit",
+        f"{DEVICE} discards packets that it should transmit",
         "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
         "ibqueryerrors shows where on the path credits are lacking; look for a slow or dead receiver.",
     )  # fmt: skip

@@ -17,6 +17,7 @@ Labels = tuple[tuple[str, str], ...]
 BLANK_COUNT = "1e14"  # DCGM's blank values of 32-bit and floating-point fields start above
 BLANK_TIME = "9e18"  # and that of 64-bit fields here
 WHERE = "GPU {{ $labels.gpu }} of {{ $labels.instance }}"
+DEVICE = "{{ $labels.device }} of {{ $labels.instance }}"
 _DCGM = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+")
 
 

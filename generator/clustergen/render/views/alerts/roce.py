@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, window
+from clustergen.render.views.alerts.model import DEVICE, Alert, window
 
 TEXTFILE = "roce.prom"
 METRICS = tuple(
@@ -15,7 +15,6 @@ METRICS = tuple(
         "ecn_marked_packets", "cnp_sent", "cnp_handled", "pause_seconds", "pause_frames", "discards",
     )
 )  # fmt: skip
-_WHERE = "{{ $labels.device }} of {{ $labels.instance }}"
 
 
 def is_exported(cluster: Cluster) -> bool:
@@ -31,7 +30,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         f"increase(clustergen_roce_out_of_sequence_packets_total[{minutes}]) > 100\n"
         f"or increase(clustergen_roce_packet_sequence_errors_total[{minutes}]) > 100",
         "10m", "warning",
-        f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
+        f"{DEVICE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
         "The fabric loses packets although it should be lossless; RDMA retransmits whole messages, and collectives"
         " slow down or hang.",
         "Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for the same"
@@ -39,7 +38,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
     )  # fmt: skip
     yield Alert(
         "RoceAckTimeouts", f"increase(clustergen_roce_ack_timeouts_total[{minutes}]) > 10", "10m", "warning",
-        f"{_WHERE} misses acknowledgements",
+        f"{DEVICE} misses acknowledgements",
         "Packets or their acknowledgements are lost; after NCCL_IB_RETRY_CNT of them in a row, a job fails.",
         "Look for a port that is down or flaps on the path, and for the node that does not answer.",
     )  # fmt: skip
@@ -61,13 +60,13 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         )
         yield Alert(
             f"RocePauses{direction.title()}", f"{share} > 0.1", "10m", "warning",
-            f"{_WHERE}: {{{{ $value | humanizePercentage }}}} of the time in pauses {direction}",
+            f"{DEVICE}: {{{{ $value | humanizePercentage }}}} of the time in pauses {direction}",
             meaning, action,
         )  # fmt: skip
     yield Alert(
         "RoceCongested",
         f"rate(clustergen_roce_cnp_handled_total[{minutes}]) > 1000", "30m", "warning",
-        f"{_WHERE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
+        f"{DEVICE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
         "Switches mark its packets continuously, so that its NIC sends more slowly. A burst is how congestion control"
         " works; half an hour of it is an overloaded path.",
         "Look at the load of the uplinks and at the placement of jobs; compare the ECN thresholds of the switches.",
