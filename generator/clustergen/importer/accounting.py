@@ -8,10 +8,10 @@ from clustergen.importer.forms import fits, value_of, words
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.base import Endpoint, SlurmName
+from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.fields import fields_of
 
-SECRET = "/etc/slurm/slurmdbd.secret.conf"
 _SECTION: ManifestPath = ("slurm", "accounting")
 # Told by roles, ports and private of both files, or made by clustergen.
 _ELSEWHERE = frozenset(("dbdhost", "dbdbackuphost", "dbdport", "storageport", "privatedata", "storagepass"))

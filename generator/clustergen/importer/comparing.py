@@ -13,13 +13,13 @@ from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.diff.change import Change
 from clustergen.diff.slurm import slurm_changes
 from clustergen.hostlist import HostlistError, expand
-from clustergen.importer.accounting import SECRET
 from clustergen.importer.draft import Draft, Note, Origin
 from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.topology import YAML, file_of, renamed
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
 from clustergen.render.tree import Tree
+from clustergen.render.views.slurm.slurmdbd import SECRET
 
 
 @record

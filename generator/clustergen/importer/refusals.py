@@ -9,12 +9,12 @@ from pathlib import Path
 
 from clustergen.catalogue import slurm
 from clustergen.diagnostics import Diagnostic, Severity
-from clustergen.importer.accounting import SECRET
 from clustergen.importer.comparing import overlaps
 from clustergen.importer.originals import Originals
 from clustergen.lint.run import lint
 from clustergen.records import record
 from clustergen.render.tree import Tree
+from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.slurmconf.folder import Folder
 from clustergen.slurmrules.fields import current_names
 

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from clustergen.verify.checks.base import Check, Question, Reader, Trial, paths
+from clustergen.verify.checks.prometheus import refused
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
@@ -117,10 +118,6 @@ def _as_rules(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
     return [(folder, str(Path(_RULES).parent))]
 
 
-def _refused(answer: Answer, _question: Question) -> list[str]:
-    return [line for line in answer.lines if line.strip() and "SUCCESS" not in line] if answer.code else []
-
-
 def _counted(answer: Answer, _question: Question) -> Iterator[str]:
     if match := re.search(r"(\d+) rules found", answer.out):
         yield f"{match[1]} queries"
@@ -161,7 +158,7 @@ CHECKS = (
         "Prometheus' parser accepts the query of each panel and annotation. Tests ask a real Prometheus each of them"
         " and get data, for two clusters.",
         paths(_DASHBOARDS),
-        Reader("promtool", "$program --version | head -1", f'"$program" check rules {_RULES}', _refused, _counted,
+        Reader("promtool", "$program --version | head -1", f'"$program" check rules {_RULES}', refused, _counted,
                _as_rules, whole=True),
     ),
 )  # fmt: skip

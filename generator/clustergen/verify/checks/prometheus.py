@@ -74,7 +74,7 @@ def _starts(program: str, ready: str) -> Reader:
     )
 
 
-def _config(answer: Answer, _question: Question) -> list[str]:
+def refused(answer: Answer, _question: Question) -> list[str]:
     """promtool writes what it finds wrong to stderr, in lines that mean little without the file's name above them."""
     return [line for line in answer.lines if line.strip() and "SUCCESS" not in line] if answer.code else []
 
@@ -95,7 +95,7 @@ CHECKS = (
         "Every key is valid, every rule's expression parses and its templates expand, every targets file can "
         "be read. Unit tests of the rules on generated series check that alerts fire.",
         paths("/etc/prometheus/prometheus.yml", "/etc/prometheus/rules/*", "/etc/prometheus/sd/*"),
-        Reader("promtool", _VERSION, '"$program" check config /etc/prometheus/prometheus.yml', _config, _lint),
+        Reader("promtool", _VERSION, '"$program" check config /etc/prometheus/prometheus.yml', refused, _lint),
     ),
     Check(
         "amtool",

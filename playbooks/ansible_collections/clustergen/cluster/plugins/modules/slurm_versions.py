@@ -32,15 +32,16 @@ import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.clustergen.cluster.plugins.module_utils.outputs import PATH
+
 _PROGRAMS = ("slurmdbd", "slurmctld", "slurmd", "sackd", "slurmrestd", "sinfo")
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin:/opt/slurm/sbin:/opt/slurm/bin"
 
 
 def main():
     module = AnsibleModule(argument_spec={}, supports_check_mode=True)
     versions, running, silent = {}, [], []
     for name in _PROGRAMS:
-        program = shutil.which(name, path=_PATH)
+        program = shutil.which(name, path=PATH)
         if not program:
             continue
         _, out, err = module.run_command(["timeout", "-k", "2", "20", program, "-V"])
