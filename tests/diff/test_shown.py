@@ -12,10 +12,10 @@ import yaml
 from markdown_it import MarkdownIt
 
 from clustergen.diff.arguments import Side, read
-from clustergen.diff.markdown import block, code, plain
+from clustergen.diff.markdown import LONGEST_COMMENT, block, code, plain
 from clustergen.diff.plan import plan
 from clustergen.diff.show_json import as_json
-from clustergen.diff.show_markdown import LIMIT, markdown
+from clustergen.diff.show_markdown import markdown
 from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot
 from strategies.diffs import MANIFEST, diff, write
@@ -77,7 +77,7 @@ def test_markdown_fits_a_comment(tmp_path: Path) -> None:
         sides.append(snapshot(tmp_path / f"{limit}/manifest.yaml", document))
     whole = plan(*sides)
     shown = markdown([whole], [], [])
-    assert len(shown) <= LIMIT
+    assert len(shown) <= LONGEST_COMMENT
     assert "800 changes with an effect are not shown here" in shown
     assert "- **`400 × partition MaxTime`**: `00:30:00` → `01:00:00` on `c[1-1000]`" in shown
     assert shown.count("<details>") == shown.count("</details>") > 2
@@ -130,7 +130,7 @@ def test_hundreds_of_values_are_their_range_the_first_few_and_the_rest_folded_aw
     assert "- **`300 × node Weight`**: `1 … 300` → `5001 … 5300` on `c[1-300]`" in shown
     rest = shown[shown.index("<summary>297 more") :]
     assert "- `node c300 Weight`: `300` → `5300`" in rest
-    assert len(shown) <= LIMIT
+    assert len(shown) <= LONGEST_COMMENT
     (cluster,) = json.loads(diff(one, other, "--format", "json").stdout)["clusters"]
     assert [change["new"] for change in cluster["changes"]] == [str(5000 + n) for n in range(1, 301)]
     assert {len(change["manifest"]) for change in cluster["changes"]} == {1}
@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
         sides.append(snapshot(tmp_path / f"{len(some)}/manifest.yaml", document))
     whole = plan(*sides)
     shown = markdown([whole], [], [])
-    assert len(shown) <= LIMIT
+    assert len(shown) <= LONGEST_COMMENT
     left_out = int(re.findall(r"([\d,]+) of 2,000 changes with an effect", shown)[0].replace(",", ""))
     assert len(re.findall(r"^ *- removed .*long-name-\d+`", shown, re.MULTILINE)) == 2000 - left_out
     first = text(whole).splitlines()[0]
@@ -157,4 +157,4 @@ def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
 
 
 def test_markdown_of_very_many_clusters_fits() -> None:
-    assert len(markdown([], [f"cluster{n}" for n in range(9999)], [])) <= LIMIT
+    assert len(markdown([], [f"cluster{n}" for n in range(9999)], [])) <= LONGEST_COMMENT

@@ -16,7 +16,6 @@ from clustergen.hardware.findings import counted
 from clustergen.records import replace
 
 _MOST_LINES, _MOST_SUBJECTS = 300, 12
-_MARKDOWN_LIMIT = 65_000
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
@@ -105,7 +104,7 @@ def _data(finding: DriftFinding) -> dict[str, object]:
 
 def _markdown(report: DriftReport) -> str:
     from clustergen.diagnostics.words import shortened
-    from clustergen.diff.markdown import code, plain
+    from clustergen.diff.markdown import code, plain, within_comment
 
     def cell(text: str) -> str:
         return plain(shortened(printable(text))).replace("|", "\\|")
@@ -124,7 +123,5 @@ def _markdown(report: DriftReport) -> str:
                 f"| {cell(one.hosts)} | {code(one.kind)} {cell(one.message)} | {step(one.step)} |" for one in findings
             ]
     lines += [f"\n{cell(remark)}" for remark in report.remarks]
-    text = "\n".join(lines)
-    if len(text) > _MARKDOWN_LIMIT:
-        text = f"{text[:_MARKDOWN_LIMIT].rpartition(chr(10))[0]}\n\n…and more: {code('clustergen drift')} shows it."
+    text = within_comment("\n".join(lines), "clustergen drift")
     return f"{text}\n"

@@ -15,7 +15,6 @@ from clustergen.hardware.findings import Group, Report, counted
 _MOST_LINES = 200  # of one group, in text
 _MOST_ROWS = 100  # of one group, in Markdown: GitHub takes 65,536 characters in a comment
 _MOST_ANNOTATED = 20
-_MARKDOWN_LIMIT = 65_000
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
@@ -98,7 +97,7 @@ def _commands(report: Report) -> Iterator[str]:
 
 def _markdown(report: Report) -> str:
     from clustergen.diagnostics.words import shortened
-    from clustergen.diff.markdown import code
+    from clustergen.diff.markdown import code, within_comment
     from clustergen.diff.markdown import plain as escaped
 
     def plain(text: str) -> str:
@@ -108,11 +107,7 @@ def _markdown(report: Report) -> str:
     parts += [f"\n- {code(one.code)} {plain(one.message)}. Next: {plain(one.hint or '')}." for one in report.reading]
     for group in report.groups:
         parts += ["", *_section(group, plain, code)]
-    text = "\n".join(parts)
-    if len(text) > _MARKDOWN_LIMIT:
-        text = (
-            f"{text[:_MARKDOWN_LIMIT].rpartition(chr(10))[0]}\n\n…and more: {code('clustergen fabric check')} shows it."
-        )
+    text = within_comment("\n".join(parts), "clustergen fabric check")
     return f"{text}\n"
 
 

@@ -6,6 +6,9 @@ import re
 
 from clustergen.diff.messages import cut
 
+LONGEST_COMMENT = 65_536
+"""Characters that GitHub takes in one comment."""
+_ROOM = 536  # for the remark on what was left out
 _GAP = "<!-- -->"  # shown by nobody
 _RANGES = r"\[[\d,-]+\](?![(\[:])"  # as in n[01-08]: no link
 _MARKUP = re.compile(rf"{_RANGES}|[\\`*\[<]|~~|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
@@ -36,6 +39,13 @@ def block(text: str, language: str) -> str:
     """Lines as they are, in a fence that none of them can close."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def within_comment(text: str, command: str) -> str:
+    """The text, cut after a line where it is too long for a comment; `command` shows the rest."""
+    if len(text) <= LONGEST_COMMENT - _ROOM:
+        return text
+    return f"{text[: LONGEST_COMMENT - _ROOM].rpartition(chr(10))[0]}\n\n…and more: {code(command)} shows it."
 
 
 def _longest_run(text: str) -> int:

@@ -10,7 +10,7 @@ from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.lines import changed_lines
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.markdown import block, code, plain
+from clustergen.diff.markdown import LONGEST_COMMENT, block, code, plain
 from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
@@ -18,8 +18,6 @@ from clustergen.diff.totals import totals
 from clustergen.diff.values import hosts_of
 from clustergen.records import record
 
-LIMIT = 65_536
-"""Characters that GitHub takes in one comment."""
 MARK = "<!-- clustergen diff -->"
 """By which a later run finds the comment."""
 _ROOM = 500  # for what is said of clusters left out
@@ -58,12 +56,12 @@ _ROOMS = (
 
 
 def markdown(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str]) -> str:
-    """One comment, never longer than LIMIT: what matters least is left out first, and counted."""
+    """One comment, never longer than LONGEST_COMMENT: what matters least is left out first, and counted."""
     for room in _ROOMS:
         text = _text(plans, added, removed, room)
-        if len(text) <= LIMIT - _ROOM:
+        if len(text) <= LONGEST_COMMENT - _ROOM:
             return text
-    lines = text[: LIMIT - _ROOM].rpartition("\n")[0]  # hundreds of clusters
+    lines = text[: LONGEST_COMMENT - _ROOM].rpartition("\n")[0]  # hundreds of clusters
     closed = "\n</details>" * (lines.count("<details>") - lines.count("</details>"))
     return f"{lines}{closed}\n\n…and more: `clustergen diff` shows all of it.\n"
 
