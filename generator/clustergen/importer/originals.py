@@ -17,7 +17,6 @@ from clustergen.importer.comments import Comments, comments_of
 from clustergen.importer.draft import Origin
 from clustergen.lint.release import release_in
 from clustergen.records import record
-from clustergen.rules.slurm_daemons import OLDEST
 from clustergen.slurmconf import Problem, ProblemKind, printing
 from clustergen.slurmconf.config import Config, Entry, Setting
 from clustergen.slurmconf.folder import Folder, open_folder
@@ -124,7 +123,7 @@ def _hosts(path: Path) -> dict[str, str]:
 
 
 def _release(version: str | None, configs: dict[str, Config], folder: Folder) -> tuple[SlurmRelease, str, bool]:
-    releases = [release for release in slurm.releases() if release >= OLDEST]
+    releases = [release for release in slurm.releases() if release.has("cgroup-v2")]
     if version is not None:
         try:
             stated = SlurmRelease(version)

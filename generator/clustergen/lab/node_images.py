@@ -15,7 +15,6 @@ from clustergen.lab.engine import Engine
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.prepare import left_out, purposes
 from clustergen.render.views.inventory import os_group
-from clustergen.rules.slurm_daemons import OLDEST
 
 
 def images_of(lab: Lab, wish: Wish) -> dict[str, str]:
@@ -72,7 +71,7 @@ def possible(lab: Lab, wish: Wish) -> None:
         minor = system.fact("slurm").rpartition(".")[0]
         if not from_distribution(cluster, system) and "repositories_slurm_url" not in wish.variables:
             built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
-            offer = f"pass --slurm {minor} to use those, or " if SlurmRelease(minor) >= OLDEST else ""
+            offer = f"pass --slurm {minor} to use those, or " if SlurmRelease(minor).has("cgroup-v2") else ""
             raise ClustergenError(
                 f"the manifest requires Slurm {cluster.release}{built}; {system.id} has packages of {minor}",
                 f"{offer}pass --set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",

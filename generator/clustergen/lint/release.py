@@ -6,11 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clustergen.catalogue import slurm, slurm_values
-from clustergen.catalogue.versions import SlurmRelease, since
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 from clustergen.slurmconf.folder import Folder
 
-_OLDEST = since("cgroup-v2")
 _MOST_NAMES = 6  # of one line
 _RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
 
@@ -101,7 +100,7 @@ def unread(folder: Folder) -> Iterator[Unread]:
 
 
 def _releases() -> tuple[SlurmRelease, ...]:
-    return tuple(sorted(release for release in slurm.read_releases() if release >= _OLDEST))
+    return tuple(sorted(release for release in slurm.read_releases() if release.has("cgroup-v2")))
 
 
 def newest() -> SlurmRelease:
@@ -120,7 +119,7 @@ def _words(place: str, key: str, text: str, releases: Sequence[SlurmRelease]) ->
 
 def named(text: str) -> SlurmRelease:
     """The release that a user names. ValueError for none that is known here, with those that are."""
-    releases = [release for release in slurm.releases() if release >= _OLDEST]
+    releases = [release for release in slurm.releases() if release.has("cgroup-v2")]
     choices = ", ".join(str(release) for release in releases if release in slurm.read_releases())
     try:
         release = SlurmRelease(text)

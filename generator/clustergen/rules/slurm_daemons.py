@@ -13,8 +13,6 @@ from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.mount import Mount
 from clustergen.slurmrules.keys import unread
 
-OLDEST = since("cgroup-v2")
-
 
 def own_release(os: OperatingSystem) -> SlurmRelease:
     return SlurmRelease(os.fact("slurm"))
@@ -29,16 +27,16 @@ def place_of_os(cluster: Cluster, group: NodeGroup) -> ManifestPath:
 def release_known(cluster: Cluster) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "version")
     if cluster.release not in slurm.releases():
-        names = ", ".join(str(release) for release in slurm.read_releases() if release >= OLDEST)
+        names = ", ".join(str(release) for release in slurm.read_releases() if release.has("cgroup-v2"))
         yield Finding(
             "slurm-release-unknown", path, f"Slurm {cluster.release} is not in the catalogue", f"use one of {names}"
         )
-    elif cluster.release < OLDEST:
+    elif not cluster.release.has("cgroup-v2"):
         yield Finding(
             "slurm-release-too-old",
             path,
             f"Slurm {cluster.release} does not support cgroup v2, which every operating system of the catalogue uses",
-            f"use {OLDEST} or newer",
+            f"use {since('cgroup-v2')} or newer",
         )
     elif remark := unread(cluster.release):
         yield Finding(remark.code, path, remark.message, remark.hint)
@@ -106,7 +104,7 @@ def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
 def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         os = group.type.os
-        if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release >= OLDEST:
+        if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release.has("cgroup-v2"):
             yield Finding(
                 "slurm-without-cgroup-v2",
                 place_of_os(cluster, group),
