@@ -96,6 +96,11 @@ class Duration(PydanticField):
         return self.slurm()
 
 
+def slurm_minutes(minutes: int | None) -> str:
+    """A time limit as `scontrol` prints it; None is no limit."""
+    return Duration(_INFINITE if minutes is None else minutes * 60).slurm()
+
+
 def refuse_leading_zero(text: str) -> None:
     """UnitError for a bare number such as 010, which is 8 to YAML 1.1 and 10 to YAML 1.2 and to Slurm."""
     if len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit():

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster, Partition
 from clustergen.hardware.discovery.plain import plain
 from clustergen.hardware.drift.model import DriftFinding
 from clustergen.hostlist import HostlistError, compress, expand
-from clustergen.units import Duration
+from clustergen.units.duration import slurm_minutes
 
 _KEY = re.compile(r"(?:^| )(PartitionName|Default|DefaultTime|MaxTime|Nodes|PriorityTier|State)=(\S*)")
 _MOST_LINES = 10_000
@@ -55,14 +55,10 @@ def _expected(cluster: Cluster, partition: Partition) -> dict[str, str]:
     if spec.priority_tier is not None:
         expected["PriorityTier"] = str(spec.priority_tier)
     if spec.max_time or not cluster.bare:
-        expected["MaxTime"] = _time(partition.max_time_minutes)
+        expected["MaxTime"] = slurm_minutes(partition.max_time_minutes)
     if spec.default_time or not cluster.bare:
-        expected["DefaultTime"] = _time(partition.default_time_minutes)
+        expected["DefaultTime"] = slurm_minutes(partition.default_time_minutes)
     return expected
-
-
-def _time(minutes: int | None) -> str:
-    return "UNLIMITED" if minutes is None else Duration(minutes * 60).slurm()
 
 
 def _nodes(

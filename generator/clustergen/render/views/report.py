@@ -25,7 +25,8 @@ from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.requisites import requisites
 from clustergen.render.views.tables import Table, files_by_group, table_of
-from clustergen.units import Bytes, Duration, Watts
+from clustergen.units import Bytes, Watts
+from clustergen.units.duration import slurm_minutes
 
 _SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
 _MOST_PICTURES = 12
@@ -164,10 +165,6 @@ def _mig(kind: NodeType) -> str:
     return ", ".join(dict.fromkeys(layout.plan for layout in kind.gpus.mig if layout))
 
 
-def minutes(count: int | None) -> str:
-    return "unlimited" if count is None else Duration(count * 60).slurm()
-
-
 def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
     for partition in cluster.partitions:
         spec = partition.spec
@@ -176,8 +173,8 @@ def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Nodes": "all" if partition.nodes == "ALL" else partition.nodes,
             "Count": str(len(partition.hosts)),
             "Default": "yes" if partition.default else "",
-            "MaxTime": minutes(partition.max_time_minutes),
-            "DefaultTime": minutes(partition.default_time_minutes)
+            "MaxTime": slurm_minutes(partition.max_time_minutes).lower(),
+            "DefaultTime": slurm_minutes(partition.default_time_minutes).lower()
             if partition.default_time_minutes != 0
             else "none: jobs must state --time",
             "PriorityTier": "" if spec.priority_tier is None else str(spec.priority_tier),

@@ -13,7 +13,7 @@ from clustergen.hostlist import compress
 from clustergen.render.views.jobs.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.render.views.report_policy import qos_rows
 from clustergen.render.views.tables import Table, table_of
-from clustergen.units import Duration
+from clustergen.units.duration import slurm_minutes
 
 _CODE = frozenset(
     {"Partition", "QOS", "Account", "Directory", "Template", "Nodes", "GPU type", "Your quota", "Install"}
@@ -23,10 +23,6 @@ _CODE = frozenset(
 def _table(title: str, rows: Iterator[dict[str, str]]) -> Table:
     table = table_of(title, "", rows)
     return Table(table.title, table.intro, table.columns, table.rows, _CODE)
-
-
-def _time(minutes: int | None) -> str:
-    return "unlimited" if minutes is None else Duration(minutes * 60).slurm()
 
 
 def _memory(mib: int) -> str:
@@ -55,8 +51,10 @@ def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "Memory per node": _memory(kind.job_memory_mib),
                 "CPUs per GPU": str(one.cpus_per_gpu or "") if gpus else "",
                 "Memory per GPU": _memory(one.mem_per_gpu_mib) if gpus and one.mem_per_gpu_mib else "",
-                "MaxTime": _time(one.max_time_minutes),
-                "DefaultTime": _time(one.default_time_minutes) if one.default_time_minutes != 0 else "state --time",
+                "MaxTime": slurm_minutes(one.max_time_minutes).lower(),
+                "DefaultTime": slurm_minutes(one.default_time_minutes).lower()
+                if one.default_time_minutes != 0
+                else "state --time",
                 "Nodes per job": f"at most {one.spec.max_nodes}" if one.spec.max_nodes else "",
                 "Accounts": ", ".join(one.spec.allow_accounts),
                 "Allowed QOS": ", ".join(one.spec.allow_qos),

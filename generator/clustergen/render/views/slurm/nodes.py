@@ -15,7 +15,7 @@ from clustergen.render.views.slurm.devices import gres
 from clustergen.render.views.slurm.printing import printed
 from clustergen.render.views.slurm.settings import Pairs, Value, block
 from clustergen.slurmrules.field_table import FIELDS
-from clustergen.units import Duration
+from clustergen.units.duration import slurm_minutes
 
 FILE = "slurm.conf"
 
@@ -109,8 +109,8 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
     derived: dict[str, Value | None] = {
         "Nodes": None if spec.nodes == "none" else partition.nodes,
         "Default": "YES" if partition.default else None,
-        "DefaultTime": None if cluster.bare and not spec.default_time else _time(partition.default_time_minutes),
-        "MaxTime": None if cluster.bare and not spec.max_time else _time(partition.max_time_minutes),
+        "DefaultTime": slurm_minutes(partition.default_time_minutes) if spec.default_time or not cluster.bare else None,
+        "MaxTime": slurm_minutes(partition.max_time_minutes) if spec.max_time or not cluster.bare else None,
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
@@ -127,7 +127,3 @@ def billing(partition: Partition) -> str:
     return ",".join(
         f"{name}={weight:g}{'G' if name.lower() == 'mem' else ''}" for name, weight in partition.billing.items()
     )
-
-
-def _time(minutes: int | None) -> str:
-    return "UNLIMITED" if minutes is None else Duration(minutes * 60).slurm()
