@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue import system_paths
 from clustergen.diagnostics import ClustergenError
-from clustergen.setup import lab, packages
+from clustergen.setup import lab
 
 
 def machine(place: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> None:
@@ -16,7 +17,7 @@ def machine(place: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> No
     for name, script in {"stat": "echo cgroup2fs", **programs}.items():
         (place / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         (place / name).chmod(0o755)
-    monkeypatch.setattr(packages, "PATH", str(place))
+    monkeypatch.setattr(system_paths, "PATH", str(place))
     monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
 
 

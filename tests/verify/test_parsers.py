@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
+from clustergen.catalogue import system_paths
 from clustergen.render.write import write
-from clustergen.verify import programs, sandbox
+from clustergen.verify import programs
 from clustergen.verify.checks import CHECKS
 from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
 from clustergen.verify.rows import Row
@@ -354,7 +355,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CLUSTERGEN_LIBNCCL", raising=False)
     monkeypatch.setattr(programs, "SEARCH", str(tmp_path))
-    monkeypatch.setattr(sandbox, "PATH", str(tmp_path))
+    monkeypatch.setattr(system_paths, "PATH", str(tmp_path))
     return parsers
 
 

@@ -11,6 +11,8 @@ from clustergen.records import record, replace
 
 _LINKS = (("/var/run", "/run"), ("/var/lock", "/run/lock"))
 """Link → directory, on every system of the catalogue."""
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where root finds programs, on every system of the catalogue."""
 _LOST = "lost+found"
 """In every file system, where fsck puts what it finds."""
 

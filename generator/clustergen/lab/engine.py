@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clustergen import log
+from clustergen.catalogue import system_paths
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.namespace import anchor, hybrid, run_directory
 from clustergen.records import record
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PODMAN_NEEDS = {"conmon": "conmon", "iptables": "iptables", "nft": "nftables", "runc": "runc"}
 _NETAVARK = ("/usr/lib/podman/netavark", "/usr/libexec/podman/netavark")
 _PODMAN_OLDEST = 4  # netavark, which gives a node its address, came with it
@@ -72,7 +72,7 @@ class Engine:
         return {"CONTAINERS_CONF": str(self.store / "containers.conf")} if self.name == "podman" else {}
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PATH": _PATH, **self._settings()}
+        return {**os.environ, "PATH": system_paths.PATH, **self._settings()}
 
 
 def _reason(answer: subprocess.CompletedProcess[str], seconds: float) -> str:
@@ -95,7 +95,7 @@ def find(choice: str | None, store: Path) -> Engine:
         raise ClustergenError("ssh is not installed", "run apt-get install openssh-client as root")
     answers: list[tuple[bool, str, str]] = []
     for name in [choice] if choice else ["podman", "docker"]:
-        program = shutil.which(name, path=_PATH)
+        program = shutil.which(name, path=system_paths.PATH)
         lacks = _podman_lacks(program) if name == "podman" else _docker_lacks(program)
         if lacks:
             answers.append((program is None, *lacks))
@@ -119,7 +119,7 @@ def _podman_lacks(program: str | None) -> tuple[str, str] | None:
                 "run clustergen setup lab, which installs docker instead",
             )
     want = [] if program else ["podman"]
-    want += [package for needed, package in _PODMAN_NEEDS.items() if not shutil.which(needed, path=_PATH)]
+    want += [package for needed, package in _PODMAN_NEEDS.items() if not shutil.which(needed, path=system_paths.PATH)]
     if not any(Path(path).exists() for path in _NETAVARK):
         want += ["netavark"]
     if not want:

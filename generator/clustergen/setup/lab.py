@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from clustergen.catalogue import system_paths
 from clustergen.lab.namespace import hybrid
 from clustergen.setup import packages
 
@@ -54,9 +55,9 @@ def set_up(*, docker: bool) -> list[str]:
 
 def _podman_release() -> str:
     """The installed release of podman, else the one that apt would install; empty where there is none."""
-    if program := shutil.which("podman", path=packages.PATH):
+    if program := shutil.which("podman", path=system_paths.PATH):
         return _answer(program, "--version").rpartition(" ")[2]
-    if not shutil.which("apt-cache", path=packages.PATH):
+    if not shutil.which("apt-cache", path=system_paths.PATH):
         return ""
     lines = _answer("apt-cache", "policy", "podman").splitlines()
     return next((line.split(":", 1)[1].strip() for line in lines if "Candidate:" in line), "")

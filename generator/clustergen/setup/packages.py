@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from clustergen.catalogue import system_paths
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.namespaces import Lack
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _INSTALL = "apt-get install --no-install-recommends"
 DEBIAN_KEYS = tuple(f"/usr/share/keyrings/debian-archive-keyring.{form}" for form in ("gpg", "pgp"))
 Needs = dict[str, str | tuple[str, ...]]
@@ -24,8 +24,11 @@ def missing(needs: Needs) -> list[str]:
 
 
 def _is_installed(marks: str | tuple[str, ...]) -> bool:
-    paths = (marks,) if isinstance(marks, str) else marks
-    return any(Path(path).exists() if path.startswith("/") else shutil.which(path, path=PATH) for path in paths)
+    """`marks`: files by their path, or programs; one of them is enough."""
+    for mark in (marks,) if isinstance(marks, str) else marks:
+        if Path(mark).exists() if mark.startswith("/") else shutil.which(mark, path=system_paths.PATH):
+            return True
+    return False
 
 
 def administrator_command(lacks: Iterable[Lack]) -> str:
@@ -46,13 +49,13 @@ def refuse(lacks: Sequence[Lack]) -> ClustergenError:
 
 def install(packages: Sequence[str]) -> None:
     """Installs packages as root. Raises ClustergenError with what to do for any other user or package manager."""
-    if not shutil.which("apt-get", path=PATH):
+    if not shutil.which("apt-get", path=system_paths.PATH):
         raise ClustergenError(
             f"not installed: {', '.join(packages)}", "install them with the package manager of this system"
         )
     if os.geteuid() != 0:
         raise refuse([Lack(f"{package} is not installed", package=package) for package in packages])
-    environment = {**os.environ, "PATH": PATH, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = {**os.environ, "PATH": system_paths.PATH, "DEBIAN_FRONTEND": "noninteractive"}
     for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         command = ["timeout", "-k", "5", "900", "apt-get", "-qq", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from clustergen.catalogue import system_paths
 from clustergen.verify import sandbox
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.slurm_roots import parsers_folder, roots, system_of
 
 TIMEOUT = 180.0  # most take less than one; a busy machine is no reason for another answer
-SEARCH = f"{sandbox.PATH}:/usr/lib/systemd"
+SEARCH = f"{system_paths.PATH}:/usr/lib/systemd"
 
 _PLACES = ("usr/sbin", "usr/bin", "usr/lib/systemd", "usr/local/sbin", "usr/local/bin")
 _VERSION = re.compile(r"\d+(?:\.\d+)*[\w.+~-]*")

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from clustergen import log
+from clustergen.catalogue import system_paths
 from clustergen.verify.namespaces import are_permitted, is_privileged, lacks
 
 NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
@@ -25,7 +26,6 @@ _WHOLE_PROC = (
     r"""sed -nE 's#^(\S+ ){4}(/proc/\S+) .*#\2#p' /proc/self/mountinfo | tac | xargs -r umount && exec "$@" """,
     "sh",
 )
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class SandboxError(Exception):
@@ -128,7 +128,7 @@ def run(
         _describe(sandbox, work)
         script = Path(__file__).with_name("sandbox.sh")
         argv = [*command, "/bin/bash", str(script), str(work), str(sandbox.root), *program]
-        environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/root", **(env or {})}
+        environment = {"PATH": system_paths.PATH, "LANG": "C.UTF-8", "HOME": "/root", **(env or {})}
         log.debug(__name__, "run in %s: %s", sandbox.root, " ".join(program))
         try:
             done = subprocess.run(

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from clustergen.catalogue import system_paths
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.verify import sandbox
 
@@ -149,7 +150,7 @@ def _installs() -> Iterator[SlurmInstall]:
         version = _version(root)
         if version is not None:
             yield SlurmInstall(_release(version), version, "image" if root.name.startswith("image-") else "root", root)
-    if shutil.which("slurmctld", path=f"{os.environ.get('PATH', '')}:{sandbox.PATH}"):
+    if shutil.which("slurmctld", path=f"{os.environ.get('PATH', '')}:{system_paths.PATH}"):
         version = _version(Path("/"))
         if version is not None:
             yield SlurmInstall(_release(version), version, "installed", Path("/"))
