@@ -1,4 +1,4 @@
-"""What finds the few fields that have a say, and what is tried in their place."""
+"""How the few fields with an effect are found, and what is tried in their place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from clustergen import compile as compiler
 from clustergen.explain.edits import Edit, edited
 from clustergen.explain.fields import Fields
-from clustergen.explain.halving import in_rounds, telling
+from clustergen.explain.halving import effective, in_rounds
 from clustergen.explain.lines import Explained, explain
 from clustergen.explain.locate import find, find_alone
 from clustergen.explain.manifests import Original
@@ -22,50 +22,50 @@ MANIFEST = ROOT / "inventories" / "dgx-a100-mig" / "manifest.yaml"
 ML_TRAINING = ROOT / "inventories" / "ml-training" / "manifest.yaml"
 
 
-def test_few_of_many_are_found_with_few_questions() -> None:
+def test_few_of_many_are_found_with_few_trials() -> None:
     asked: list[Sequence[int]] = []
 
-    def tells(crowd: Sequence[int]) -> bool:
-        asked.append(crowd)
-        return bool({17, 400} & set(crowd))
+    def has_effect(batch: Sequence[int]) -> bool:
+        asked.append(batch)
+        return bool({17, 400} & set(batch))
 
-    assert telling(range(512), tells) == [17, 400]
+    assert effective(range(512), has_effect) == [17, 400]
     assert len(asked) < 50
 
 
-def test_where_most_tell_wholes_are_not_asked() -> None:
+def test_where_most_have_an_effect_wholes_are_not_tried() -> None:
     asked: list[Sequence[int]] = []
 
-    def tells(crowd: Sequence[int]) -> bool:
-        asked.append(crowd)
-        return any(number >= 3 for number in crowd)
+    def has_effect(batch: Sequence[int]) -> bool:
+        asked.append(batch)
+        return any(number >= 3 for number in batch)
 
-    assert telling(range(64), tells) == list(range(3, 64))
-    assert len(asked) < 100  # of 127 crowds that there are
-    assert all(asked.count(crowd) == 1 for crowd in asked)
+    assert effective(range(64), has_effect) == list(range(3, 64))
+    assert len(asked) < 100  # of 127 batches that there are
+    assert all(asked.count(batch) == 1 for batch in asked)
 
 
 @pytest.mark.parametrize("odd", range(8))
-def test_a_crowd_that_cannot_be_asked_hides_nobody(odd: int) -> None:
-    """One of them goes with no other; what its crowds leave unsaid is asked of each half."""
+def test_a_batch_that_cannot_be_tried_hides_none(odd: int) -> None:
+    """One of them goes with no other, so the halves of its batches are tried."""
 
-    def tells(crowd: Sequence[int]) -> bool | None:
-        return None if odd in crowd and len(crowd) > 1 else bool({2, 5} & set(crowd))
+    def has_effect(batch: Sequence[int]) -> bool | None:
+        return None if odd in batch and len(batch) > 1 else bool({2, 5} & set(batch))
 
-    assert telling(range(8), tells) == [2, 5]
-
-
-def test_what_only_tells_together_is_found_where_that_is_asked_for() -> None:
-    def tells(crowd: Sequence[int]) -> bool:
-        return {3, 6} <= set(crowd)
-
-    assert telling(range(8), tells) == []
-    assert set(telling(range(8), tells, together=True)) >= {3, 6}
+    assert effective(range(8), has_effect) == [2, 5]
 
 
-def test_what_tells_only_by_a_later_choice_is_found_with_it() -> None:
+def test_an_effect_of_several_together_is_found_where_that_is_asked_for() -> None:
+    def has_effect(batch: Sequence[int]) -> bool:
+        return {3, 6} <= set(batch)
+
+    assert effective(range(8), has_effect) == []
+    assert set(effective(range(8), has_effect, together=True)) >= {3, 6}
+
+
+def test_a_later_choice_with_an_effect_is_found() -> None:
     choices = {"a": ["1", "2"], "b": ["1"], "c": ["1", "2", "3"]}
-    found = in_rounds(choices, lambda _: None, lambda crowd: bool({("a", "2"), ("c", "3")} & set(crowd)))
+    found = in_rounds(choices, lambda _: None, lambda batch: bool({("a", "2"), ("c", "3")} & set(batch)))
     assert found == {"a": "2", "c": "3"}
 
 

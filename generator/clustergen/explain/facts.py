@@ -9,7 +9,7 @@ from clustergen.cluster import Cluster
 from clustergen.explain.halving import in_rounds
 from clustergen.explain.reads import Fact, Override, Reads, overriding
 from clustergen.explain.rows import other_facts
-from clustergen.explain.trials import Renderer, hit
+from clustergen.explain.trials import Renderer, changed_of
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
@@ -42,9 +42,9 @@ class Facts:
 
         def tried(override: Override) -> list[int] | None:
             new = self._lines(override)
-            return None if new is None else hit(old, new, asked)
+            return None if new is None else changed_of(old, new, asked)
 
-        def tells(batch: Sequence[tuple[Fact, Override]]) -> bool | None:
+        def has_effect(batch: Sequence[tuple[Fact, Override]]) -> bool | None:
             indexes = tried({fact: value for _, override in batch for fact, value in override.items()})
             if indexes and len(batch) == 1:
                 hits[batch[0][0]] = indexes
@@ -53,7 +53,7 @@ class Facts:
         if each:
             hits = {fact: next(filter(None, map(tried, some)), []) for fact, some in self._choices.items()}
         else:
-            in_rounds(self._choices, self._has_meaning, tells)
+            in_rounds(self._choices, self._has_meaning, has_effect)
         rows: dict[int, dict[int, set[str]]] = {}
         for ident, name in self._choices:
             for index in hits.get((ident, name), ()):

@@ -10,7 +10,7 @@ from clustergen import compile as compiler
 from clustergen.diagnostics import ClustergenError
 from clustergen.explain.causes import Cause
 from clustergen.explain.locate import row_behind, rule_of, template_of
-from clustergen.explain.recipes import is_own
+from clustergen.explain.producers import is_own
 from clustergen.explain.rows import Row
 from clustergen.explain.study import Study, renderer_for
 from clustergen.explain.trials import lines_of

@@ -11,7 +11,7 @@ from typing import Any
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError, did_you_mean
-from clustergen.explain.recipes import recipe_of
+from clustergen.explain.producers import producer_of
 from clustergen.manifest import MANIFEST
 from clustergen.render.build import Builder
 from clustergen.render.engine import template_root
@@ -92,7 +92,7 @@ def row_behind(cluster: Cluster, file: RenderedFile, manifest_name: str) -> File
         if row.per == "tree":
             if f"{row.scope}/{file.path}" == row.template:
                 return row
-        elif (file.group is None) == (row.scope == "tree") and file.path in recipe_of(row, manifest_name)(cluster):
+        elif (file.group is None) == (row.scope == "tree") and file.path in producer_of(row, manifest_name)(cluster):
             return row
     raise ClustergenError(f"no row of the registry makes {file.path}")
 

@@ -13,21 +13,21 @@ from clustergen.explain.causes import Cause, has_part, without_wholes
 from clustergen.explain.edits import Edit
 from clustergen.explain.facts import Facts
 from clustergen.explain.fields import Field, Fields
-from clustergen.explain.halving import in_rounds, telling
+from clustergen.explain.halving import effective, in_rounds
 from clustergen.explain.manifests import Original
+from clustergen.explain.producers import outline_producer, parts_of, producer_of, site_producer
 from clustergen.explain.reads import Reads, reading
-from clustergen.explain.recipes import outline_recipe, parts_of, recipe_of, site_recipe
 from clustergen.explain.rows import Row, row_of
-from clustergen.explain.trials import Made, Renderer, changed, hit
+from clustergen.explain.trials import Renderer, Trial, changed, changed_of
 from clustergen.manifest.source import Source
 from clustergen.render.file import File
 from clustergen.render.tree import RenderedFile, Tree
 
-_TRIALS = 3  # of one field that tell something
-_LIKELY = 4  # edits of one field: what tells by another one only is rare, so all are then asked together
+_TRIALS = 3  # of one field that show something
+_LIKELY = 4  # edits of one field; the others rarely have an effect where these have none, so they are tried together
 _Batch = Sequence[tuple[object, Edit]]
 _REFUSALS = 5  # of one field for the same reason: what else there is to try would be refused as well
-_TRIALS_OF_SEVERAL = 8  # where several lines are asked for, and one that tells of one tells nothing of the others
+_TRIALS_OF_SEVERAL = 8  # where several lines are asked for: a trial that changes one may leave the others
 
 
 def renderer_for(
@@ -35,33 +35,33 @@ def renderer_for(
 ) -> Renderer:
     """What renders the file again; `row` is the registry's, None for a site's own file."""
     if row is None:
-        return Renderer(site_recipe(folder / "site", set(tree.groups)), file)
+        return Renderer(site_producer(folder / "site", set(tree.groups)), file)
     if row.per != "tree":
-        return Renderer(recipe_of(row, tree.manifest_name), file)
-    # Of all the files that such a one tells of, few matter to a line: those without which it is another one.
+        return Renderer(producer_of(row, tree.manifest_name), file)
+    # Of all files that it describes, a line depends on few: those without which it differs.
     parts = parts_of(cluster, tree.manifest_name)
-    matter: set[int] = set()
+    needed: set[int] = set()
     old: tuple[str, ...] = ()
 
     def without(some: Iterable[int]) -> tuple[str, ...]:
         fixed = [part for number, part in enumerate(parts) if number not in set(some)]
-        return Renderer(outline_recipe(row, tree, fixed), file).start(cluster)
+        return Renderer(outline_producer(row, tree, fixed), file).start(cluster)
 
-    def tells(some: Sequence[int]) -> bool:
-        return bool(hit(old, without(some), asked))
+    def has_effect(some: Sequence[int]) -> bool:
+        return bool(changed_of(old, without(some), asked))
 
     old = without(())
-    while telling_parts := telling([n for n in range(len(parts)) if n not in matter], tells, together=True):
-        matter.update(telling_parts)
-    fixed = [part for number, part in enumerate(parts) if number not in matter]
-    return Renderer(outline_recipe(row, tree, fixed, [parts[n] for n in sorted(matter)]), file)
+    while more := effective([n for n in range(len(parts)) if n not in needed], has_effect, together=True):
+        needed.update(more)
+    fixed = [part for number, part in enumerate(parts) if number not in needed]
+    return Renderer(outline_producer(row, tree, fixed, [parts[n] for n in sorted(needed)]), file)
 
 
 class Study:
-    """What has a say in the lines `asked` for, counted from 0, of a file that is now `old`.
+    """What the lines `asked` for, counted from 0, depend on; `old` are all lines of the file.
 
-    Of a file about all others, where each trial of all lines is a whole tree, only the values that the manifest states
-    are tried (`stated`).
+    `stated`: only values that the manifest states are tried, not defaults. It is for files about all others, of which
+    every trial renders the whole tree.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Study:
         self.reads = Reads()
         self._causes: dict[int, list[Cause]] = {}
         self._reach: dict[tuple[str, str], int] = {}  # field → how many lines it changes
-        self._alone: dict[int, Made | None] = {}  # what a crowd of one was asked, by the id() of the edit
+        self._alone: dict[int, Trial | None] = {}  # trials of a single edit, by the id() of the edit
         self.original = Original(source.data)
         with reading() as self.reads:
             cluster = resolve(self.original.manifest, lambda _: None)
@@ -115,63 +115,65 @@ class Study:
             for field in fields:
                 self._try(field, self.fields.edits(field))
             return
-        self._try_telling([field for field in fields if field.kind != "entry"], self._tells)
+        self._try_effective([field for field in fields if field.kind != "entry"], self._changes_lines)
         # Of a whole entry with a part in each line, only the existence of the file is explained.
-        parted = {field.ident for field in fields if field.kind == "entry" and self._part_is_told(field)}
-        self._try_telling(
-            [field for field in fields if field.kind == "entry" and field.ident not in parted], self._tells
+        parted = {field.ident for field in fields if field.kind == "entry" and self._is_part_of_all(field)}
+        self._try_effective(
+            [field for field in fields if field.kind == "entry" and field.ident not in parted], self._changes_lines
         )
-        self._try_telling([field for field in fields if field.ident in parted], self._ends, 1)
+        self._try_effective([field for field in fields if field.ident in parted], self._removes_file, 1)
 
-    def _part_is_told(self, entry: Field) -> bool:
+    def _is_part_of_all(self, entry: Field) -> bool:
         paths_of_lines = ([cause.path for cause in self._causes.get(index, ()) if cause.place] for index in self.asked)
         return all(has_part(entry.name, paths) for paths in paths_of_lines)
 
-    def _try_telling(
-        self, fields: list[Field], tells: Callable[[_Batch], bool | None], most: int | None = None
+    def _try_effective(
+        self, fields: list[Field], has_effect: Callable[[_Batch], bool | None], most: int | None = None
     ) -> None:
-        """Tries the fields that tell by one of their edits, or of the first `most`, that one first."""
+        """Tries the fields of which one edit, or one of the first `most`, has an effect: that edit first."""
         choices = {field.ident: self.fields.edits(field)[:most] for field in _scattered(fields)}
-        telling_edits = in_rounds({ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._apart, tells)
-        seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in telling_edits}
-        telling_edits |= in_rounds(seldom, lambda _: None, tells)
+        effective_edits = in_rounds(
+            {ident: edits[:_LIKELY] for ident, edits in choices.items()}, self._batch_of, has_effect
+        )
+        seldom = {ident: edits[_LIKELY:] for ident, edits in choices.items() if ident not in effective_edits}
+        effective_edits |= in_rounds(seldom, lambda _: None, has_effect)
         for field in fields:
-            if first := telling_edits.get(field.ident):
+            if first := effective_edits.get(field.ident):
                 self._try(field, [first, *(edit for edit in choices[field.ident] if edit is not first)])
 
-    def _apart(self, edit: Edit) -> tuple[object, ...]:
+    def _batch_of(self, edit: Edit) -> tuple[object, ...]:
         """Entries of one list, as a node's roles, easily undo each other."""
         return edit.does, edit.path in self._unset, edit.path[-1] if isinstance(edit.path[-1], int) else None
 
-    def _tells(self, batch: _Batch) -> bool | None:
+    def _changes_lines(self, batch: _Batch) -> bool | None:
         made = self._made_together(batch)
         # Edits that do not go together say nothing of each.
-        return None if made is None else made.lines is None or bool(hit(self.old, made.lines, self.asked))
+        return None if made is None else made.lines is None or bool(changed_of(self.old, made.lines, self.asked))
 
-    def _ends(self, batch: _Batch) -> bool | None:
+    def _removes_file(self, batch: _Batch) -> bool | None:
         """Whether there is no such file then."""
         made = self._made_together(batch)
         return None if made is None else made.lines is None
 
-    def _made_together(self, batch: _Batch) -> Made | None:
+    def _made_together(self, batch: _Batch) -> Trial | None:
         edits = [edit for _, edit in batch]
         made = self._make(edits)
         if len(edits) == 1:
             self._alone[id(edits[0])] = made
         return made
 
-    def _make(self, edits: Iterable[Edit]) -> Made | None:
+    def _make(self, edits: Iterable[Edit]) -> Trial | None:
         try:
             return self.renderer.make(self.original.edited(edits))
         except ValidationError:
             return None
 
-    def _made_alone(self, edit: Edit) -> Made | None:
+    def _made_alone(self, edit: Edit) -> Trial | None:
         return self._alone[id(edit)] if id(edit) in self._alone else self._make([edit])
 
     def _try(self, field: Field, edits: list[Edit]) -> None:
         """Finds for each line that a field changes the trial that shows it best."""
-        made: list[tuple[Edit, Made]] = []
+        made: list[tuple[Edit, Trial]] = []
         outcomes: Counter[str] = Counter()
         for edit in edits:
             new = self._made_alone(edit)
@@ -182,7 +184,7 @@ class Study:
             outcomes[reason] += 1
             if outcomes[reason] == (_REFUSALS if reason else self.most) or self._enough(new):
                 break
-        shown: dict[int, list[tuple[Edit, Made, str | None]]] = {}
+        shown: dict[int, list[tuple[Edit, Trial, str | None]]] = {}
         for edit, new in made:
             if new.lines is not None:
                 for index, becomes in changed(self.old, new.lines):
@@ -200,14 +202,14 @@ class Study:
         if any(new.valid for _, new in without_file) or not _only_breaks(field, same):
             self.needs.append(self._cause(field, *without_file[0], None))
 
-    def _enough(self, new: Made) -> bool:
+    def _enough(self, new: Trial) -> bool:
         """Whether a trial shows what all lines that were asked for become in a valid manifest."""
         if new.lines is None:
             return False
         becomes = dict(changed(self.old, new.lines))
         return all(becomes.get(index) is not None for index in self.asked) and new.valid
 
-    def _cause(self, field: Field, edit: Edit, new: Made, becomes: str | None) -> Cause:
+    def _cause(self, field: Field, edit: Edit, new: Trial, becomes: str | None) -> Cause:
         place = text = None
         if field.kind != "default":
             place = self.source.place(field.path, key=field.kind == "key")
@@ -216,7 +218,7 @@ class Study:
         return Cause(field.name, field.kind, place, text, default, help_, edit.tried, becomes, new.valid)
 
 
-def _only_breaks(field: Field, others: Sequence[Made]) -> bool:
+def _only_breaks(field: Field, others: Sequence[Trial]) -> bool:
     """Whether a value that shows itself in no valid manifest has nothing to say, as `others` are without a change."""
     return field.kind == "value" and any(new.valid for new in others)
 
@@ -224,9 +226,9 @@ def _only_breaks(field: Field, others: Sequence[Made]) -> bool:
 def _scattered(fields: list[Field]) -> list[Field]:
     """Fields of one name, as the devices of two node types, far apart: the same edit of both may undo each of them."""
     seen: Counter[tuple[object, object]] = Counter()
-    turns = []
+    order = []
     for field in fields:
         name = (field.path[0], field.path[-1]) if field.path else (None, None)
-        turns.append(seen[name])
+        order.append(seen[name])
         seen[name] += 1
-    return [field for _, field in sorted(zip(turns, fields, strict=True), key=lambda pair: pair[0])]
+    return [field for _, field in sorted(zip(order, fields, strict=True), key=lambda pair: pair[0])]

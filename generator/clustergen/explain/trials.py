@@ -1,4 +1,4 @@
-"""One file, rendered again with one thing changed: which of its lines are then others."""
+"""One file, rendered again with one thing changed, and the lines that differ then."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import cached_property
 from clustergen.cluster import resolve
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding, Severity
-from clustergen.explain.recipes import Recipe
+from clustergen.explain.producers import Producer
 from clustergen.manifest.model import Manifest
 from clustergen.render.tree import RenderedFile
 from clustergen.rules import rules
 
 
 class Judge:
-    """Says what is wrong with a manifest. Trials that are alike break the same rule: that one is asked first."""
+    """Finds what is wrong with a manifest. Similar trials break the same rule: the last one broken is tried first."""
 
     def __init__(self) -> None:
         self._rules = list(rules())
@@ -41,8 +41,8 @@ def _error(findings: Iterable[Finding]) -> str | None:
     return next((finding.code for finding in findings if CODES[finding.code].severity is Severity.ERROR), None)
 
 
-class Made:
-    """What a trial makes of a file: its lines, or None where there is none then."""
+class Trial:
+    """A file rendered from another manifest: its lines, or None where that manifest has no such file."""
 
     def __init__(
         self, lines: tuple[str, ...] | None, cluster: Cluster, findings: Sequence[Finding], judge: Judge
@@ -62,38 +62,38 @@ class Made:
 
 
 class Renderer:
-    """Renders one file of a tree from any manifest. `whole` are the paths of all that its recipe makes."""
+    """Renders one file of a tree from any manifest. `whole` are the paths of all that its producer makes."""
 
-    def __init__(self, recipe: Recipe, file: RenderedFile) -> None:
-        self.recipe = recipe
+    def __init__(self, producer: Producer, file: RenderedFile) -> None:
+        self.producer = producer
         self.file = file
         self.judge = Judge()
         self.whole: frozenset[str] = frozenset()
 
     def start(self, cluster: Cluster) -> tuple[str, ...]:
         """The file as it is."""
-        files = self.recipe(cluster)
+        files = self.producer(cluster)
         self.whole = frozenset(files)
         return lines_of(files[self.file.path].content)
 
-    def make(self, manifest: Manifest) -> Made | None:
-        """The file of another manifest, by what the catalogue says now; None where a view cannot do with it."""
+    def make(self, manifest: Manifest) -> Trial | None:
+        """The file of another manifest, by what the catalogue says now; None where a view raises an error."""
         findings: list[Finding] = []
         try:
             cluster = resolve(manifest, findings.append)
-        except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial tells nothing
+        except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
             return None
         return self.print(cluster, findings)
 
-    def print(self, cluster: Cluster, findings: Sequence[Finding] = ()) -> Made | None:
+    def print(self, cluster: Cluster, findings: Sequence[Finding] = ()) -> Trial | None:
         """The file of a cluster, of which `findings` receives the findings."""
         try:
-            return Made(self._lines(cluster), cluster, findings, self.judge)
+            return Trial(self._lines(cluster), cluster, findings, self.judge)
         except Exception:  # noqa: BLE001 - as above
             return None
 
     def _lines(self, cluster: Cluster) -> tuple[str, ...] | None:
-        files = self.recipe(cluster)
+        files = self.producer(cluster)
         file = files.get(self.file.path) or self._moved(files)
         return lines_of(file.content) if file else None
 
@@ -111,7 +111,7 @@ def lines_of(content: bytes) -> tuple[str, ...]:
 
 
 def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str | None]]:
-    """The lines of `old`, counted from 0, that `new` has not, with what stands in their place where that is clear."""
+    """The lines of `old`, counted from 0, that `new` lacks, with the line in their place where that is clear."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -126,7 +126,7 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str |
                 yield start + i1 + offset, right[j1 + offset] if alike else None
 
 
-def hit(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
-    """The lines asked for that are others."""
+def changed_of(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
+    """The lines asked for that differ."""
     indexes = {index for index, _ in changed(old, new)}
     return [index for index in asked if index in indexes]

@@ -1,4 +1,4 @@
-"""How one file of a tree is made from a cluster, and from as little else as it takes."""
+"""Functions that make one file of a tree from a cluster, and as few others as possible."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clustergen.render.file import File
 from clustergen.render.registry import files
 from clustergen.render.tree import RenderedFile, Tree
 
-Recipe = Callable[[Cluster], Mapping[str, RenderedFile]]
+Producer = Callable[[Cluster], Mapping[str, RenderedFile]]
 """Makes the file, and may make others with it: path in the tree → file."""
 Groups = Mapping[str, tuple[NodeGroup, ...]]
 
 
-def recipe_of(row: File, manifest_name: str) -> Recipe:
-    """Of what one row of the registry makes of the cluster alone."""
+def producer_of(row: File, manifest_name: str) -> Producer:
+    """Makes the files of one row of the registry, which depend on the cluster alone."""
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
         return Builder(cluster, manifest_name).build(row)
@@ -26,8 +26,8 @@ def recipe_of(row: File, manifest_name: str) -> Recipe:
     return make
 
 
-def site_recipe(folder: Path, groups: set[str]) -> Recipe:
-    """Of a site's own files, whose templates see the cluster."""
+def site_producer(folder: Path, groups: set[str]) -> Producer:
+    """Makes a site's own files, whose templates see the cluster."""
     from clustergen.render.site import site_files
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
@@ -59,8 +59,8 @@ def parts_of(cluster: Cluster, manifest_name: str) -> list[Part]:
     return parts
 
 
-def outline_recipe(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[Part] = ()) -> Recipe:
-    """Of a file about all others: the `made` parts are made anew from the cluster, the `fixed` ones are as they are."""
+def outline_producer(row: File, tree: Tree, fixed: Sequence[Part], made: Sequence[Part] = ()) -> Producer:
+    """Makes a file about all others: the `made` parts anew from the cluster, the `fixed` ones as they are."""
     kept = {path: file for part in fixed for path, file in part.files.items()}
     split = {name: groups for part in fixed for name, groups in part.groups.items()}
     of_site = {file.path: file for file in tree if is_own(file)}
