@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from clustergen.diff.snapshot import Snapshot
+from clustergen.diff.snapshot import Snapshot
 
-NODES = "warewulf/nodes.conf"
 _OVERLAY = re.compile(r"^ {6}- (\S+)\.([a-z0-9_]+)$", re.MULTILINE)
 
 

@@ -15,7 +15,6 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
-from clustergen.diff.provisioning import NODES
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.manifest.source import MAX_BYTES, Source, load
 from clustergen.records import record
@@ -128,7 +127,7 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
         systems,
         addresses,
         Tables(name, tables),
-        tree.files[NODES].content.decode() if NODES in tree.files else "",
+        tree.files[_WAREWULF].content.decode() if _WAREWULF in tree.files else "",
     )
 
 
@@ -152,7 +151,7 @@ def _of_folder(name: str, folder: Path) -> Snapshot:
         tables = {path.removeprefix(FACILITY): _text(folder / path) for path in lock["files"] if _is_table(path)}
         inventory = _text(folder / _HOSTS)
         groups, systems = _groups(inventory)
-        provisioning = _text(folder / NODES) if NODES in lock["files"] else ""
+        provisioning = _text(folder / _WAREWULF) if _WAREWULF in lock["files"] else ""
         facts = _facts(_text(folder / "inventory/group_vars/all.yml"))
         release, cluster = SlurmRelease(facts["slurm_release"]), facts["cluster_name"]
         lost = next((path for path, file in files.items() if file.group not in groups), None)
@@ -230,6 +229,7 @@ def _manifest(name: str, folder: Path, lock: LockFile) -> Source | None:
     return source if source.sha256 == lock["manifest"]["sha256"] and source.data is not None else None
 
 
+_WAREWULF = "warewulf/nodes.conf"
 _HOSTS = "inventory/hosts.ini"
 _ADDRESS = re.compile(r"^(\S+)[^#\n]*? ansible_host=(\S+)", re.MULTILINE)
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
