@@ -1,4 +1,4 @@
-"""Makes the draft fit: a value that the manifest's checks refuse, or that renders to another meaning, moves or goes."""
+"""Moves or removes values of the draft that the manifest's checks refuse, or that render to another meaning."""
 
 from __future__ import annotations
 
@@ -51,54 +51,53 @@ def fit(draft: Draft, originals: Originals) -> Fitted:
         errors, tree = rendered(draft, text)
         if tree is None:
             return Fitted(text, errors, ())
-        made = tree
-        changes = changes_of(draft, originals, tree)
-        compared = explained(changes, draft)
-        open_ones = [item.change for item in compared if not item.why]
-        bettered = [change for change in open_ones[:_MOST_CHANGES] if _better(draft, originals, change, tried)]
-        if not bettered:
+        compared = explained(changes_of(draft, originals, tree), draft)
+        unexplained = [item.change for item in compared if not item.why]
+        improved = [change for change in unexplained[:_MOST_CHANGES] if _improve(draft, originals, change, tried)]
+        if not improved:
             break
-    return _leaner(draft, originals, Fitted(text, (), compared, refusals(originals, made)))
+    assert tree is not None
+    return _without_needless(draft, originals, Fitted(text, (), compared, refusals(originals, tree)))
 
 
-def _leaner(draft: Draft, originals: Originals, fitted: Fitted) -> Fitted:
-    """Without what Slurm has anyway, as far as that means the same."""
+def _without_needless(draft: Draft, originals: Originals, fitted: Fitted) -> Fitted:
+    """Leaves out values that Slurm has by default, as far as the rendered files keep their meaning."""
     before = [item.change for item in fitted.compared]
     items = dict(draft.items)
-    left = needless(draft, originals)
-    while left:
-        for item in left:
+    candidates = needless(draft, originals)
+    while candidates:
+        for item in candidates:
             draft.remove(item)
         text = manifest_text(draft)
         _, tree = rendered(draft, text)
         changes = changes_of(draft, originals, tree) if tree is not None else ()
-        news = [change for change in changes if change not in before]
-        if tree is not None and not news:
-            report_needless(draft, left)
+        added = [change for change in changes if change not in before]
+        if tree is not None and not added:
+            report_needless(draft, candidates)
             return Fitted(text, (), explained(changes, draft), fitted.refused)
-        kept = [item for item in left if not any(_matches(item, change) for change in news)]
-        left = kept if tree is not None and len(kept) < len(left) else []
+        harmless = [item for item in candidates if not any(_matches(item, change) for change in added)]
+        candidates = harmless if tree is not None and len(harmless) < len(candidates) else []
         draft.items = dict(items)
     return fitted
 
 
 def _until_valid(draft: Draft, originals: Originals) -> None:
     for _ in range(_ROUNDS):
-        errors = sorted(_errors(draft.data()), key=_from_behind)
+        errors = sorted(_errors(draft.data()), key=_last_first)
         names = Names(draft)
         handled = [error for error in errors if handle_error(draft, originals, error, names)]
         if not handled:
             return
 
 
-def _from_behind(error: Finding) -> int:
+def _last_first(error: Finding) -> int:
     """Members of lists go from the last to the first, so that the places of the others stay."""
     last = error.path[-1] if error.path else ""
     return -last if isinstance(last, int) else 0
 
 
 def _errors(data: dict[str, Any]) -> list[Finding]:
-    """What the manifest's own checks would refuse."""
+    """The errors of the manifest's own checks."""
     from pydantic import ValidationError
 
     try:
@@ -113,7 +112,7 @@ def _errors(data: dict[str, Any]) -> list[Finding]:
 
 
 def _message(item: Mapping[str, Any]) -> str:
-    """Pydantic's words, but where they are about Python."""
+    """Pydantic's message, except where it is about Python."""
     if item["type"] == "string_too_long":
         return f"longer than {item['ctx']['max_length']:,} characters, the maximum of this field"
     return "it contains bytes that are not UTF-8" if item["type"] == "string_unicode" else str(item["msg"])
@@ -133,8 +132,8 @@ def _within(data: Any, loc: Iterable[str | int]) -> ManifestPath:
     return tuple(path)
 
 
-def _better(draft: Draft, originals: Originals, change: Change, tried: set[tuple[str, str, str]]) -> bool:
-    """Says a setting as it was written, where the field for it has come to mean something else."""
+def _improve(draft: Draft, originals: Originals, change: Change, tried: set[tuple[str, str, str]]) -> bool:
+    """Takes a setting as it was written, where its field renders to something else; False where nothing is left."""
     mark = (change.file, change.kind + change.key, change.name)
     if mark in tried:
         return False
@@ -159,7 +158,7 @@ def _better(draft: Draft, originals: Originals, change: Change, tried: set[tuple
 
 
 def _as_option(draft: Draft, originals: Originals, change: Change) -> bool:
-    """Says a key of slurm.conf that was thought to follow from the rest."""
+    """Takes a key of slurm.conf as an option, where it was expected to follow from other fields."""
     if change.kind != "key" or change.name or change.file.rpartition("/")[2] != "slurm.conf":
         return False
     setting, path = originals.conf.value(change.key), ("slurm", "options", change.key)
