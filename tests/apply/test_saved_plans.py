@@ -258,6 +258,17 @@ def test_a_check_reads_the_same_files_in_a_copy(repository: Path, kept: Path) ->
     assert not place.exists()
 
 
+def test_a_link_to_a_neighbour_of_the_tree_leads_there_from_a_copy(tmp_path: Path) -> None:
+    tree, old = tmp_path / "rendered", tmp_path / "rendered.old"
+    for directory in (tree, old):
+        directory.mkdir()
+    (old / "hosts").write_text("", encoding="utf-8")
+    (tree / "hosts").symlink_to(old / "hosts")
+    copy = tmp_path / "elsewhere" / "copy"
+    kept_files.copy(tree, copy)
+    assert (copy / "hosts").resolve() == (old / "hosts").resolve()
+
+
 def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept: Path) -> None:
     planned, _, _ = target(Path("manifest.yaml"))
     assert planned is not None

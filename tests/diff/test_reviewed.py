@@ -55,6 +55,7 @@ def test_totals_are_in_every_format(sides: tuple[str, str], cluster: dict[str, A
             (("  build: schedmd", "  build: schedmd\n  options: {SwitchType: switch/hpe_slingshot}"),),
             {"nodes_to_drain": 4},
         ),
+        ((("os: debian-13", "os: debian-12"),), {"nodes_to_reinstall": 5}),
         ((("max_time: 30", "max_time: 60"),), {}),
     ],
 )
@@ -62,6 +63,15 @@ def test_what_is_counted(tmp_path: Path, edit: tuple[tuple[str, str], ...], tota
     arguments = write(tmp_path / "a"), write(tmp_path / "b", *edit), "--format", "json"
     counts = json.loads(diff(*arguments).stdout)["clusters"][0]["totals"]
     assert {name: n for name, n in counts.items() if n and name.startswith("nodes_")} == totals
+
+
+def test_only_nodes_that_run_jobs_are_drained(tmp_path: Path) -> None:
+    home = "storage: {home: {type: nfs, server: 10.0.1.1, path: /home, mount: /home, clients: [%s]}}\nslurm:\n"
+    roles = "slurm-compute, slurm-controller"
+    old = write(tmp_path / "a", ("slurm:\n", home % roles))
+    new = write(tmp_path / "b", ("slurm:\n", (home % roles).replace("clients", "options: [noatime], clients")))
+    counts = json.loads(diff(old, new, "--format", "json").stdout)["clusters"][0]["totals"]
+    assert counts["nodes_to_drain"] == 4
 
 
 def test_a_setting_of_jobs_has_its_values_and_its_cause(cluster: dict[str, Any]) -> None:

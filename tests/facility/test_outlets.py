@@ -17,7 +17,10 @@ from strategies.inventories import compiled
 from strategies.trees import manifest
 
 # Voltage of a feed, phases, and of its outlets: phase to neutral of a 380, 400, 415 and 480 V supply is nominal.
-VOLTS = [(208, 3, 208), (380, 3, 219), (400, 3, 231), (415, 3, 240), (480, 3, 277), (230, 1, 230), (120, 1, 120)]
+VOLTS = [
+    *((120, 1, 120), (230, 1, 230), (208, 3, 208), (240, 3, 240)),
+    *((380, 3, 219), (400, 3, 231), (415, 3, 240), (480, 3, 277)),
+]
 
 
 @pytest.mark.parametrize(("volts", "phases", "outlet"), VOLTS)

@@ -90,6 +90,15 @@ def test_a_device_on_a_port_that_is_reserved_for_it_is_expected(
     assert [group.code for group in check(net, cluster).groups] == codes
 
 
+def test_a_port_of_a_node_is_not_reserved_for_a_device_when_the_node_is_elsewhere() -> None:
+    cluster = cluster_of(superpod(40, plan=GUEST))
+    net = planned_net(cluster)
+    net.cut(("leaf01-r0", 3))
+    net.join(("leaf02-r0", 32), ("gpu0003 mlx5_0", 1))
+    net.join(("leaf01-r0", 3), ("ufm1 mlx5_0", 1))
+    assert [group.code for group in check(net, cluster).groups] == ["cable-misplaced", "fabric-node-unplanned"]
+
+
 def test_two_nodes_to_a_port_by_splitter_cables() -> None:
     """Each plug has a number of its own, and the uplinks of that leaf those of their whole cages."""
     text = superpod(96, plan="leaf: qm8700").replace("{system: dgx-h100}", "{system: dgx-h100, nics: [{model: cx6}]}")

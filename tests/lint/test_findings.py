@@ -165,6 +165,7 @@ PARTITION_CASES = {
     ),
     "a time": (PARTITIONS.strip() + " MaxTime=24h\n", "error slurm.conf:6:51 slurm-value-wrong"),
     "sizes": (PARTITIONS.strip() + " MinNodes=5\n", "warning slurm.conf:6:52 partition-sizes"),
+    "jobs on a core": (PARTITIONS.strip() + " OverSubscribe=YES:1\n", "warning slurm.conf:6:57 slurm-value-wrong"),
     "weights": (PARTITIONS.strip() + " TRESBillingWeights=CPU=1,GRES/gpu=2\n", "error slurm.conf:6:68 tres-unknown"),
     "an unknown node of a set": (
         "NodeSet=s Nodes=n[1-5]\nPartitionName=a Nodes=s Default=YES\n",
@@ -392,6 +393,11 @@ def test_an_old_name_beside_the_new_one_is_ignored(tmp_path: Path) -> None:
     assert ignored.hint == "delete it: Procs is the old name of CPUs"
 
 
+@pytest.mark.parametrize("words", ["MinNodes=4", "OverSubscribe=YES:2", "OverSubscribe=FORCE:1", "OverSubscribe=FORCE"])
+def test_values_of_partitions_at_their_bounds(words: str, tmp_path: Path) -> None:
+    assert told(report(tmp_path, slurm_conf=f"{HEAD}{NODES}{PARTITIONS.strip()} {words}\n")) == []
+
+
 @pytest.mark.parametrize(("memory", "count"), [(2097152, 1), (196608, 1), (2000000, 0), (64000, 0)])
 def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Path) -> None:
     nodes = f"NodeName=n[1-4] Sockets=2 CoresPerSocket=4 RealMemory={memory}\n"
@@ -410,6 +416,8 @@ def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Pat
         ("AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia0\n", ["gres-mismatch"]),
         ("NodeName=n[1-4] AutoDetect=nvml Name=gpu Type=a100 File=/dev/nvidia[0-3]\n", ["gres-mismatch"]),
         ("NodeName=n[1-4] AutoDetect=nvml\n", []),
+        ("NodeName=n[1-4] AutoDetect=nvml\nNodeName=n1 AutoDetect=NVML\n", []),
+        ("NodeName=n[1-4] AutoDetect=nvml\nNodeName=n1 AutoDetect=off\n", ["slurm-value-wrong"]),
     ],
 )
 def test_detected_gpus_are_compared_with_the_lines_that_name_devices(

@@ -64,6 +64,16 @@ def test_a_backup_is_private_and_can_be_read_to_its_end(kind: str, suffix: str, 
     assert run(kind, text, tmp_path, "--check", str(file)).returncode == 1
 
 
+@pytest.mark.parametrize("kind", ["database", "state"])
+def test_of_two_servers_the_first_makes_backups(kind: str, tmp_path: Path) -> None:
+    second = {**HEAD, "name": "head2", "address": "10.0.0.3"}
+    slurm = {"version": "24.11", "state_location": "/srv/slurm/state", "state_shared": True}
+    slurm["accounting"] = {"database_host": "db.example.org"}
+    tree = tree_of(manifest(nodes=[HEAD, second, COMPUTE], slurm=slurm, backups={"directory": "/srv/b"}), tmp_path)
+    for host in ("head", "head2"):
+        assert "ConditionHost=head\n" in text_of(tree, host, f"/etc/systemd/system/clustergen-backup-{kind}.service")
+
+
 BAD_DUMPS = {
     "the server goes away": "echo 'CREATE TABLE x;'; exit 2",
     "the dump ends early": "echo 'CREATE TABLE x;'",

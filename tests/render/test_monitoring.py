@@ -381,6 +381,15 @@ def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
     assert loaded(tree, f"{PROMETHEUS}/sd/ipmi.yml")[0]["targets"] == ["bmc1:9290", "10.0.9.2:9290"]
 
 
+def test_a_leaf_is_a_label_of_compute_nodes_alone(tmp_path: Path) -> None:
+    """Alerts on a leaf count the nodes whose jobs it carries."""
+    leaf = {"name": "leaf1", "nodes": "head,c[1-4]"}
+    networks = {**SWITCHED, "fabric": {**SWITCHED["fabric"], "switches": [leaf]}}
+    groups = loaded(tree_of(monitored(networks=networks), tmp_path), f"{PROMETHEUS}/sd/node.yml")
+    leaves = {target: group["labels"].get("leaf") for group in groups for target in group["targets"]}
+    assert leaves == {"head:9100": None, "mon:9100": None, **{f"c{i}:9100": "leaf1" for i in range(1, 5)}}
+
+
 def test_one_more_node_is_one_more_line_of_each_target_file(tmp_path: Path) -> None:
     def target_lines(count: int) -> dict[str, set[str]]:
         nodes = [HEAD, MONITOR, {"name": f"c[001-{count:03}]", "type": "gpu", "address": f"10.0.0.[11-{count + 10}]"}]

@@ -133,15 +133,21 @@ def test_a_single_machine_needs_nothing(tmp_path: Path) -> None:
 
 
 LEAF = {"model": "qm9700", "nodes": "c[1-4]"}
+UP = [{"to": "top", "links": 8}]
 
 
 @pytest.mark.parametrize(
     ("switches", "expected"),
     [
         ([{**LEAF, "name": "one"}], "1"),
+        (
+            [{**LEAF, "name": f"leaf{n}", "nodes": f"c{n}", "uplinks": UP} for n in range(1, 5)]
+            + [{"name": "top", "model": "qm9700"}],
+            None,
+        ),
         ([{**LEAF, "name": f"rail{rail}", "rail": rail} for rail in range(2)], "0"),
         (
-            [{**LEAF, "name": f"rail{rail}", "rail": rail, "uplinks": [{"to": "top", "links": 8}]} for rail in range(2)]
+            [{**LEAF, "name": f"rail{rail}", "rail": rail, "uplinks": UP} for rail in range(2)]
             + [{"name": "top", "model": "qm9700"}],
             None,
         ),

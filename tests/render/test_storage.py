@@ -807,6 +807,13 @@ def lscpu(numbering: str) -> str:
     return "# CPU,Core,Node\n" + "\n".join(",".join(map(str, row)) for row in sorted(rows))
 
 
+@pytest.mark.parametrize(("cores", "too_many"), [(3, False), (4, True)])
+def test_weka_never_polls_on_core_0(cores: int, too_many: bool, tmp_path: Path) -> None:
+    kind = {**GPU, "cpu": {"sockets": 2, "cores_per_socket": 4}}
+    data = manifest(node_types={"gpu": kind}, storage={"weka": {**WEKA, "cores": cores}})
+    assert ("weka-cores" in codes_of(data, tmp_path)) == too_many
+
+
 @pytest.mark.parametrize("numbering", NUMBERINGS)
 def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str) -> None:
     gpu = {**GPU, "cpu": {**GPU["cpu"], "numbering": numbering}, "reserved": {"cores": 3}}

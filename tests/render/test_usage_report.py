@@ -65,6 +65,15 @@ def report(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> 
     return {path.suffix: path.read_text(encoding="utf-8") for path in out.iterdir()}
 
 
+def test_of_two_controllers_the_first_reports(tmp_path: Path) -> None:
+    second = {**HEAD, "name": "head2", "address": "10.0.0.3", "roles": ["slurm-controller"]}
+    slurm = {"version": "24.11", "state_location": "/srv/slurm", "state_shared": True}
+    tree = tree_of(manifest(nodes=[HEAD, second, COMPUTE], slurm=slurm, reports={"period": "week"}), tmp_path)
+    for host in ("head", "head2"):
+        unit = text_of(tree, host, "/etc/systemd/system/clustergen-usage-report.service")
+        assert "ConditionHost=head\n" in unit
+
+
 def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
     jobs = [
         job(1, "vision", "alice", BEGIN - 3600, BEGIN + 3600, cpu="1-16:00:00"),  # half of it

@@ -79,6 +79,8 @@ HINTS = {
         }.items()
     },
     "a number for a rate": (FABRIC, ("rate: NDR", "rate: 400"), "rate-malformed", "write NDR or 400Gb/s"),
+    "a number of two rates": (FABRIC, ("rate: NDR", "rate: 200"), "rate-malformed", "write HDR or 200Gb/s"),
+    "a number of an Ethernet rate": (FABRIC, ("rate: NDR", "rate: 25"), "rate-malformed", "write 25Gb/s"),
     "a number that is no InfiniBand rate": (FABRIC, ("rate: NDR", "rate: 300"), "rate-malformed", "write 300Gb/s"),
     "a number for a RoCE rate": (
         FABRIC,

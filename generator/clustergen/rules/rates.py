@@ -64,12 +64,11 @@ def _with_number(text: str) -> str | None:
 
 
 def _infiniband_rate(number: str) -> str | None:
-    """The name of InfiniBand's rate of that many Gb/s with four lanes: 200 is HDR."""
+    """The name of InfiniBand's rate of that many Gb/s, the first of the table: 200 is HDR and not NDR200."""
     from clustergen.catalogue.hardware import link_rates
 
-    rows = link_rates().values()
-    four_lanes = (row for row in rows if row.fabric == "infiniband" and row.lanes == 4)
-    return next((row.name for row in four_lanes if f"{row.gbit:g}" == number), None)
+    rows = (row for row in link_rates().values() if row.fabric == "infiniband")
+    return next((row.name for row in rows if f"{row.gbit:g}" == number), None)
 
 
 def _bits_or_bytes(text: str) -> str | None:
