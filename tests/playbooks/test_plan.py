@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import emptied_by
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import NOBODY, Asked, drawn
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import NOBODY, Asked, make_plan
 
 HOSTS = ("head", "n1", "n2")
 CONF = "/etc/slurm/slurm.conf"
@@ -41,7 +41,7 @@ def answer(host: str, **more: Any) -> dict[str, Any]:
 def plan(
     answers: dict[str, dict[str, Any]], hosts: Iterable[str] = HOSTS, **more: Any
 ) -> tuple[dict[str, Any], str, list[str]]:
-    drew: tuple[dict[str, Any], str, list[str]] = drawn(answers, Asked(["head"], hosts, HOSTS, **more))
+    drew: tuple[dict[str, Any], str, list[str]] = make_plan(answers, Asked(["head"], hosts, HOSTS, **more))
     return drew
 
 
@@ -145,7 +145,7 @@ def test_looking_gives_no_play_any_host() -> None:
 
 def test_the_first_controller_that_answers_tries_out_the_files() -> None:
     answers = {name: answer(name, controlling=name == "head2", units=["slurmctld.service"]) for name in ("head2", "n1")}
-    drew, _, _ = drawn(answers, Asked(["head", "head2"], ["head", "head2", "n1"], HOSTS))
+    drew, _, _ = make_plan(answers, Asked(["head", "head2"], ["head", "head2", "n1"], HOSTS))
     assert (drew["tries"], drew["controller"], drew["marked"]) == ("head2", "head2", "head2")
 
 

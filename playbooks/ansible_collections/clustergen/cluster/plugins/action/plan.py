@@ -5,7 +5,7 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import Asked, drawn
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import Asked, make_plan
 
 
 class ActionModule(ActionBase):
@@ -28,6 +28,6 @@ class ActionModule(ActionBase):
             lost_ok=boolean(self._templar.template(task_vars.get("cluster_jobs_may_be_lost", False))),
             same_ok=boolean(self._templar.template(task_vars.get("cluster_same_ok", False))),
         )
-        plan, message, wrong = drawn(answers, asked)
+        plan, message, wrong = make_plan(answers, asked)
         result.update(changed=False, ansible_facts={"clustergen_plan": plan}, msg="; ".join(wrong) or message)
         return dict(result, failed=True) if wrong else result

@@ -1,7 +1,7 @@
-"""From the answers of all hosts to who does what, when, and what must not be while jobs run.
+"""The plan of a run, from the answers of all hosts: which host does what, when, and what has to wait for jobs.
 
-Only the files of controllers, which slurmctld reads, refuse or stop a run for all. What another host says is about that
-host alone: where its files take more than those of the controllers ask of it, it comes last, by itself.
+Only the files of controllers, which slurmctld reads, refuse or stop a run for all hosts. The answer of another host is about
+that host alone: if its files require more than those of the controllers require of it, it comes last, by itself.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
-_TOLD_BY = frozenset(("reconfigure", "restart-slurmctld"))
+_READ_AGAIN = frozenset(("reconfigure", "restart-slurmctld"))
 
 
 class Asked:
@@ -27,15 +27,15 @@ class Asked:
         self.same_ok = same_ok
 
 
-def drawn(answers, asked):
-    """The plan, a summary of it, and why it cannot be (one text per reason).
+def make_plan(answers, asked):
+    """The plan, its summary, and the reasons why it cannot be carried out.
 
     answers: host → the fact of the action `ask`, of the hosts that can be applied to. Values of the plan are patterns of hosts for
     the plays, but for those that say otherwise.
     """
     controllers = [name for name in asked.all_controllers if name in answers]
     # With --limit a controller may be no host of this run, and is asked all the same.
-    afar = [name for name in asked.all_controllers if name not in asked.hosts]
+    elsewhere = [name for name in asked.all_controllers if name not in asked.hosts]
     other = _other_secrets(answers, controllers)
     from_afar = answers[controllers[0]]["elsewhere"] if controllers else {}
     behind = [host for host, fact in answers.items() if fact["behind"] or host in other or host in from_afar]
@@ -43,16 +43,16 @@ def drawn(answers, asked):
     cancels = {key: why for name in controllers for key, why in answers[name]["cancels"].items()}
     lost = [*refuse, *cancels.values()]
     serving = next((name for name in controllers if answers[name]["controlling"]), "")
-    controller = serving or next(iter(afar), "")
+    controller = serving or next(iter(elsewhere), "")
     # What slurmctld will read is about nodes whose own files do not differ, too, and about some that this run does not reach.
-    named = dict.fromkeys(host for name in controllers for host in answers[name]["empties"])
-    told_of = named if serving else {}
+    to_empty = dict.fromkeys(host for name in controllers for host in answers[name]["empties"])
+    to_drain = to_empty if serving else {}
     together = [
         host
         for host in answers
         if _drains(from_afar, answers, host)
-        or (host in told_of and answers[host]["serving"])
-        or (answers[host]["together"] and (host in named or host in controllers))
+        or (host in to_drain and answers[host]["serving"])
+        or (answers[host]["together"] and (host in to_empty or host in controllers))
     ]
     alone = [
         host
@@ -60,7 +60,7 @@ def drawn(answers, asked):
         if host not in controllers
         and ((answers[host]["together"] and host not in together) or (answers[host]["refuse"] and not refuse))
     ]
-    absent = [host for host in told_of if host not in answers]
+    absent = [host for host in to_drain if host not in answers]
     emptied = [*together, *absent] if controller or not asked.lost_ok else []
     # Nodes that the new files set to DOWN stay drained.
     vacated = {host for name in controllers for host in answers[name]["vacates"]}
@@ -70,7 +70,7 @@ def drawn(answers, asked):
     live = [host for host in behind if host not in alone]
     same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
     rolling = [host for host in later if answers[host]["serving"]]
-    marked = next(iter([*controllers, *afar]), "")
+    marked = next(iter([*controllers, *elsewhere]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
     accounting += _companion(behind, accounting)
 
@@ -102,31 +102,43 @@ def drawn(answers, asked):
         "tries": next((name for name in controllers if name in behind), ""),
         "marked": marked,
         "last_run": answers[marked]["last_run"] if marked in answers else "",
-        "reconfigures": any(_TOLD_BY & set(answers[name]["effects"]) for name in controllers),
+        "reconfigures": any(_READ_AGAIN & set(answers[name]["effects"]) for name in controllers),
         "other_secrets": sorted(other),
         "from_afar": {host: ["restart-slurmd"] for host in from_afar if host in answers},
     }
-    lines = [f"{len(behind)} of {counted(len(answers), 'host')} {'needs' if len(behind) == 1 else 'need'} changes"]
-    if emptied or rolling:
-        lines.append(f"drained first: {folded([*emptied, *rolling])}")
+    left_out = [host for host in absent if host in asked.all_hosts and host not in asked.hosts]
+    blind = asked.changes and not controller and not asked.lost_ok
+    return (
+        plan,
+        _summary(len(answers), behind, [*emptied, *rolling], alone, lost),
+        list(_refusals(left_out, [*lost, *(["nodes must be drained for it"] if emptied else [])] if blind else [])),
+    )
+
+
+def _summary(total, behind, drained, alone, lost):
+    lines = [f"{len(behind)} of {counted(total, 'host')} {'needs' if len(behind) == 1 else 'need'} changes"]
+    if drained:
+        lines.append(f"drained first: {folded(drained)}")
     if alone:
         lines.append(f"last, one at a time: {folded(alone)}")
     if lost:
         lines.append(f"requires a cluster without jobs: {'; '.join(lost)}")
-    wrong = []
-    if left_out := [host for host in absent if host in asked.all_hosts and host not in asked.hosts]:
-        wrong.append(
+    return "; ".join(lines)
+
+
+def _refusals(left_out, at_risk):
+    """`left_out`: hosts to be emptied that this run does not include; `at_risk`: what loses jobs that nobody can count."""
+    if left_out:
+        yield (
             f"slurmctld's new files require that no job runs on {folded(left_out)}, which are not part of this run: run site.yml on all hosts, "
-            "without --limit, by site.yml"
+            "without --limit"
         )
-    nodes_first = ["nodes must be drained for it"] if emptied else []
-    if asked.changes and (lost or emptied) and not controller and not asked.lost_ok:
-        wrong.append(
-            f"this change would lose jobs ({'; '.join([*lost, *nodes_first])}), and slurmctld does not run on any host that this run "
+    if at_risk:
+        yield (
+            f"this change would lose jobs ({'; '.join(at_risk)}), and slurmctld does not run on any host that this run "
             "reached, so jobs cannot be counted. Nothing was changed. Start slurmctld first, or set "
             "-e cluster_jobs_may_be_lost=true"
         )
-    return plan, "; ".join(lines), wrong
 
 
 def clashes(answers):
