@@ -27,6 +27,7 @@ class Use:
     noun: str
     """What lies there, in a message."""
     example: str
+    """A path that suits it: the default, where clustergen has one."""
     lost: str = ""
     """What follows when it disappears; empty where it may."""
     outlives_boot: bool = True

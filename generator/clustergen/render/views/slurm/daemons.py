@@ -6,18 +6,17 @@ import math
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import offers
+from clustergen.cluster.directories import LOG, STATE
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm_daemons import port
 from clustergen.manifest.slurm import Daemon
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
-STATE = "/var/lib/slurm/slurmctld"
-LOGS = "/var/log/slurm"
 
 
 def log_file(cluster: Cluster, daemon: Daemon) -> str:
-    return cluster.manifest.slurm.log_files.get(daemon, f"{LOGS}/{daemon}.log")
+    return cluster.manifest.slurm.log_files.get(daemon, LOG.example.format(name=daemon))
 
 
 def log_level(cluster: Cluster, daemon: Daemon) -> str:
@@ -30,7 +29,7 @@ def pid_file(cluster: Cluster, daemon: Daemon) -> str:
 
 
 def state_location(cluster: Cluster) -> str:
-    return cluster.manifest.slurm.state_location or STATE
+    return cluster.manifest.slurm.state_location or STATE.example
 
 
 _RETURN = (
