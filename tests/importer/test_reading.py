@@ -56,6 +56,13 @@ def test_what_slurm_has_anyway_is_left_out_and_told(imported: Imported) -> None:
     assert told.startswith("KillWait=30, InactiveLimit=0, SlurmdDebug=3, ")
 
 
+def test_values_of_partitions_that_are_the_fields_defaults_are_no_finding(imported: Imported) -> None:
+    queue = "NodeName=n1\nPartitionName=p Nodes=ALL Default=NO Hidden=NO State=UP ReqResv=NO AllocNodes=ALL\n"
+    found, data = imported(slurm_conf=_CONF + queue)
+    assert data["slurm"]["partitions"] == {"p": {"nodes": "all"}}
+    assert not [note.text for note in found.notes if "Hidden" in note.text]
+
+
 @pytest.mark.parametrize(("text", "expected"), [("90", "00:01:30"), ("3600", "01:00:00")])
 def test_a_number_alone_in_gracetime_counts_seconds(imported: Imported, text: str, expected: str) -> None:
     queue = f"NodeName=n1\nPartitionName=p Nodes=ALL PreemptMode=CANCEL GraceTime={text}\n"

@@ -134,15 +134,13 @@ def _within(data: Any, loc: Iterable[str | int]) -> ManifestPath:
 
 def _improve(draft: Draft, originals: Originals, change: Change, tried: set[tuple[str, str, str]]) -> bool:
     """Takes a setting as it was written, where its field renders to something else; False where nothing is left."""
-    mark = (change.file, change.kind + change.key, change.name)
+    base = change.file.rpartition("/")[2]
+    is_gres = base == "gres.conf" and base in originals.configs
+    mark = (base, "", "") if is_gres else (change.file, change.kind + change.key, change.name)
     if mark in tried:
         return False
     tried.add(mark)
-    base = change.file.rpartition("/")[2]
-    if base == "gres.conf" and base in originals.configs:
-        if ("gres.conf", "", "") in tried:
-            return False
-        tried.add(("gres.conf", "", ""))
+    if is_gres:
         import_lines(draft, originals, base)
         return True
     if base in ("topology.conf", "topology.yaml") and as_file(draft, originals, f"{_subject(change)} would change"):
@@ -159,7 +157,7 @@ def _improve(draft: Draft, originals: Originals, change: Change, tried: set[tupl
 
 def _as_option(draft: Draft, originals: Originals, change: Change) -> bool:
     """Takes a key of slurm.conf as an option, where it was expected to follow from other fields."""
-    if change.kind != "key" or change.name or change.file.rpartition("/")[2] != "slurm.conf":
+    if change.kind != "key" or change.file.rpartition("/")[2] != "slurm.conf":
         return False
     setting, path = originals.conf.value(change.key), ("slurm", "options", change.key)
     if setting is None or path in draft.items:

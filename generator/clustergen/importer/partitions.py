@@ -19,9 +19,6 @@ from clustergen.slurmconf.config import Entry
 from clustergen.slurmconf.scalars import boolean
 from clustergen.slurmrules.fields import fields_of
 
-_ALL = ("AllowAccounts", "AllowQos", "AllowGroups", "AllocNodes")
-"""Where ALL is as good as nothing."""
-
 
 def import_partitions(draft: Draft, originals: Originals, machines: Machines) -> None:
     """Node sets, partitions, and lines that set nodes down at the first start."""
@@ -75,7 +72,7 @@ def _partition(draft: Draft, originals: Originals, entry: Entry, name: str) -> N
         value = value_of(rows[0], origin.text, Partition) if rows else None
         if key == "TRESBillingWeights":
             _billing(draft, path, origin, option)
-        elif key in _ALL and origin.text.upper() == "ALL":
+        elif origin.text.upper() == "ALL" and (key == "AllocNodes" or (rows and rows[0].form == "names")):
             continue
         elif value is None:
             draft.set(*option, [origin])
