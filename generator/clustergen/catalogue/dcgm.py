@@ -43,7 +43,7 @@ class DcgmField:
         return where in self.generations if where else len(self.generations) == len(GENERATIONS)
 
     def known_in(self, version: DcgmVersion) -> bool:
-        return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
+        return version.within(self.since, self.removed)
 
 
 @record
@@ -96,7 +96,7 @@ def dcgm_name_known(name: str, version: DcgmVersion) -> bool:
     if name not in _names():
         return False
     since, removed = map(_version, _names()[name])
-    return (since is None or version >= since) and (removed is None or version < removed)
+    return version.within(since, removed)
 
 
 def dcgm_names() -> tuple[str, ...]:

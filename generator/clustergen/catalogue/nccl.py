@@ -38,7 +38,7 @@ class NcclParam:
 
     def known_in(self, version: NcclVersion) -> bool:
         """Whether that release reads the name; releases older than 2.8 count as 2.8."""
-        return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
+        return version.within(self.since, self.removed)
 
     def default(self, version: NcclVersion) -> int | None:
         """The number that the release takes when nothing is said."""

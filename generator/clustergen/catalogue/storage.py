@@ -26,7 +26,7 @@ class BeegfsKey:
     """The key that took its place; both in one file stop the mount."""
 
     def known_in(self, version: BeegfsVersion) -> bool:
-        return (self.since is None or version >= self.since) and (self.removed is None or version < self.removed)
+        return version.within(self.since, self.removed)
 
 
 @record

@@ -36,6 +36,10 @@ class Release(tuple[int, int]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
+    def within(self, since: Self | None, until: Self | None) -> bool:
+        """Whether it is `since` or newer, and older than `until`; None is no bound."""
+        return (since is None or self >= since) and (until is None or self < until)
+
     def __getnewargs__(self) -> tuple[str]:  # so that it can be copied
         return (str(self),)
 
@@ -54,8 +58,7 @@ class SlurmRelease(Release):
 
     def has(self, behaviour: str) -> bool:
         """Whether the release does what a row of slurm_behaviour.tsv describes. KeyError where there is no such row."""
-        since, until = slurm_behaviour()[behaviour]
-        return (since is None or self >= since) and (until is None or self < until)
+        return self.within(*slurm_behaviour()[behaviour])
 
 
 @record
