@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.filesystems.beegfs.network import listening
 from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread, listed_interfaces
 from clustergen.hostlist import compress, expand
@@ -60,6 +59,11 @@ class Beegfs(Mount):
     servers: BeegfsServers | None = field(None, "Servers on nodes of the cluster; none: they are not configured.")
     client_options: Options = field({}, "More keys of beegfs-client.conf.")
 
+    @property
+    def is_8(self) -> bool:
+        """One port key each in place of TCP and UDP ones; no helper daemon; the management server reads TOML."""
+        return self.version != "7.4"
+
 
 def secret_path(storage: Mapping[str, Mount], name: str) -> str:
     """Where the shared secret of an entry lies on its nodes (root, 0400; put there at apply time)."""
@@ -72,7 +76,7 @@ def _secret(storage: Mapping[str, Any], name: str) -> SecretFile | None:
 
 
 def _packages(entry: Beegfs) -> Iterator[tuple[Scope, str]]:
-    release = "8" if BeegfsVersion(entry.version) >= BeegfsVersion("8.0") else "7"
+    release = "8" if entry.is_8 else "7"
     if entry.servers:
         yield "serve", f"beegfs_server_{release}"
     yield "mount", f"beegfs_{release}"
@@ -97,7 +101,7 @@ def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
                 f"Create the mirror groups of {name} before data are written: clustergen-beegfs-{name} mirror on"
                 f" {entry.servers.management}, when all servers run."
             )
-        if BeegfsVersion(entry.version) >= BeegfsVersion("8.0"):
+        if entry.is_8:
             yield f"Install the certificate and key of the management server of {name}, and the licence of BeeGFS."
 
 

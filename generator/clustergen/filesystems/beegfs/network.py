@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clustergen.catalogue.network import ports
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.filesystems.descriptor import Listening, Scope
 from clustergen.manifest.base import Options
 
-NEW_KEYS = BeegfsVersion("8.0")
-"""One port key each in place of TCP and UDP ones; no helper daemon; the management server reads TOML."""
 _BOTH = ("tcp", "udp")
 _LAST = 65535
 
@@ -47,7 +44,7 @@ def listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
     if (spec := entry.servers) is None:
         return
     yield Listening("serve", "beegfs-mgmtd", split_port(entry.mgmtd)[1], _BOTH)
-    if BeegfsVersion(entry.version) >= NEW_KEYS:
+    if entry.is_8:
         grpc = ports()["beegfs-grpc"]
         yield Listening("serve", "beegfs-grpc", grpc.span, grpc.protocols)
     for daemon, options in (("meta", spec.metadata_options), ("storage", spec.storage_options)):

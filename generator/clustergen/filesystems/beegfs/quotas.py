@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.model import Beegfs, secret_path
-from clustergen.filesystems.beegfs.network import NEW_KEYS, grpc_address
+from clustergen.filesystems.beegfs.network import grpc_address
 
 
 def tool(cluster: Cluster, name: str, entry: Beegfs) -> tuple[str, dict[str, str]]:
     """The backend of the script, and its environment; beegfs-ctl of 7.4 reads the client's settings instead."""
-    if BeegfsVersion(entry.version) < NEW_KEYS:
+    if not entry.is_8:
         return "beegfs-ctl", {}
     environment = {"BEEGFS_MGMTD_ADDR": grpc_address(entry.mgmtd)}
     if entry.servers:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.model import Beegfs, BeegfsServers, secret_path
-from clustergen.filesystems.beegfs.network import NEW_KEYS, grpc_address, split_port
+from clustergen.filesystems.beegfs.network import grpc_address, split_port
 from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
 from clustergen.hostlist import expand
 from clustergen.manifest.base import Options
@@ -70,17 +69,13 @@ class Servers:
     settings: str
 
 
-def _is_new(entry: Beegfs) -> bool:
-    return BeegfsVersion(entry.version) >= NEW_KEYS
-
-
 def _conf(title: str, pairs: Pairs) -> ServerConf:
     return ServerConf(title, tuple((key, Safe(value)) for key, value in pairs if value))
 
 
 def _common(cluster: Cluster, name: str, entry: Beegfs) -> Pairs:
     host, port = split_port(entry.mgmtd)
-    keys = ["connMgmtdPort"] if _is_new(entry) else ["connMgmtdPortTCP", "connMgmtdPortUDP"]
+    keys = ["connMgmtdPort"] if entry.is_8 else ["connMgmtdPortTCP", "connMgmtdPortUDP"]
     return [
         ("sysMgmtdHost", host),
         *((key, port) for key in keys),
@@ -108,7 +103,7 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
         "beegfs-meta": [*common, ("storeMetaDirectory", target_directory(spec.metadata_directory))],
         "beegfs-storage": [*common, ("storeStorageDirectory", directories)],
     }
-    if not _is_new(entry):
+    if not entry.is_8:
         _, port = split_port(entry.mgmtd)
         ports = [("connMgmtdPortTCP", port), ("connMgmtdPortUDP", port)]
         management = [*ports, *_authentication(cluster, name, entry), ("storeMgmtdDirectory", _DIRECTORY)]
@@ -128,7 +123,7 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
 
 def _has_settings(entry: Beegfs, spec: BeegfsServers) -> bool:
     """beegfs-ctl of 7.4 reads a file of clients, which servers do not get; only the mirror groups require it."""
-    return bool(spec.mirror) and not _is_new(entry)
+    return bool(spec.mirror) and not entry.is_8
 
 
 def _settings(name: str) -> str:
@@ -140,7 +135,7 @@ def _texts(options: Options) -> dict[str, str]:
 
 
 def mgmtd_toml(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | None:
-    if not isinstance(entry, Beegfs) or (spec := entry.servers) is None or not _is_new(entry):
+    if not isinstance(entry, Beegfs) or (spec := entry.servers) is None or not entry.is_8:
         return None
     secret = secret_path(cluster.manifest.storage, name)
     settings: list[tuple[str, object]] = [
@@ -185,11 +180,11 @@ def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
 def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
-    database = _DATABASE if _is_new(entry) else _DIRECTORY
+    database = _DATABASE if entry.is_8 else _DIRECTORY
     return {
         name: Servers(
             entry=name,
-            new=_is_new(entry),
+            new=entry.is_8,
             management=spec.management,
             database=database,
             targets=targets(spec),

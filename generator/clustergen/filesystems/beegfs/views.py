@@ -7,11 +7,10 @@ kernel module, which is all that an empty beegfs-mounts.conf leaves it to do.
 
 from __future__ import annotations
 
-from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.beegfs import servers
 from clustergen.filesystems.beegfs.model import Beegfs, secret_path
-from clustergen.filesystems.beegfs.network import NEW_KEYS, client_port, rank, split_port
+from clustergen.filesystems.beegfs.network import client_port, rank, split_port
 from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -33,7 +32,7 @@ def _stem(cluster: Cluster, name: str) -> str:
 
 def mount_units(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dict[str, MountUnit]:
     services = ["beegfs-client.service"]
-    if BeegfsVersion(entry.version) < NEW_KEYS:
+    if not entry.is_8:
         services.insert(0, "beegfs-helperd.service")
     return remote_mount(
         name,
@@ -117,7 +116,7 @@ def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]
 
 
 def _ports(entry: Beegfs, mgmtd: str, client: int) -> Pairs:
-    if BeegfsVersion(entry.version) >= NEW_KEYS:
+    if entry.is_8:
         return [("connClientPort", str(client)), ("connMgmtdPort", mgmtd)]
     return [("connClientPortUDP", str(client)), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]
 
@@ -179,7 +178,7 @@ class Helperd:
 
 def helperd_conf(cluster: Cluster) -> Helperd | None:
     for name, entry in _entries(cluster).items():
-        if BeegfsVersion(entry.version) < NEW_KEYS:
+        if not entry.is_8:
             return Helperd(secret_path(cluster.manifest.storage, name) if entry.authentication else "")
     return None
 
