@@ -61,8 +61,8 @@ def quotas_view(
 def on_client(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
     if file_system(entry.type).quotas != "client":
         return None
-    own = part(entry.type, "quotas")
-    backend, environment = own.tool(cluster, name, entry) if own else (cast("Backend", entry.type), {})
+    module = part(entry.type, "quotas")
+    backend, environment = module.tool(cluster, name, entry) if module else (cast("Backend", entry.type), {})
     return quotas_view(cluster, name, entry, backend, entry.mount, entry.mount, **environment)
 
 
