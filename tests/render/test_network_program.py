@@ -144,7 +144,7 @@ addresses; echo; ls /etc/network/interfaces.d; grep -E '^(after|ERROR)' /tmp/log
     )
     assert lines[:3] == ["2", "10.9.9.9/24 ", "site"]
     assert lines[3:] == [
-        "after 10 seconds, no interface has 10.0.0.11",
+        "after 10 seconds, eno1 does not have 10.0.0.11",
         "ERROR: the new configuration could not be activated; the files before are back",
     ]
 
@@ -156,6 +156,19 @@ clustergen-network apply 60 >/dev/null 2>&1; addresses
 clustergen-network rollback >/dev/null 2>&1; addresses; ip route show default
 """
     assert on_node(tmp_path, script) == ["10.0.0.11/24 10.9.9.9/24 default via 10.9.9.1 dev eno1 "]
+
+
+def test_another_interface_does_not_keep_the_address(tmp_path: Path) -> None:
+    """The node would be reachable by it until it boots, and the change be confirmed. A rollback puts it back."""
+    script = """
+ip link add eno2 type veth peer name far2; ip link set eno2 up; ip link set far2 up
+ip addr add 10.0.0.11/24 dev eno2; ip route add default via 10.0.0.254 dev eno2
+both() { ip -4 -o addr show to 10.0.0.11 | awk '{ printf "%s ", $2 }'; ip route show default; }
+clustergen-network apply 60 >/dev/null 2>&1; both
+clustergen-network rollback >/dev/null 2>&1; both
+"""
+    default = "default via 10.0.0.254 dev"
+    assert on_node(tmp_path, script) == [f"eno1 {default} eno1 onlink ", f"eno2 {default} eno2 "]
 
 
 def test_cloud_init_writes_no_files_once_a_change_is_confirmed(tmp_path: Path) -> None:
