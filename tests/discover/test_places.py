@@ -156,6 +156,13 @@ def test_roce_ports_without_a_topology_are_the_fastest_ones(tmp_path: Path) -> N
     assert "CHECK: the network of each port" in text
 
 
+def test_rails_follow_the_numbers_of_ports(tmp_path: Path) -> None:
+    """The shell that lists sysfs sorts names as text."""
+    blocks = infiniband((400,) * 12).splitlines(keepends=True)
+    kind, _ = discovered(tmp_path, nvidia__smi__L=named("NVIDIA H200", 8), infiniband="".join(sorted(blocks)))
+    assert [nic["device"] for nic in kind["nics"]] == [f"mlx5_{number}" for number in range(12)]
+
+
 def test_gpus_of_the_bus_where_no_driver_was_asked(tmp_path: Path) -> None:
     lines = [
         f"0000:{bus}:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:26b9] (rev a1)" for bus in ("16", "38")

@@ -21,6 +21,7 @@ from strategies.machines import (
     dmi,
     infiniband,
     lspci,
+    net,
     record,
     scontrol,
     scontrol_line,
@@ -109,6 +110,7 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     ),
     "ecc-differs": ({"nvidia-smi-q.xml": smi_log(ecc="Disabled")}, "ECC of GPUs: Disabled", "Enabled as on"),
     "power-differs": ({"nvidia-smi.csv": smi(limit=500)}, "GPU power limit: 500 W", "700 W as on"),
+    "speed-differs": ({"net": net(speed=10000)}, "link of bond0: 10000 Mb/s", "20000 Mb/s as on 3 of 4 nodes"),
     "inforom-differs": (
         {"nvidia-smi-q.xml": smi_log().replace("G520.0200.00.05", "G520.0200.00.01")},
         "InfoROM image: G520.0200.00.01",
@@ -310,6 +312,15 @@ def test_equal_findings_are_folded(folder: Path) -> None:
     record(folder, gpu1=slow, gpu2=slow, gpu3=slow)
     (finding,) = findings()
     assert (finding["kind"], finding["hosts"]) == ("port-slow", "gpu[1-3]")
+
+
+def test_interfaces_that_are_down_and_virtual_ones(folder: Path) -> None:
+    """An unplugged port that most machines use is a fault; a port that one machine alone uses is none, nor a bridge."""
+    spare = "/sys/class/net/eno2/speed:1000\n/sys/class/net/veth1/speed:10000\n"
+    record(folder, gpu1={"net": net() + spare}, gpu2={"net": net(state="down")})
+    assert [(one["kind"], one["hosts"], one["subject"], one["actual"], one["expected"]) for one in findings()] == [
+        ("speed-differs", "gpu2", "link of bond0", "down", "20000 Mb/s as on 3 of 4 nodes")
+    ]
 
 
 def test_no_majority_accuses_all(folder: Path) -> None:

@@ -95,6 +95,13 @@ def addresses(host: int) -> str:
     return json.dumps([{"ifname": "lo", "addr_info": []}, {"ifname": "eno1", "addr_info": [entry]}])
 
 
+def net(speed: int = 20000, state: str = "up") -> str:
+    """Files of sysfs: a bond, a port without a cable, whose speed cannot be read, and a bridge of containers."""
+    shown = f"/sys/class/net/bond0/speed:{speed}\n" if state == "up" else "/sys/class/net/bond0/speed:-1\n"
+    shown += "/sys/class/net/docker0/speed:-1\n/sys/class/net/lo/operstate:unknown\n"
+    return shown + f"/sys/class/net/bond0/operstate:{state}\n/sys/class/net/eno2/operstate:down\n"
+
+
 def dmi(product: str = "DGXH100", bios: str = "1.5.3") -> str:
     return (
         f"BIOS Information\n\tVendor: AMI\n\tVersion: {bios}\n\nSystem Information\n\tManufacturer: NVIDIA\n"
@@ -151,6 +158,7 @@ def healthy(host: int) -> dict[str, str]:
         "lspci": lspci(),
         "ip.json": addresses(host),
         "dmidecode": dmi(),
+        "net": net(),
         "dev": "".join(f"nvidia{i}\n" for i in range(4)) + "null\nnvidiactl\n",
         "uname": "6.12.9-amd64\n",
         "cmdline": f"BOOT_IMAGE=/vmlinuz root=UUID=0a1b2c3d-0000-0000-0000-0000000000{host} ro iommu=pt\n",

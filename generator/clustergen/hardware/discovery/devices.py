@@ -14,6 +14,8 @@ _DEVICE = re.compile(
 )
 _LINK = re.compile(r"\s+Lnk(Cap|Sta):\s.{0,40}?Speed ([\d.]{1,5})GT/s(?: \(\w+\))?, Width x(\d{1,2})")
 _KINDS = ("02", "03", "0108")
+_INTERFACE = re.compile(r"/sys/class/net/([\w.-]{1,15})/(speed|operstate):([\w-]{1,20})")
+_VIRTUAL = ("br", "cali", "docker", "ib", "lo", "podman", "tap", "tun", "veth", "virbr")
 _PORT = re.compile(r"/sys/class/infiniband/([\w.-]{1,63})/(?:ports/1/)?(\w{1,20}):(.{0,120})")
 
 
@@ -89,6 +91,22 @@ def infiniband(text: str) -> Iterator[PortFact]:
             state=values.get("state", "").partition(": ")[2].lower(),
             physical=values.get("phys_state", "").partition(": ")[2].lower(),
         )
+
+
+def links(text: str) -> tuple[tuple[str, str], ...]:
+    """Speeds and states of network interfaces from the files below /sys/class/net, one `path:value` a line."""
+    interfaces: dict[str, dict[str, str]] = {}
+    for line in plain(text).splitlines()[: MOST * 2]:
+        if (match := _INTERFACE.match(line)) and not match[1].startswith(_VIRTUAL):
+            interfaces.setdefault(match[1], {})[match[2]] = match[3]
+    shown = []
+    for name, values in sorted(interfaces.items()):
+        speed = values.get("speed", "")
+        if speed.isdecimal() and int(speed):
+            shown.append((name, f"{int(speed)} Mb/s"))
+        elif values.get("operstate") in ("down", "lowerlayerdown"):
+            shown.append((name, "down"))
+    return tuple(shown)
 
 
 def gpu_devices(text: str) -> tuple[str, ...]:

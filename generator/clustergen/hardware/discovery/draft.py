@@ -12,7 +12,7 @@ from clustergen.catalogue.systems import System
 from clustergen.hardware.discovery.facts import Cpus, NodeFacts
 from clustergen.hardware.discovery.grouping import Group
 from clustergen.hardware.discovery.recognise import gpu_id, is_board, named_systems, nic_id
-from clustergen.hostlist import compress
+from clustergen.hostlist import compress, natural_key
 
 _NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 _UNKNOWN = "service"  # a machine that runs no jobs requires no description
@@ -111,12 +111,15 @@ def _gpus(node: NodeFacts, system: System | None) -> dict[str, Any]:
 
 
 def _ports(group: Group) -> Iterator[dict[str, Any]]:
-    """Nothing where the catalogue's system has the same ones next to the same GPUs."""
+    """Nothing where the catalogue's system has the same ones next to the same GPUs.
+
+    In order of their numbers, since rails follow the order: sysfs and ibstat have mlx5_10 before mlx5_2.
+    """
     node = group.first
     if group.system and _has_ports_of(group.system, node):
         return
     fabric = _fabric_ports(node)
-    for port in node.ports:
+    for port in sorted(node.ports, key=lambda port: natural_key(port.device)):
         if port.device not in fabric and not port.link:
             continue  # the matrix of GPUs names it, and nothing shows what it is
         network = "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"

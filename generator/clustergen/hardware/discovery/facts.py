@@ -130,6 +130,8 @@ class NodeFacts:
     pci: tuple[PciFact, ...] = ()
     interfaces: tuple[str, ...] = ()
     """Network interfaces, with those that have no address."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Interface and its speed, such as `25000 Mb/s`, or `down`; without virtual ones, and without IPoIB, whose ports are in `ports`."""
     gpu_failure: str = ""
     """What nvidia-smi printed in the place of its GPUs."""
     gpu_devices: tuple[str, ...] | None = None

@@ -148,6 +148,7 @@ class Reader:
             node_name_line=line,
             pci=output("lspci", lambda text: tuple(devices.lspci(text)), ()),
             interfaces=output("ip.json", commands.interfaces, ()),
+            links=output("net", devices.links, ()),
             gpu_failure=failure,
             gpu_devices=output("dev", devices.gpu_devices),
             kernel=output("uname", commands.first_line, ""),

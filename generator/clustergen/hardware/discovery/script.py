@@ -14,6 +14,7 @@ COMMANDS = {
     "infiniband": "grep -H . /sys/class/infiniband/*/fw_ver /sys/class/infiniband/*/hca_type "
     "/sys/class/infiniband/*/ports/1/rate /sys/class/infiniband/*/ports/1/state "
     "/sys/class/infiniband/*/ports/1/phys_state /sys/class/infiniband/*/ports/1/link_layer",
+    "net": "grep -H . /sys/class/net/*/speed /sys/class/net/*/operstate",
     "dmidecode": "dmidecode -t bios -t system",
     "lspci": "lspci -Dnnvv",
     "lsblk.json": "lsblk -J -b -o NAME,SIZE,TYPE,ROTA,MODEL,MOUNTPOINTS,FSTYPE",

@@ -40,6 +40,7 @@ def findings(members: Sequence[NodeFacts], *, has_power_limit: bool) -> Iterator
         if kind != "power-differs" or not has_power_limit:
             yield from _unusual(kind, subject, [(facts.name, field(facts)) for facts in members])
     yield from _firmware(members)
+    yield from _speeds(members)
     yield from _settings(members)
     yield from _memory(members)
     yield from _links(members)
@@ -70,6 +71,18 @@ def _firmware(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
             types[name].append((facts.name, ", ".join(values)))
     for name, rows in types.items():
         yield from _unusual("firmware-differs", f"firmware of {name}", rows)
+
+
+def _speeds(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
+    """Interfaces that most machines use; where a port is unplugged on most, one that is plugged in is no fault."""
+    interfaces: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for facts in members:
+        for name, speed in facts.links:
+            interfaces[name].append((facts.name, speed))
+    for name, rows in interfaces.items():
+        (usual, _), *_ = Counter(speed for _, speed in rows).most_common(1)
+        if usual != "down":
+            yield from _unusual("speed-differs", f"link of {name}", rows)
 
 
 def _settings(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:

@@ -194,6 +194,12 @@ KINDS = {
         "ECC was switched by hand",
         "drain, nvidia-smi -e 1 and reboot, unless the difference is intended",
     ),
+    "speed-differs": Kind(
+        "group", "warning",
+        "a link trained at a lower rate or is unplugged, or a bond has lost a leg: cable, transceiver or switch port",
+        f"{_SHELL}'grep -H . /sys/class/net/*/speed'  # ethtool INTERFACE shows what both sides offer; clean, reseat or"
+        " replace the cable",
+    ),
     "power-differs": Kind(
         "group", "warning",
         "the power limit was changed by hand, or the service that sets it did not run",
