@@ -131,7 +131,7 @@ class NodeFacts:
     interfaces: tuple[str, ...] = ()
     """Network interfaces, with those that have no address."""
     links: tuple[tuple[str, str], ...] = ()
-    """Interface and its speed, such as `25000 Mb/s`, or `down`; without virtual ones, and without IPoIB, whose ports are in `ports`."""
+    """Interface and its speed, such as `25000 Mb/s`, or `down`; without virtual ones and IPoIB."""
     gpu_failure: str = ""
     """What nvidia-smi printed in the place of its GPUs."""
     gpu_devices: tuple[str, ...] | None = None
