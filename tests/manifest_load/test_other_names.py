@@ -79,6 +79,13 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("node_types.gpu.mig", "move 'mig' to node_types.<name>.gpus"),
         ("nodes.1.bmc", "move 'bmc' to nodes.addresses"),
         ("qos", "move 'qos' to slurm"),
+        # the first word of keys, and a common word that another section has
+        ("health.gpu", "write gpu_count or gpu_settings"),
+        ("health.preemption", "move 'preemption' to slurm"),
+        # variables of NCCL and UCX
+        ("nccl.NCCL_IB_TIMEOUT", "write nccl.env.NCCL_IB_TIMEOUT"),
+        ("nccl.nccl_debug", "write nccl.debug"),
+        ("ucx.UCX_TLS", "write ucx.env.UCX_TLS"),
         # nothing near
         ("slurm.partitions.batch.zzz", "run `clustergen explain slurm.partitions` to list its keys"),
         ("networks.zzz", "use one of management, bmc, fabric, storage"),
@@ -86,6 +93,12 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
 )
 def test_what_is_called_otherwise_is_named(path: str, hint: str) -> None:
     assert hints(path) == [hint]
+
+
+def test_a_section_that_is_not_in_the_manifest_was_not_meant() -> None:
+    (hint,) = hints("health.smtp")
+    assert hint is not None
+    assert hint.startswith("use one of enabled, ")
 
 
 def test_alerts_are_no_field() -> None:

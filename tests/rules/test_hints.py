@@ -125,6 +125,16 @@ HINTS = {
         "node-unknown",
         "write all for every node that runs slurmd",
     ),
+    "a typo in a mount option of any file system": (
+        TINY,
+        (
+            'slurm: {version: "24.11"}\n',
+            'slurm: {version: "24.11"}\nstorage:\n'
+            "  home: {type: nfs, server: f, path: /e, mount: /home, options: [noatimee]}\n",
+        ),
+        "mount-option-unknown",
+        "did you mean 'noatime'?",
+    ),
     "a count for a section": (
         TINY,
         ("{system: dgx-h100}", "{system: dgx-h100, gpus: 8}"),

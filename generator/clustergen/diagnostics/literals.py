@@ -25,6 +25,7 @@ from clustergen.units import Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 _MOST_KEYS = 8
+_MOST_LONGER = 3
 
 
 _MEANT = {
@@ -80,6 +81,12 @@ def choice_hint(value: str, allowed: list[str]) -> str:
     guess = suggest(value, allowed)
     is_other_version = guess is not None and _letters(guess) == _letters(value) and _digits(guess) != _digits(value)
     return f"did you mean {quote(guess)}?" if guess and not is_other_version else f"use {one_of(allowed)}"
+
+
+def beginning_hint(key: str, keys: list[str]) -> str | None:
+    """The hint for a key that is only the first word of others: `gpu` for `gpu_count` and `gpu_settings`."""
+    longer = [name for name in keys if name.startswith(f"{key.lower()}_")]
+    return f"write {' or '.join(longer)}" if 0 < len(longer) <= _MOST_LONGER else None
 
 
 def _letters(text: str) -> str:

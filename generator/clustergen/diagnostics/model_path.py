@@ -7,7 +7,7 @@ plain union, `[key]` for a mapping's key. What belongs to which is only known by
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -96,8 +96,11 @@ def places_of_keys(model: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(sections)) for key, sections in places.items()}
 
 
-def places_for(model: type[BaseModel], path: ManifestPath) -> list[str]:
-    """The few sections that the unknown key at the end of `path` may have been meant for, best of all its own ones."""
+def places_for(model: type[BaseModel], path: ManifestPath, present: Container[str]) -> list[str]:
+    """The few sections that the unknown key at the end of `path` may have been meant for, best of all its own ones.
+
+    `present`: sections of the top level that the data has. A common word such as `gpu` was not meant for another one.
+    """
     places = [place for place in places_of_keys(model).get(str(path[-1]), ()) if place]
     section = section_of(model, path[:-1])
     if not section and len(places) > _MOST_PLACES:
@@ -108,8 +111,11 @@ def places_for(model: type[BaseModel], path: ManifestPath) -> list[str]:
     places = [place for place in places if place != section]  # another kind of entry has it
     if inner := [place for place in places if place.startswith(f"{section}.")]:
         return inner if len(inner) <= _MOST_PLACES else []
+    top = section.partition(".")[0]
     if len(places) > 1:  # a common word: what is far away was not meant
-        places = [place for place in places if place.partition(".")[0] == section.partition(".")[0]]
+        places = [place for place in places if place.partition(".")[0] == top]
+    elif "_" not in str(path[-1]):
+        places = [place for place in places if place.partition(".")[0] == top or place.partition(".")[0] in present]
     return places if len(places) <= _MOST_PLACES else []
 
 

@@ -19,6 +19,7 @@ from clustergen.hostlist import HostlistError, compress
 
 _MOST_ITEMS = 8
 _LONGEST_HINT = 100
+_COUNTED = re.compile(r"([0-9]{1,3})\s*[x×*]\s*(\S.*)")
 _PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
 
@@ -96,6 +97,9 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     model, is_list = entry_of(declared)
     if model is None or is_list or isinstance(value, bool):
         return None
+    counted = _COUNTED.fullmatch(value) if isinstance(value, str) else None
+    if counted and {"model", "count"} <= model.model_fields.keys():
+        return _short({"model": counted[2], "count": int(counted[1])})
     if meant := getattr(model, "MEANT_BY_SCALAR", ""):
         return _under(meant, value, model.model_fields[meant])
     if isinstance(value, int):

@@ -17,6 +17,7 @@ from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of, odd_character
 from clustergen.diagnostics.literals import (
     addition_hint,
+    beginning_hint,
     choice_hint,
     example_hint,
     is_list_of_scalars,
@@ -167,9 +168,10 @@ class _Translator:
         keys = keys_of(at.owner) if at.owner else []
         present = self._value(at.path[:-1])
         unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
-        hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused)
+        hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None:
-            if places := places_for(self.model, at.path):
+            sections = self.data if isinstance(self.data, Mapping) else ()
+            if places := places_for(self.model, at.path, sections):
                 hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
                 hint = f"use one of {', '.join(keys)}"

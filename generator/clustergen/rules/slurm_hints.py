@@ -23,6 +23,8 @@ _PREFIXES = {
     "topology": "Topology",
 }
 """With what Slurm's keys begin that a section of `slurm` stands for."""
+_OF_NCCL = {"NCCL_DEBUG": "nccl.debug", "NCCL_IB_GID_INDEX": "nccl.gid_index"}
+"""Variables with a field of their own."""
 _SHORTEST = 4  # characters of an abbreviation of sacctmgr's
 
 
@@ -31,6 +33,8 @@ def hint_for_key(path: ManifestPath) -> str | None:
     section, name = [part for part in path[:-1] if isinstance(part, str)], str(path[-1])
     if other := other_name(section, name):
         return other.hint
+    if section in (["nccl"], ["ucx"]) and name.upper().startswith(f"{section[0].upper()}_"):
+        return f"write {_OF_NCCL.get(name.upper(), f'{section[0]}.env.{name.upper()}')}"
     if path[0] not in ("slurm", "node_types", "nodes"):
         return None
     if path[0] == "slurm" and len(section) > 2 and section[1] in ("qos", "accounts"):

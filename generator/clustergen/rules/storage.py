@@ -80,6 +80,7 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
     value = text.partition("=")[2]
     if row is None:
         if options:
+            options += catalogue.mount_options("any")
             yield Finding(
                 "mount-option-unknown",
                 path,
