@@ -50,6 +50,7 @@ class Redfish:
                 content = answer.read(_MOST + 1)
                 status = answer.status
         except urllib.error.HTTPError as err:
+            err.close()
             raise RedfishError("HTTP status %d" % err.code) from None
         except (OSError, ValueError, http.client.HTTPException) as err:
             raise RedfishError(reason_of(err)) from None
