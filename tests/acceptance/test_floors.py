@@ -115,12 +115,13 @@ def test_a_node_type_in_two_partitions_has_gates_for_each() -> None:
     assert "c\\[1,5\\], partition spare. All gates end within " in page
 
 
-def test_geforce_gets_no_diagnosis_and_mig_no_collectives() -> None:
+def test_geforce_gets_a_diagnosis_of_level_1_and_mig_no_collectives() -> None:
     home = compiled("home-3090")[0].cluster
     mig = compiled("dgx-a100-mig")[0].cluster
     assert home is not None
     assert mig is not None
-    assert "gpu-diagnosis" not in {gate.kind for gate in gates(home)}
+    (level,) = (gate.arguments["LEVEL"] for gate in gates(home) if gate.kind == "gpu-diagnosis")
+    assert level == "1"
     divided = {kind.name for kind in mig.gpu_types if kind.gpus and any(kind.gpus.mig)}
     assert not {gate.name for gate in gates(mig) if gate.type in divided and gate.kind.startswith(("nccl", "gpu-copy"))}
 

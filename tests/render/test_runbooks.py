@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
@@ -106,6 +107,45 @@ def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
         if path.is_file()
     }
     check(files)
+
+
+PROGRAMS = {
+    "of the system": "cat chronyc curl df du findmnt grep journalctl ls lspci openssl ps rdma ssh systemctl timeout",
+    "of Slurm": "sacctmgr scontrol sdiag sinfo slurmd squeue",
+    "of NVIDIA": "dcgmi mlxlink nvidia-smi",
+    "of packages that the tree installs": "bmc-device ibqueryerrors ibstat ipmi-sel ipmi-sensors promtool smartctl",
+    "of what is monitored": "clustergen-failover-home crm_mon mdadm zpool",
+}
+
+
+@pytest.mark.slow
+def test_every_command_of_a_runbook_can_be_pasted(tmp_path: Path) -> None:
+    """Placeholders aside: bash parses it, and its program is on the node."""
+    failover = {"servers": "nfs[1-2]", "device": "/dev/mapper/nfs", "directory": "/export"}
+    zfs = {"zfs": {"disks": ["/dev/sda"], "layout": "stripe"}}
+    home = {"type": "nfs", "path": "/export/home", "mount": "/home"}
+    changes = {
+        "networks": {**NETWORKS, "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"}},
+        "storage": {
+            "home": {**home, "server": "10.0.0.30", "failover": failover},
+            "data": {**home, "server": "mon", "path": "/export/data", "mount": "/data", "export": zfs},
+        },
+        "nodes": [
+            HEAD,
+            {**MONITOR, "roles": [*MONITOR["roles"], "nfs-server"]},
+            WITH_BMC,
+            {"name": "nfs[1-2]", "type": "gpu", "roles": [], "address": "10.0.0.[31-32]",
+             "addresses": {"bmc": "10.0.9.[31-32]"}},
+        ],
+    }  # fmt: skip
+    tree = tree_of(manifest(**{**EVERYTHING, **changes}), tmp_path)
+    page = re.sub(r"\{\{.*?\}\}", "", text_of(tree, "mon", PAGE))
+    commands = {"".join(code.itertext()) for code in ElementTree.fromstring(page).iter("code")}
+    assert len(commands) > 40
+    script = "\n".join(re.sub(r"<(\w+)>", r"\1", command) for command in sorted(commands))
+    parsed = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+    assert parsed.stderr == ""
+    assert {command.split()[0] for command in commands} <= set(" ".join(PROGRAMS.values()).split())
 
 
 @pytest.mark.real

@@ -121,7 +121,15 @@ _PAGE_OF = {
     "meta": "monitoring",
 }
 _BY_NODE = ("gpu", "node", "fabric", "kernel", "disks", "sensors")
-_OF_ALERT = {IDLE_ALERT: "job?var-job={{ $labels.hpc_job }}", "RackFeedLost": "power"}  # instead of its topic's page
+_NODE = "node?var-instance={{ $labels.instance }}"
+_OF_ALERT = {
+    IDLE_ALERT: "job?var-job={{ $labels.hpc_job }}",
+    "GpuExporterDown": _NODE,
+    "RackFeedLost": "power",
+    "SlurmNodeDrained": _NODE,
+    "SlurmPrologFailed": _NODE,
+}
+"""Instead of the page of the topic."""
 
 
 def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:

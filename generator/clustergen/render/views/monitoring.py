@@ -9,7 +9,7 @@ from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.monitoring import Monitoring, Receiver
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
@@ -128,7 +128,11 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
             topic.title,
             topic.recordings,
             tuple(
-                Linked(alert, runbook.address(cluster, alert.name), grafana.page_of(cluster, name, alert))
+                Linked(
+                    replace(alert, action=alert.action.replace("`", "")),
+                    runbook.address(cluster, alert.name),
+                    grafana.page_of(cluster, name, alert),
+                )
                 for alert in topic.alerts
             ),
         )

@@ -1,4 +1,4 @@
-"""Grafana's files. Grafana is in no distribution: Python reads their form, Prometheus' own parser the queries."""
+"""Grafana's files. Grafana cannot be installed for it: Python reads their form, Prometheus' own parser the queries."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ CHECKS = (
         "grafana settings",
         "Grafana: settings",
         "Python's configparser",
-        "Well-formed INI, no section or key twice. Grafana is in no distribution and is not run.",
+        "Well-formed INI, no section or key twice. Grafana itself has never read its files: Debian, PyPI and npm do not"
+        " have it, and its licence (AGPL) rules out a copy in this repository.",
         paths("/etc/grafana/grafana.ini"),
         _settings,
     ),

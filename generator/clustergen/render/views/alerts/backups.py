@@ -26,7 +26,7 @@ def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
     series = f'clustergen_backup_timestamp_seconds{{backup="{kind}"}}'
     service = f"clustergen-backup-{kind}"
     labels = (("backup", kind),)
-    look = f"journalctl -u {service} names the reason; systemctl start {service} repeats the backup."
+    look = f"`journalctl -u {service}` names the reason; `systemctl start {service}` repeats the backup."
     yield Alert(
         "BackupStale", f"time() - max({series}) > {limit}", "0s", "warning",
         f"The last backup of Slurm's {kind} is {{{{ $value | humanizeDuration }}}} old",

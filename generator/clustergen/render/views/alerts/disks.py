@@ -34,7 +34,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "DiskErrors", "increase(clustergen_disk_errors_total[1d]) > 0", "0s", "warning",
             f"{DEVICE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
             "Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
-            f"smartctl --xall {{{{ $labels.device }}}} on the node shows the errors. {replace}",
+            f"`smartctl --xall {{{{ $labels.device }}}}` on the node shows the errors. {replace}",
         ),
         Alert(
             "DiskWorn", f"clustergen_disk_wear_ratio > {_WORN}", "1h", "warning",
@@ -46,7 +46,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "DiskMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 7200', "0s", "warning",
             "The disks of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
             "The script fails or a disk does not answer; alerts on disks cannot fire for this node.",
-            "On the node: systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics.",
+            "On the node: `systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics`.",
         ),
     )  # fmt: skip
     return Topic("disks", "Local disks.", (), alerts)

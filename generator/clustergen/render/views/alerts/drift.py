@@ -8,7 +8,7 @@ from clustergen.render.views.alerts.model import Alert, Topic
 TEXTFILE = "clustergen-drift.prom"
 _RUNS = 3
 """Runs that may be missing before an alert."""
-_LOOK = "On the controller: journalctl -u clustergen-drift shows the report with the next step for each difference."
+_LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report with the next step for each difference."
 
 
 def is_exported(cluster: Cluster) -> bool:
@@ -38,13 +38,13 @@ def topic(cluster: Cluster) -> Topic | None:
             "DriftNotCompared", f"time() - max({last_run}) > {seconds}", "0s", "warning",
             "Drift was last compared {{ $value | humanizeDuration }} ago",
             "The timer does not run, or the facts of the nodes cannot be recorded.",
-            "On the controller: systemctl status clustergen-drift.timer clustergen-drift.",
+            "On the controller: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
         Alert(
             "DriftNeverCompared", f"absent({last_run})", f"{seconds}s", "warning",
             "Drift has never been compared",
             "No controller has the manifest and its tree in the directory of drift.directory, or its timer fails.",
-            "On the controller: systemctl status clustergen-drift.timer clustergen-drift.",
+            "On the controller: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
     )  # fmt: skip
     return Topic("drift", "Drift: machines against the manifest.", (), alerts)

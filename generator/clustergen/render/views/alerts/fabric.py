@@ -59,7 +59,8 @@ def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) 
         "5m", "critical",
         f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
         "A NIC is no longer on the bus, or its driver did not load.",
-        "Drain the node; lspci and dmesg | grep mlx5 show what is left. A cold reset, then reseat the NIC.",
+        "Drain the node; `lspci -d 15b3:` and `journalctl -k --grep mlx5` show what is left. A cold reset, then"
+        " reseat the NIC.",
         labels,
     )  # fmt: skip
 
@@ -80,7 +81,7 @@ def _slow(expr: str, expected: int, labels: Labels) -> Alert:
         "FabricPortSlow", expr, "5m", "warning",
         f"{DEVICE} runs below {expected} Gb/s",
         "The link trained at a lower speed or width; it limits every collective.",
-        "Reseat or replace the cable; check both ends with mlxlink.",
+        "Reseat or replace the cable; `mlxlink -d {{ $labels.device }}` of NVIDIA's MFT shows both ends.",
         labels,
     )  # fmt: skip
 
@@ -117,7 +118,8 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             "FabricPortFlaps", f"increase(node_infiniband_link_downed_total[{hour}]) > 2", "0s", "warning",
             f"{DEVICE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
             "The link goes down and comes back; every time, jobs stall or fail.",
-            "Clean or replace the cable or transceiver; mlxlink -m shows its state.",
+            "Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -m` of NVIDIA's MFT shows"
+            " its state.",
         ),
         Alert(
             "FabricPortErrors",
@@ -125,7 +127,7 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             "10m", "warning",
             f"{DEVICE} receives damaged packets",
             "This cable causes bit errors, and packets are retransmitted.",
-            "Clean or replace the cable; on InfiniBand, ibqueryerrors shows both ends.",
+            "Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends.",
         ),
     ]  # fmt: skip
 
@@ -136,18 +138,20 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
         "FabricPortRecoveries", f"increase(node_infiniband_link_error_recovery_total[{hour}]) > 2", "0s", "warning",
         f"{DEVICE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
         "The link retrains without going down; every time, traffic stalls for milliseconds.",
-        "Clean or replace the cable or transceiver; mlxlink -c shows its bit error rates.",
+        "Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows its"
+        " bit error rates.",
     )  # fmt: skip
     yield Alert(
         "FabricPortSymbolErrors", f"increase(node_infiniband_symbol_error_total[{hour}]) > 10", "0s", "warning",
         f"{DEVICE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
         "Error correction no longer repairs all errors of the cable; packet errors follow.",
-        "mlxlink -c shows the effective and symbol bit error rates. Clean or replace the cable or transceiver.",
+        "`mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows the bit error rates. Clean or replace the cable"
+        " or transceiver.",
     )  # fmt: skip
     yield Alert(
         "FabricPortDiscards",
         f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
         f"{DEVICE} discards packets that it should transmit",
         "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
-        "ibqueryerrors shows where on the path credits are lacking; look for a slow or dead receiver.",
+        "`ibqueryerrors` shows where on the path credits are lacking; look for a slow or dead receiver.",
     )  # fmt: skip

@@ -75,8 +75,8 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
         "GpuExporterDown", 'up{job="dcgm"} == 0' + unless_asleep(cluster), "5m", "critical",
         "No GPU metrics from {{ $labels.instance }}",
         "Prometheus cannot read the DCGM exporter, so none of the other GPU alerts can fire for this node.",
-        "On the node: systemctl status nvidia-dcgm nvidia-dcgm-exporter; then nvidia-smi, which hangs or fails"
-        " when the driver does.",
+        "On the node: `systemctl status nvidia-dcgm nvidia-dcgm-exporter`. nvidia-smi hangs or fails when the driver"
+        " does.",
     )  # fmt: skip
     by_count: dict[int, list[str]] = {}
     for kind in dcgm_types(cluster).values():
@@ -93,7 +93,7 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
             "5m", "critical",
             f"{{{{ $labels.instance }}}} has {{{{ $value }}}} of {count} GPUs",
             "The driver or DCGM lost a GPU. Jobs that need whole nodes fail here.",
-            "Drain the node, look for Xid lines in dmesg and compare nvidia-smi -L with lspci. A cold reset often"
+            "Drain the node, and compare `nvidia-smi -L` with `lspci -d 10de:`. A cold reset often"
             " brings the GPU back; when it is lost again, reseat or replace it.",
             for_types(names),
         )  # fmt: skip
@@ -104,7 +104,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
         "GpuDoubleBitErrors", f"increase(gpu:ecc_dbe:max[{window(cluster, 10)}]) > 0", "0s", "critical",
         f"{WHERE} had uncorrectable memory errors",
         "Memory returned wrong data that ECC could not correct; the job that used it was killed.",
-        "Drain the node and reset the GPU (nvidia-smi -r). Run dcgmi diag -r 3 before it goes back; replace it"
+        "Drain the node and reset the GPU (`nvidia-smi -r`). Run `dcgmi diag -r 3` before it goes back; replace it"
         " when errors return.",
     )  # fmt: skip
     yield Alert(
@@ -150,8 +150,8 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
             f"{WHERE} is throttled by power although its draw is low",
             f"Throttling at the limit of {limit} W is normal under full load. Below four fifths of it, power does"
             " not reach the GPU.",
-            "Check the node's power supplies and cables (ipmitool sel list), the rack's power cap and nvidia-smi"
-            " -q -d POWER.",
+            "Check the node's power supplies and cables (event log of its BMC), the rack's power cap and"
+            " `nvidia-smi -q -d POWER`.",
             for_types(names),
         )  # fmt: skip
     renamed = exports(cluster, "DCGM_FI_DEV_CLOCKS_EVENT_REASONS")
@@ -162,7 +162,7 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
         "1m", "critical",
         f"{WHERE}: the node pulls its power brake",
         "The mainboard throttles the GPU, usually because a power supply failed or is overloaded.",
-        "Look at the node's power supplies (ipmitool sdr type 'Power Supply') and at the rack's feeds.",
+        "Look at the node's power supplies (sensors and event log of its BMC) and at the rack's feeds.",
     )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _links(cluster: Cluster) -> Iterator[Alert]:
         "GpuPcieReplays", f"rate(gpu:pcie_replay:max[{minutes}]) > 0.1", "10m", "warning",
         f"{WHERE} retransmits PCIe packets",
         "Packets between CPU and GPU arrive damaged and are retransmitted.",
-        "Reseat the GPU, its riser and its cables; look for AER lines in dmesg.",
+        "Reseat the GPU, its riser and its cables; `journalctl -k --grep AER` names the device.",
     )  # fmt: skip
 
 
@@ -202,5 +202,5 @@ def _idle(cluster: Cluster) -> Iterator[Alert]:
         f"{WHERE} is idle in job {{{{ $labels.hpc_job }}}}",
         f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",
         "Ask the user: a job that waits for data or input, one that requests more GPUs than it uses, or one that hangs."
-        " scontrol show job and the dashboard of the job show which.",
+        " The dashboard of the job shows which.",
     )  # fmt: skip

@@ -51,8 +51,8 @@ def _xids(cluster: Cluster) -> Iterator[Alert]:
         (
             "GpuFatalXid", "drain", "critical",
             "The driver reported an error after which the GPU cannot be trusted.",
-            "Drain the node. Stop nvidia-dcgm and reset the GPU (nvidia-smi -r), or reboot; run dcgmi diag -r 3 before"
-            " the node returns to service.",
+            "Drain the node. Reboot it, or `systemctl stop nvidia-dcgm-exporter nvidia-dcgm`, `nvidia-smi -r` and start"
+            " both again; run `dcgmi diag -r 3` before the node returns to service.",
         ),
         (
             "GpuXidToWatch", "watch", "warning",
@@ -122,12 +122,12 @@ def _incidents(cluster: Cluster) -> Iterator[Alert]:
             (
                 "GpuHealthFailed", "critical", "5m",
                 "DCGM reports a fault that makes the GPU unfit for jobs: {{ $labels.health_error_code }}.",
-                "On the node, dcgmi health -g 0 -c shows the message. Drain the node and run dcgmi diag -r 3.",
+                "On the node, `dcgmi health -g 0 -c` shows the message. Drain the node and run `dcgmi diag -r 3`.",
             ),
             (
                 "GpuHealthWarning", "warning", "15m",
                 "DCGM reports {{ $labels.health_error_code }}. Jobs can continue.",
-                "On the node, dcgmi health -g 0 -c shows the message; plan what it recommends.",
+                "On the node, `dcgmi health -g 0 -c` shows the message; plan what it recommends.",
             ),
         ):  # fmt: skip
             expr = _selected(rows, severity, types)

@@ -54,7 +54,7 @@ def _xids(cluster: Cluster) -> Iterator[Alert]:
                 "Xid {{ $labels.xid }} on the GPU at {{ $labels.pci }} of {{ $labels.instance }}",
                 "The kernel logged an error of the GPU, and dcgm-exporter, whose alerts say more, does not run there. "
                 + "; ".join(f"{row.xid}: {row.meaning}" for row in rows) + ".",
-                f"{advice} The log of the node has the lines: journalctl -k --grep Xid.",
+                f"{advice} The log of the node has the lines: `journalctl -k --grep Xid`.",
                 for_types(names),
             )  # fmt: skip
 
@@ -70,7 +70,8 @@ def _links() -> Iterator[Alert]:
         "CableUnplugged", "increase(clustergen_cable_events_total[1h]) > 0", "0s", "warning",
         "The adapter at {{ $labels.pci }} of {{ $labels.instance }} reports a cable that was unplugged or fails",
         "The kernel logged an event of cage {{ $labels.module }}.",
-        "Check that the cable is seated; mlxlink shows the state of its transceiver.",
+        "Check that the cable is seated; `mlxlink -d {{ $labels.pci }} -m` of NVIDIA's MFT shows the state of its"
+        " transceiver.",
     )  # fmt: skip
 
 
@@ -82,11 +83,11 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
         "The kernel of {{ $labels.instance }} logs errors of kind {{ $labels.kind }}",
         "machine_check: processor or memory; pcie: a device or slot; io_error, file_system: a disk; lockup: a processor"
         " that did not respond.",
-        "Read journalctl -k on the node, or kernel.log on the log collector; drain the node if they continue.",
+        "Read `journalctl -k` on the node, or kernel.log on the log collector; drain the node if they continue.",
     )  # fmt: skip
     yield Alert(
         "KernelMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",
         "Counters of the kernel's log of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
         "The script that exports them fails; alerts on Xids and links cannot fire for this node.",
-        "On the node: systemctl status clustergen-kernel-metrics.timer clustergen-kernel-metrics.",
+        "On the node: `systemctl status clustergen-kernel-metrics.timer clustergen-kernel-metrics`.",
     )  # fmt: skip

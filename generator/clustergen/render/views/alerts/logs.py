@@ -33,7 +33,8 @@ def topic(cluster: Cluster) -> Topic | None:
             "{{ $labels.host }} logged {{ $value | humanize1024 }}B in an hour",
             f"That is more than 1 % of the {size} for all logs: in four days they would be logs of this host alone,"
             " and those of others are deleted before their time.",
-            "On the collector: ls -lS /var/log/clustergen/{{ $labels.host }}/$(date +%F), and tail of the largest file"
+            "On the collector: `ls -lS /var/log/clustergen/{{ $labels.host }}/$(date +%F)`, and tail of the largest"
+            " file"
             " names the program. Stop it, or lower its log level.",
         ),
         Alert(
@@ -46,14 +47,14 @@ def topic(cluster: Cluster) -> Topic | None:
             "LogsMissing", 'scalar(count(up{job="node"} == 1)) - clustergen_logs_hosts > 0', "2h", "warning",
             "{{ $value }} nodes that respond have sent no logs to {{ $labels.instance }} today",
             "What happens on these nodes is only in their own journals, and lost if their disks are.",
-            "On the collector, ls /var/log/clustergen/*/$(date +%F) lists the hosts that do. On one that does not:"
-            " systemctl status rsyslog.",
+            "On the collector, `ls -d /var/log/clustergen/*/$(date +%F)` lists the hosts that do. On one that does not:"
+            " `systemctl status rsyslog`.",
         ),
         Alert(
             "LogMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 3600', "0s", "warning",
             "Logs on {{ $labels.instance }} were last checked {{ $value | humanizeDuration }} ago",
             "The script that deletes old logs fails: the disk of the collector fills.",
-            "On the collector: systemctl status clustergen-log-retention.timer clustergen-log-retention.",
+            "On the collector: `systemctl status clustergen-log-retention.timer clustergen-log-retention`.",
         ),
     )  # fmt: skip
     return Topic("logs", "Central logs.", (), alerts)

@@ -14,7 +14,8 @@ def topic(cluster: Cluster) -> Topic:
             "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
             "Prometheus runs on an old configuration",
             "It rejected its configuration at the last reload.",
-            "promtool check config on the monitoring node; then systemctl reload prometheus.",
+            "On the monitoring node: `promtool check config /etc/prometheus/prometheus.yml`, then"
+            " `systemctl reload prometheus`.",
         ),
         Alert(
             "PrometheusRulesFail",

@@ -31,7 +31,8 @@ class Recording:
 
 @record
 class Alert:
-    """One alert. `meaning` says what is wrong, `action` what to do; texts may hold Prometheus' `{{ $labels.x }}`.
+    """One alert. `meaning` says what is wrong, `action` what to do, with commands in backticks; texts may hold
+    Prometheus' `{{ $labels.x }}`.
 
     `labels` tell alerts of one name apart: Alertmanager takes those with the same labels for one alert.
     """

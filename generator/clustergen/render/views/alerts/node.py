@@ -35,11 +35,12 @@ def topic(cluster: Cluster) -> Topic | None:
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % free",
             "A full system disk stops slurmd's spool, logs and prolog, and jobs fail in ways that look like"
             " something else.",
-            "du -xh --max-depth=2 on the mount point; old logs, core dumps and container images are the usual finds.",
+            "`du -xh --max-depth=2 {{ $labels.mountpoint }} | sort -h | tail`: old logs, core dumps and container"
+            " images are the usual finds.",
         ),
         Alert(
             "NodeInodesUsedUp",
-            f"100 * node_filesystem_files_free{local} / (node_filesystem_files{local} > 0) < {limits.disk_free}",
+            f"100 * node_filesystem_files_free{local} / node_filesystem_files{local} < {limits.disk_free}",
             "10m", "warning",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes free",
             "No new files can be created although there is space.",
@@ -51,49 +52,52 @@ def topic(cluster: Cluster) -> Topic | None:
             "5m", "critical",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} is now read-only",
             "The kernel found damage or lost the disk.",
-            "Drain the node. dmesg names the device; check it with smartctl or nvme smart-log before any repair.",
+            "Drain the node. `journalctl -k` names the device; check it with smartctl or nvme smart-log before any"
+            " repair.",
         ),
         Alert(
             "NodeMemoryUncorrectable", f"increase(node_edac_uncorrectable_errors_total[{hour}]) > 0", "0s", "critical",
             f"{_WHERE} had uncorrectable memory errors",
             "A memory module returned wrong data.",
-            "Drain the node; the BMC's event log and ras-mc-ctl --errors name the module to replace.",
+            "Drain the node. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ue_count}` and the BMC's"
+            " event log name the module to replace.",
         ),
         Alert(
             "NodeMemoryCorrectable", f"increase(node_edac_correctable_errors_total[{hour}]) > 100", "0s", "warning",
             f"{_WHERE} corrected {{{{ $value | printf \"%.0f\" }}}} memory errors in an hour",
             "A memory module is wearing out; such errors often come before uncorrectable ones.",
-            "Plan its replacement; ras-mc-ctl --errors names the module.",
+            "Plan its replacement. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ce_count}` names the"
+            " module.",
         ),
         Alert(
             "NodeClockUnsynchronised", "node_timex_sync_status == 0", "15m", "warning",
             f"The clock of {_WHERE} is not synchronised",
             "munge refuses messages that seem more than five minutes old, and logs of a job do not line up.",
-            "chronyc sources and chronyc tracking show why; a firewall on port 123/udp is a common cause.",
+            "`chronyc sources` and `chronyc tracking` show why; a firewall on port 123/udp is a common cause.",
         ),
         Alert(
             "NodeClockWrong", "abs(node_timex_offset_seconds) > 0.5", "5m", "warning",
             f"The clock of {_WHERE} is off by {{{{ $value | printf \"%.1f\" }}}} s",
             "It differs too much from its time source.",
-            "chronyc makestep sets it at once; find out why it drifted.",
+            "`chronyc makestep` sets it at once; find out why it drifted.",
         ),
         Alert(
             "NodeClockSkew", f"abs(timestamp(node_time_seconds) - node_time_seconds) > {_SKEW}", "5m", "critical",
             f"The clock of {_WHERE} differs by {{{{ $value | printf \"%.0f\" }}}} s from the monitoring node's",
             "munge refuses messages that seem more than five minutes old: jobs on the node fail.",
-            "chronyc tracking on both nodes shows which clock is wrong; chronyc makestep sets it at once.",
+            "`chronyc tracking` on both nodes shows which clock is wrong; `chronyc makestep` sets it at once.",
         ),
         Alert(
             "NodeUnitFailed", 'node_systemd_unit_state{state="failed"} == 1', "5m", "warning",
             f"{{{{ $labels.name }}}} failed on {_WHERE}",
             "A service that this cluster relies on has stopped.",
-            "systemctl status and journalctl -u with the unit's name say why.",
+            "`systemctl status {{ $labels.name }}` and `journalctl -u {{ $labels.name }}` say why.",
         ),
         Alert(
             "NodeRaidDegraded", 'node_md_disks{state="failed"} > 0', "1m", "warning",
             f"{{{{ $labels.device }}}} of {_WHERE} lost a disk",
             "A software RAID runs without its redundancy.",
-            "mdadm --detail names the disk; replace it and add the new one.",
+            "`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
         ),
     )  # fmt: skip
     return Topic("node", "Machines: reachable, disks, memory, clocks, services.", (), alerts)

@@ -65,13 +65,15 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
             "GpuNvlinkErrors", "warning", "10m",
             f"{WHERE} retransmits or loses NVLink packets",
             "A link has repeated errors, which cost bandwidth.",
-            "nvidia-smi nvlink -e shows the link. Clean or reseat bridges; run dcgmi diag -r 3 when the node is idle.",
+            "`nvidia-smi nvlink -e` shows the link. Clean or reseat bridges; run `dcgmi diag -r 3` when the node is"
+            " idle.",
         ),
         (
             "GpuNvlinkRecovery", "warning", "0s",
             f"{WHERE} retrains an NVLink repeatedly",
             "A link went down and came back more than once within a day; jobs saw a stall each time.",
-            "nvidia-smi nvlink -e shows the link. Reset the GPUs when the node is free; when it is the same link again,"
+            "`nvidia-smi nvlink -e` shows the link. Reset the GPUs when the node is free; when it is the same link"
+            " again,"
             " have the GPU or board replaced.",
         ),
         (
@@ -90,5 +92,6 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
             "GpuNvlinkBitErrors", f"{rate} % 256 < {_BER_EXPONENT}", "15m", "warning",
             f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",
             "Errors remain after error correction, so that packets are retransmitted continuously.",
-            "nvidia-smi nvlink shows the link. Reset the GPUs when the node is free; reseat the tray or its cables.",
+            "`nvidia-smi nvlink -s` shows the link. Reset the GPUs when the node is free; reseat the tray or its"
+            " cables.",
         )  # fmt: skip

@@ -37,6 +37,6 @@ def _feeds(cluster: Cluster) -> Iterator[Alert]:
             f"Rack {{{{ $labels.rack }}}} draws {{{{ $value | humanize }}}}W, more than {_SHARE} % of its feeds",
             f"The feeds of the rack may carry {capacity} W for hours, one side alone if they are redundant. The"
             " BMCs measure nodes only: switches and losses come on top.",
-            "Cap the power of GPUs (nvidia-smi -pl), drain nodes of the rack, or move load to other racks.",
+            "Cap the power of GPUs (`nvidia-smi -pl WATTS`), drain nodes of the rack, or move load to other racks.",
             (("capacity", f"{capacity} W"),),
         )  # fmt: skip

@@ -20,7 +20,8 @@ def _probes(cluster: Cluster, port: int) -> Iterator[Alert]:
         "ProbeFailed", "probe_success == 0" + unless_asleep(cluster), "5m", "warning",
         "{{ $labels.job }} of {{ $labels.instance }} fails",
         "probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not served.",
-        f"On the monitoring node: curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true' shows each step.",
+        f"On the monitoring node: `curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true'` shows each"
+        f" step.",
     )  # fmt: skip
     yield Alert(
         "CertificateExpires", "probe_ssl_earliest_cert_expiry - time() < 14 * 86400", "1h", "warning",

@@ -20,14 +20,14 @@ def topic(cluster: Cluster) -> Topic | None:
         "PullStale", f"time() - clustergen_pull_timestamp_seconds > {limit}", "0s", "warning",
         "{{ $labels.instance }} was last as in git {{ $value | humanizeDuration }} ago",
         "The repository cannot be reached, a run fails, or a change waits until the node is drained.",
-        "On the node: journalctl -u clustergen-pull names the reason; for a drain, run site.yml with --limit.",
+        "On the node: `journalctl -u clustergen-pull` names the reason; for a drain, run site.yml with --limit.",
     )  # fmt: skip
     never = Alert(
         "PullMissing", f"{_pulling(cluster)} == 1\nunless on (instance)\nclustergen_pull_timestamp_seconds",
         f"{limit}s", "warning",
         "{{ $labels.instance }} was never as in git",
         "No run of clustergen-pull has succeeded since the node was installed.",
-        "On the node: journalctl -u clustergen-pull names the reason; systemctl list-timers shows the next run.",
+        "On the node: `journalctl -u clustergen-pull` names the reason; `systemctl list-timers` shows the next run.",
     )  # fmt: skip
     return Topic("pull", "Nodes that pull: time since they were as in git.", (), (stale, never))
 

@@ -51,7 +51,8 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         (
             "sent",
             "The node is a slow receiver: it pauses the switch and thereby other nodes.",
-            "Check the PCIe width and speed of the NIC (lspci -vv), ACS, IOMMU and the host's memory; drain the node"
+            "Check the PCIe width and speed of the NIC (`lspci -vv -d 15b3:`), ACS, IOMMU and the host's memory;"
+            " drain the node"
             " when it lasts.",
         ),
     ):
@@ -76,5 +77,5 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",
         "RoCE counters of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
         "The script that exports them fails; the other alerts on RoCE cannot fire for this node.",
-        "On the node: systemctl status clustergen-roce-metrics.timer clustergen-roce-metrics.",
+        "On the node: `systemctl status clustergen-roce-metrics.timer clustergen-roce-metrics`.",
     )  # fmt: skip

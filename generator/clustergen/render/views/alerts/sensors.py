@@ -25,19 +25,19 @@ def _sensors() -> Iterator[Alert]:
         "BmcSensorCritical", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 2', "2m", "critical",
         f"Sensor {sensor} is critical",
         "The BMC reports a fan, temperature or voltage beyond its critical limit.",
-        "ipmi-sensors on the node, or the web page of the BMC, shows value and limits; drain the node.",
+        "`ipmi-sensors` on the node, or the web page of the BMC, shows value and limits; drain the node.",
     )  # fmt: skip
     yield Alert(
         "BmcSensorWarning", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 1', "10m", "warning",
         f"Sensor {sensor} is beyond its limit",
         "The BMC reports a value that is not critical yet; a failed fan of a redundant set is one.",
-        "ipmi-sensors on the node shows value and limits.",
+        "`ipmi-sensors` on the node shows value and limits.",
     )  # fmt: skip
     yield Alert(
         "BmcUnreadable", 'ipmi_up{collector="ipmi"} == 0', "15m", "warning",
         "The sensors of {{ $labels.instance }} cannot be read",
         "The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
-        "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: bmc-device --cold-reset.",
+        "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: `bmc-device --cold-reset`.",
     )  # fmt: skip
 
 

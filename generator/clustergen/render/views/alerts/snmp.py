@@ -88,7 +88,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "{{ $labels.instance }} does not answer SNMP",
             "The device is off, not reachable from the monitoring node, or refuses the credentials; alerts on it cannot"
             " fire.",
-            f"On the monitoring node: curl 'localhost:{spec.port}/snmp?target=ADDRESS&module=MODULE&auth=AUTH' shows"
+            f"On the monitoring node: `curl 'localhost:{spec.port}/snmp?target=ADDRESS&module=MODULE&auth=AUTH'` shows"
             " the reason.",
         )
     ]  # fmt: skip

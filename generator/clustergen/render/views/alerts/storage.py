@@ -22,7 +22,7 @@ def topic(cluster: Cluster) -> Topic | None:
                 "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",
                 "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
                 "The pool lost one or more disks; another failure can lose data.",
-                "zpool status names the disk; replace it with zpool replace and let it resilver.",
+                "`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
     for name, entry in cluster.manifest.storage.items():
@@ -43,14 +43,15 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
         "NfsFailoverServers", f"(sum({active('nfs-server')}) or vector(0)) != 1", "5m", "critical",
         f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
         "Without a server, all clients wait. Two can destroy the file system on the shared disk.",
-        f"crm_mon -1 on {' or '.join(servers(entry))} shows failed resources and fencing. If two serve, power one off.",
+        f"`crm_mon -1` on {' or '.join(servers(entry))} shows failed resources and fencing. If two serve, power one"
+        f" off.",
         (("storage", name),),
     )  # fmt: skip
     yield Alert(
         "NfsFailoverPartner", f"{active('pacemaker')} == 0", "10m", "warning",
         f"{{{{ $labels.instance }}}} cannot take over {name}",
         "Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
-        f"After the cause is known: clustergen-failover-{name} start on {{{{ $labels.instance }}}}, then check.",
+        f"After the cause is known: `clustergen-failover-{name} start` on {{{{ $labels.instance }}}}, then check.",
         (("storage", name),),
     )  # fmt: skip
 
@@ -77,7 +78,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         "5m", "critical" if entry.required else "warning",
         f"{{{{ $labels.instance }}}} does not have {entry.mount}",
         f"The file system {name} ({entry.type}) is not mounted there.",
-        f"On the node: systemctl status of its mount unit, then journalctl. The group {mount_group(name)} holds"
+        f"On the node: `findmnt {entry.mount}`, then `systemctl status {mount}`. The group {mount_group(name)} holds"
         " all its clients.",
         labels,
     )  # fmt: skip
@@ -85,7 +86,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
         f"{entry.mount} does not respond on {{{{ $labels.instance }}}}",
         "Processes that access it hang, including Slurm's prolog.",
-        "On many nodes, the cause is the server or the network; on one node, check dmesg and drain it.",
+        "On many nodes, the cause is the server or the network; on one node, read `journalctl -k` and drain it.",
         labels,
     )  # fmt: skip
     if not file_system(entry.type).is_shared:

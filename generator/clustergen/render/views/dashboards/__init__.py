@@ -13,6 +13,7 @@ from clustergen.render.views.dashboards import (
     fabric,
     gpu,
     health,
+    job,
     logs,
     node,
     overview,
@@ -28,8 +29,8 @@ from clustergen.render.views.dashboards.model import Dashboard, Panel, Row
 _PAGES = (
     overview.dashboard,
     node.dashboard,
-    gpu.gpus,
-    gpu.job,
+    gpu.dashboard,
+    job.dashboard,
     users.dashboard,
     slurm.dashboard,
     fabric.dashboard,

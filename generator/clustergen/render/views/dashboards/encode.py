@@ -11,6 +11,7 @@ from clustergen.render.views.dashboards.layout import Place, placed
 from clustergen.render.views.dashboards.model import PREFIX, Dashboard, Panel, Row, Step, Target, Variable
 
 SCHEMA_VERSION = 39
+MIN_COLUMN = 80  # pixels; Grafana's own minimum of 150 makes tables of numbers scroll
 PROMETHEUS = "clustergen-prometheus"
 ALERTMANAGER = "clustergen-alertmanager"
 _SOURCE = {"type": "prometheus", "uid": PROMETHEUS}
@@ -131,16 +132,13 @@ def _panel(number: int, panel: Panel, place: Place) -> dict[str, Any]:
         "title": panel.title,
         "type": panel.kind,
     }
-    if panel.kind == "alertlist":
-        filters = "|".join(panel.topics)
-        matcher = {"alertInstanceLabelFilter": f'{{topic=~"{filters}"}}'} if filters else {}
-        return encoded | {"options": _OPTIONS["alertlist"] | matcher}
-    table = panel.kind == "table"
     encoded["datasource"] = _SOURCE
     encoded["targets"] = [_target(target, index, panel.kind) for index, target in enumerate(panel.targets)]
-    if table:
+    if panel.kind == "table":
         encoded["fieldConfig"]["overrides"] = _columns(panel)
         encoded["transformations"] = _joined(panel)
+        if panel.sort:
+            encoded["options"] = encoded["options"] | {"sortBy": [{"desc": False, "displayName": panel.sort}]}
     return encoded
 
 
@@ -192,6 +190,8 @@ def _defaults(panel: Panel) -> dict[str, Any]:
             "thresholdsStyle": {"mode": "dashed" if panel.steps else "off"},
         }
         defaults["links"] = [_link(label, slug) for label, slug in panel.links]
+    else:
+        defaults["custom"] = {"minWidth": MIN_COLUMN}
     return defaults
 
 
@@ -255,15 +255,5 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "orientation": "horizontal",
         "reduceOptions": _REDUCED,
         "showUnfilled": True,
-    },
-    "alertlist": {
-        "alertName": "",
-        "dashboardAlerts": False,
-        "datasource": "Prometheus",
-        "groupMode": "default",
-        "maxItems": 50,
-        "sortOrder": 3,
-        "stateFilter": {"error": True, "firing": True, "noData": False, "normal": False, "pending": False},
-        "viewMode": "list",
     },
 }

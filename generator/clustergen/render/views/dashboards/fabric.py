@@ -26,7 +26,7 @@ _INFINIBAND_ERRORS = {
     **_LOST,
     "Recoveries": "node_infiniband_link_error_recovery_total",
     "Symbol errors": "node_infiniband_symbol_error_total",
-    "Damaged packets": "node_infiniband_port_errors_received_total",
+    "Receive errors": "node_infiniband_port_errors_received_total",
 }
 _ROCE_ERRORS = {
     **_LOST,
@@ -59,8 +59,8 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
 def _summary() -> Iterator[Panel]:
     yield stat("Ports", "cluster:fabric_ports:count")
     yield stat("Ports down", "cluster:fabric_ports_down:count", steps=ANY_IS_BAD)
-    yield stat("Received", "sum(node:fabric_received_bytes:rate)", "Bps")
-    yield stat("Sent", "sum(node:fabric_transmitted_bytes:rate)", "Bps")
+    yield stat("Received", "8 * sum(node:fabric_received_bytes:rate)", "bps")
+    yield stat("Sent", "8 * sum(node:fabric_transmitted_bytes:rate)", "bps")
     yield stat("Links lost in a day", "sum_over_time(cluster:fabric_links_lost:increase5m[1d:5m])", steps=ANY_IS_BAD)
 
 
@@ -72,22 +72,23 @@ def _ports(errors: dict[str, str]) -> Iterator[Panel]:
         "table",
         (Target("max by (instance, device, port) (node_infiniband_state_id) != 4", "State"),),
         words=((1, "down"), (2, "initializing"), (3, "armed")),
+        width=12,
+        links=_THIS_PAGE,
+    )
+    yield Panel(
+        "Slowest ports",
+        "table",
+        (Target(f"bottomk({_MOST}, 8 * {by} (node_infiniband_rate_bytes_per_second))", "Rate", "bps"),),
+        width=12,
         links=_THIS_PAGE,
     )
     yield Panel(
         "Errors in the last hour",
         "table",
         tuple(Target(f"topk({_MOST}, {by} (increase({name}[1h])) > 0)", title) for title, name in errors.items()),
-        width=10,
+        width=24,
         links=_THIS_PAGE,
         help="The ports with most of each kind; a click on a node shows its graphs below.",
-    )
-    yield Panel(
-        "Slowest ports",
-        "table",
-        (Target(f"bottomk({_MOST}, {by} (node_infiniband_rate_bytes_per_second))", "Rate", "Bps"),),
-        width=6,
-        links=_THIS_PAGE,
     )
 
 
@@ -96,8 +97,8 @@ def _load() -> Iterator[Panel]:
         counter = f"node_infiniband_port_data_{direction}_bytes_total"
         yield graph(
             title,
-            Target(f"topk({_MOST}, rate({counter}{{{CHOSEN}}}[$__rate_interval]))", _NAME),
-            unit="Bps",
+            Target(f"topk({_MOST}, 8 * rate({counter}{{{CHOSEN}}}[$__rate_interval]))", _NAME),
+            unit="bps",
             minimum=0,
             width=12,
             links=NODE_PAGE,
@@ -120,7 +121,7 @@ def _infiniband() -> Iterator[Panel]:
     yield _links()
     yield _most("Link recoveries", "node_infiniband_link_error_recovery_total", "Each stalls traffic for milliseconds.")
     yield _most("Symbol errors", "node_infiniband_symbol_error_total", "Errors that the cable's correction left.")
-    yield _most("Damaged packets", "node_infiniband_port_errors_received_total")
+    yield _most("Receive errors", "node_infiniband_port_errors_received_total")
     yield _most("Discards", "node_infiniband_port_discards_transmitted_total", "Packets without credits: congestion.")
 
 

@@ -1,4 +1,4 @@
-"""GPUs of some nodes: load, heat, power, throttling, errors, links; and the GPUs of one job."""
+"""GPUs of some nodes: load, heat, power, throttling, errors, links; and panels that other pages share."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from collections.abc import Iterator
 from clustergen.catalogue.dcgm import nvlink_counters
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.views.alerts.cluster import BUSY_PERCENT
 from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
+from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, dcgm_types, job_form, maps_jobs
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     CHOSEN,
+    NODE_PAGE,
     Dashboard,
     Panel,
     Row,
-    Step,
     Target,
     Variable,
     at_least,
     at_most,
     graph,
-    stat,
 )
 
 _NAME = "{{instance}} GPU {{gpu}}"
 _BY = "max by (instance, gpu)"
+_MIB = 1048576
 
 
 @record
@@ -49,89 +48,39 @@ class Gpus:
 OF_NODE = Gpus(CHOSEN)
 
 
-def gpus(cluster: Cluster) -> Dashboard:
+def dashboard(cluster: Cluster) -> Dashboard | None:
+    if not dcgm_types(cluster):
+        return None
     node = Variable("instance", "Node", "DCGM_FI_DEV_GPU_TEMP", "instance")
+    jobs = jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()
     rows = (
-        *([jobs_of(cluster, OF_NODE)] if maps_jobs(cluster) else []),
-        _load(OF_NODE, "Load", _NAME),
-        _heat(cluster, OF_NODE, _NAME),
-        Row("Errors", tuple(_errors())),
-        Row("Links", tuple(_links())),
+        Row("Now", (_table(cluster, OF_NODE), *jobs)),
+        load(OF_NODE, "Load", _NAME),
+        heat(cluster, OF_NODE, _NAME),
+        Row("Errors and links", (*_errors(), *_links())),
     )
     return Dashboard("gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,))
 
 
-def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
-    """The GPUs of the chosen job. A series of jobs is joined with samples of the job's nodes, not with those of all."""
-    if job_form(cluster) == "label":
-        return Gpus('hpc_job=~"$job"'), (Variable("job", "Job", gpus_in_jobs(cluster), "hpc_job"),)
-    job = 'hpc_job=~"$job"'
-    nodes = Variable("instance", "Nodes of the job", f"{JOB_INFO}{{{job}}}", "instance", has_all=True)
-    return Gpus(CHOSEN, job), (Variable("job", "Job", JOB_INFO, "hpc_job"), nodes)
-
-
-def job(cluster: Cluster) -> Dashboard | None:
-    """None where metrics do not name the jobs of a GPU."""
-    if not maps_jobs(cluster):
-        return None
-    chosen, variables = _of_job(cluster)
-    name = "{{instance}} GPU {{gpu}}"
-    nodes = f"and on (instance) {chosen.present()}"
-    utilisation = chosen.value("DCGM_FI_DEV_GPU_UTIL", 101)
-    power = chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT)
-    return Dashboard(
-        "job",
-        "Job",
-        "The GPUs and nodes of one job, by its ID.",
+def _table(cluster: Cluster, chosen: Gpus) -> Panel:
+    """A line for each GPU, as nvidia-smi has it: one that the driver lost is missing here."""
+    most = max(kind.gpus.count for kind in dcgm_types(cluster).values() if kind.gpus)
+    errors = f"{_BY} (increase(gpu:ecc_dbe:max{{{chosen.matchers}}}[$__range]))"
+    return Panel(
+        "GPUs",
+        "table",
         (
-            Row(
-                "Summary",
-                (
-                    stat("GPUs", f"count(count by (instance, gpu) ({chosen.present()}))"),
-                    stat("Nodes", f"count(count by (instance) ({chosen.present()}))"),
-                    stat("Utilisation", f"avg({utilisation})", "percent"),
-                    stat(
-                        "Idle GPUs",
-                        f"count({utilisation} < {BUSY_PERCENT}) or vector(0)",
-                        steps=(Step(None, "green"), Step(1, "yellow")),
-                    ),
-                    stat("Power", f"sum({power})", "watt"),
-                    stat(
-                        "Energy",
-                        f"sum(sum_over_time({power}[$__range:1m])) / 60",
-                        "watth",
-                        help="In the time range of the page, while the job had the GPUs.",
-                    ),
-                ),
-            ),
-            jobs_of(cluster, chosen),
-            _load(chosen, "GPUs of the job", name),
-            _heat(cluster, chosen, name),
-            Row(
-                "Nodes of the job",
-                (
-                    graph(
-                        "CPU",
-                        Target(f"node:cpu_busy:ratio {nodes}", "{{instance}}"),
-                        unit="percentunit",
-                        minimum=0,
-                        maximum=1,
-                        width=12,
-                        links=(("instance", "node"),),
-                    ),
-                    graph(
-                        "Memory",
-                        Target(f"node:memory_used:ratio {nodes}", "{{instance}}"),
-                        unit="percentunit",
-                        minimum=0,
-                        maximum=1,
-                        width=12,
-                        links=(("instance", "node"),),
-                    ),
-                ),
-            ),
+            Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), "Utilisation", "percent"),
+            Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), "Temperature", "celsius", at_least(*limits(cluster))),
+            Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), "Power", "watt"),
+            Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", "Memory", "bytes"),
+            Target(errors, "Memory errors", steps=ANY_IS_BAD),
+            Target(chosen.value("DCGM_FI_DEV_ROW_REMAP_PENDING", BLANK_COUNT), "Rows to remap", steps=ANY_IS_BAD),
         ),
-        variables,
+        width=24,
+        height=min(3 + most, 12),
+        links=NODE_PAGE,
+        help="Memory errors: uncorrectable ones in the time range. A GPU that is missing here is lost to the driver.",
     )
 
 
@@ -176,8 +125,18 @@ def power(chosen: Gpus, name: str) -> Panel:
     )
 
 
-def _load(chosen: Gpus, title: str, name: str) -> Row:
-    bytes_per_mib = 1048576
+def temperature(cluster: Cluster, chosen: Gpus, name: str) -> Panel:
+    """As `utilisation`."""
+    return graph(
+        "Temperature",
+        Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), name),
+        unit="celsius",
+        steps=at_least(*limits(cluster)),
+        help="The lines are the thresholds of the alerts on temperature.",
+    )
+
+
+def load(chosen: Gpus, title: str, name: str) -> Row:
     return Row(
         title,
         (
@@ -198,7 +157,7 @@ def _load(chosen: Gpus, title: str, name: str) -> Row:
             ),
             graph(
                 "Memory used",
-                Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {bytes_per_mib}", name),
+                Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", name),
                 unit="bytes",
                 minimum=0,
             ),
@@ -217,18 +176,11 @@ def _load(chosen: Gpus, title: str, name: str) -> Row:
     )
 
 
-def _heat(cluster: Cluster, chosen: Gpus, name: str) -> Row:
-    warning, critical = limits(cluster)
+def heat(cluster: Cluster, chosen: Gpus, name: str) -> Row:
     return Row(
         "Heat and power",
         (
-            graph(
-                "Temperature",
-                Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), name),
-                unit="celsius",
-                steps=at_least(warning, critical),
-                help="The lines are the thresholds of the alerts on temperature.",
-            ),
+            temperature(cluster, chosen, name),
             graph(
                 "Margin to the limit",
                 Target(chosen.value("DCGM_FI_DEV_GPU_TEMP_LIMIT", 200), name),
@@ -254,11 +206,6 @@ def _errors() -> Iterator[Panel]:
             minimum=0,
             help=meaning,
         )
-    for title, expr in (
-        ("Uncorrectable memory errors", f"increase(gpu:ecc_dbe:max{{{CHOSEN}}}[$__range])"),
-        ("Memory rows to remap", f"{_BY} (DCGM_FI_DEV_ROW_REMAP_PENDING{{{CHOSEN}}} < {BLANK_COUNT})"),
-    ):
-        yield Panel(title, "bargauge", (Target(expr, _NAME),), steps=ANY_IS_BAD, minimum=0)
     yield graph(
         "Xids",
         Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),

@@ -40,7 +40,7 @@ def kernel(chosen: str, title: str) -> Row:
                         f"1000 * (max by (instance, pci, xid) (clustergen_xid_last_timestamp_seconds{matchers})"
                         " > time() - $__range_s)",
                         "Last",
-                        "dateTimeAsIso",
+                        "dateTimeFromNow",
                     ),
                 ),
                 help="Errors of GPUs, by PCI address and number; alerts state what a number means.",

@@ -12,7 +12,7 @@ CHOSEN = 'instance=~"$instance"'
 """The matcher of the nodes that a page shows."""
 NODE_PAGE = (("instance", "node"),)
 """Link of a panel, where a click on a series opens the page of its node."""
-Kind = Literal["stat", "timeseries", "table", "bargauge", "alertlist"]
+Kind = Literal["stat", "timeseries", "table", "bargauge"]
 Color = Literal["green", "yellow", "orange", "red", "blue", "text"]
 
 
@@ -41,7 +41,7 @@ class Panel:
     """One panel. `width` in columns of the grid is what it requires: its line is stretched over the whole grid.
 
     `links`: label of a table's column, or of the series → slug of the dashboard that a click opens, or a URL to which
-    the value is appended. `words`: value → what is shown instead.
+    the value is appended. `words`: value → what is shown instead. `sort`: the column that orders a table.
     """
 
     title: str
@@ -56,8 +56,8 @@ class Panel:
     maximum: float | None = None
     stacked: bool = False
     links: tuple[tuple[str, str], ...] = ()
-    topics: tuple[str, ...] = ()  # of an alert list
     words: tuple[tuple[int, str], ...] = ()
+    sort: str = ""
 
 
 @record

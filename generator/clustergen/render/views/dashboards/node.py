@@ -7,7 +7,7 @@ from clustergen.render.views.alerts.model import maps_jobs, window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
 from clustergen.render.views.alerts.runbook import address as runbook
 from clustergen.render.views.dashboards import logs, sensors
-from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, utilisation
+from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, temperature, utilisation
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     CHOSEN,
@@ -56,6 +56,7 @@ def _alerts(cluster: Cluster) -> Row:
                 height=5,
                 links=(("alertname", runbook(cluster, "")),),
                 help="A click on a name opens its runbook.",
+                sort="severity",
             ),
             Panel("Why Slurm does not use it", "table", (Target(drained),), width=12, height=5, help="As sinfo -R."),
         ),
@@ -84,7 +85,7 @@ def _summary(cluster: Cluster) -> Row:
                 help="Difference from the time source; an alert fires at 0.5 s.",
             ),
             stat(
-                "Killed for memory",
+                "OOM kills",
                 f"sum(increase(node_vmstat_oom_kill{{{CHOSEN}}}[{hour}]))",
                 steps=ANY_IS_BAD,
                 help="Processes that the kernel killed in the last hour because memory ran out.",
@@ -190,14 +191,14 @@ def _networks() -> Row:
             graph(
                 "Interfaces",
                 Target(
-                    f"rate(node_network_receive_bytes_total{{{ethernet}}}[$__rate_interval])",
+                    f"8 * rate(node_network_receive_bytes_total{{{ethernet}}}[$__rate_interval])",
                     "{{instance}} {{device}} received",
                 ),
                 Target(
-                    f"-rate(node_network_transmit_bytes_total{{{ethernet}}}[$__rate_interval])",
+                    f"-8 * rate(node_network_transmit_bytes_total{{{ethernet}}}[$__rate_interval])",
                     "{{instance}} {{device}} sent",
                 ),
-                unit="Bps",
+                unit="bps",
                 help="Sent is below zero.",
             ),
             graph(
@@ -216,14 +217,14 @@ def _networks() -> Row:
             graph(
                 "Fabric ports",
                 Target(
-                    f"rate(node_infiniband_port_data_received_bytes_total{{{CHOSEN}}}[$__rate_interval])",
+                    f"8 * rate(node_infiniband_port_data_received_bytes_total{{{CHOSEN}}}[$__rate_interval])",
                     "{{instance}} {{device}} received",
                 ),
                 Target(
-                    f"-rate(node_infiniband_port_data_transmitted_bytes_total{{{CHOSEN}}}[$__rate_interval])",
+                    f"-8 * rate(node_infiniband_port_data_transmitted_bytes_total{{{CHOSEN}}}[$__rate_interval])",
                     "{{instance}} {{device}} sent",
                 ),
-                unit="Bps",
+                unit="bps",
                 help="Sent is below zero.",
             ),
         ),
@@ -236,11 +237,7 @@ def _gpus(cluster: Cluster) -> Row:
         "GPUs",
         (
             utilisation(OF_NODE, name),
-            graph(
-                "Temperature",
-                Target(f"max by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP{{{CHOSEN}}} < 200)", name),
-                unit="celsius",
-            ),
+            temperature(cluster, OF_NODE, name),
             power(OF_NODE, name),
             *(jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()),
         ),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.records import replace
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
+from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
 from clustergen.render.views.alerts.runbook import address as runbook
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
+    COLUMNS,
     Dashboard,
     Panel,
     Row,
@@ -35,6 +38,13 @@ def _summary(cluster: Cluster) -> Row:
         steps=ANY_IS_UNUSUAL,
         help="GPUs that their jobs have not used for half an hour.",
     )
+    gpus = (
+        stat("GPUs", "cluster:gpus:count"),
+        stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
+        stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
+        *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
+        stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
+    )
     return Row(
         "Now",
         (
@@ -51,13 +61,9 @@ def _summary(cluster: Cluster) -> Row:
             stat("Nodes up", "cluster:nodes_up:count"),
             stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD, help="In state DOWN of Slurm."),
             stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
-            stat("GPUs", "cluster:gpus:count"),
-            stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
-            stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
-            *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
-            stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
             stat("Jobs running", "max(slurm_jobs_running)"),
             stat("Jobs pending", "max(slurm_jobs_pending)"),
+            *(replace(panel, width=COLUMNS // len(gpus)) for panel in gpus),
         ),
     )
 
@@ -75,6 +81,7 @@ def _alerts(cluster: Cluster) -> Row:
                 height=8,
                 links=(("instance", "node"), ("alertname", runbook(cluster, ""))),
                 help="A click on a name opens its runbook.",
+                sort="severity",
             ),
             graph(
                 "Alerts over time",
@@ -142,9 +149,10 @@ def _queue() -> Row:
 
 
 def _nodes(cluster: Cluster) -> Row:
-    hot = at_least(80, 90)
+    hot = at_least(*limits(cluster))
     full = at_least(0.8, 0.95)
     count = min(cluster.host_count, 50)
+    height = min(2 + count, 10)
     hottest = f"topk({count}, node:gpu_temperature_celsius:max)"
     busiest = f"topk({count}, node:cpu_busy:ratio)"
     return Row(
@@ -159,7 +167,7 @@ def _nodes(cluster: Cluster) -> Row:
                     Target(f"node:gpu_power_watts:sum and {hottest}", "GPU power", "watt"),
                 ),
                 width=14,
-                height=10,
+                height=height,
                 links=(("instance", "node"),),
             ),
             Panel(
@@ -170,7 +178,7 @@ def _nodes(cluster: Cluster) -> Row:
                     Target(f"node:memory_used:ratio and {busiest}", "Memory", "percentunit", full),
                 ),
                 width=10,
-                height=10,
+                height=height,
                 links=(("instance", "node"),),
             ),
         ),

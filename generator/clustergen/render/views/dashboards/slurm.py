@@ -52,7 +52,7 @@ def _summary() -> Row:
             stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
             stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD),
             stat(
-                "Records for slurmdbd",
+                "slurmdbd queue",
                 "max(slurm_slurmdbd_queue_size)",
                 steps=at_least(100, _BACKLOG),
                 help="Accounting records that wait; an alert fires at 1000.",
@@ -134,10 +134,10 @@ def _partitions() -> Row:
                     Target(by_partition("nodes_drain"), "Drained"),
                     Target(by_partition("nodes_down"), "Down"),
                 ),
-                width=12,
+                width=24,
             ),
-            graph("Pending jobs", Target(by_partition("jobs_pending"), "{{partition}}"), minimum=0, width=6),
-            graph("GPUs allocated", Target(by_partition("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=6),
+            graph("Pending jobs", Target(by_partition("jobs_pending"), "{{partition}}"), minimum=0, width=12),
+            graph("GPUs allocated", Target(by_partition("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=12),
         ),
     )
 
