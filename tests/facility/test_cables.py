@@ -244,3 +244,27 @@ def test_a_plan_with_capacity_moves_nothing_when_the_cluster_grows(tmp_path):
     after = {tuple(row.values()) for row in rows_of(large, tmp_path / "large")}
     assert before < after, "nothing is replugged, and no switch has another place"
     assert {row[3] for row in before if row[0].startswith("leaf")} == {f"spine{number:02}" for number in range(1, 33)}
+
+
+@pytest.mark.parametrize(
+    ("fabric", "plan", "has_spines"),
+    [
+        ({}, {}, False),
+        ({"gateways": ["10.1.0.254", "10.1.1.254"]}, {}, True),
+        ({}, {"spines": 1}, True),
+        ({}, {"capacity": 200}, True),  # a rail has several leaves
+        ({"type": "infiniband", "rate": "NDR"}, {"leaf": "qm9700"}, True),
+    ],
+    ids=["not routed", "routed", "stated", "several leaves", "InfiniBand"],
+)
+def test_rails_that_are_not_routed_need_no_spine(tmp_path, fabric, plan, has_spines):
+    nics = [{"device": f"mlx5_{rail}", "interface": f"ens{rail + 1}np0", "model": "cx7"} for rail in range(2)]
+    gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": nics}
+    data = manifest(node_types={"gpu": gpu}, nodes=[HEAD, {**DGX, "name": "c[1-4]", "address": "10.0.0.[11-14]"}])
+    data["nodes"][1]["type"] = "gpu"
+    rails = {"type": "roce", "rate": "400Gb/s", "rails": ["10.1.0.0/24", "10.1.1.0/24"]}
+    data["networks"]["fabric"] = {**rails, "plan": {"leaf": "sn5600", **plan}, **fabric}
+    tree = tree_of(data, tmp_path)
+    rows = list(csv.DictReader(io.StringIO(tree.files["facility/cables.csv"].content.decode())))
+    assert {row["side_b_device"] for row in rows if row["side_a_device"].startswith("c")} == {"leaf01-r0", "leaf01-r1"}
+    assert any(row["side_b_device"].startswith("spine") for row in rows) is has_spines

@@ -63,3 +63,11 @@ def rail_network(fabric: Fabric, rail: int) -> str | None:
 
 def rail_gateway(fabric: Fabric, rail: int) -> str | None:
     return fabric.gateways[rail] if rail < len(fabric.gateways) else fabric.gateway
+
+
+def has_separate_rails(fabric: Fabric) -> bool:
+    """Whether no packet goes from one rail to another: RoCE or TCP in a network per rail, without routers.
+
+    InfiniBand joins all ports of its switches, whatever the IP networks.
+    """
+    return fabric.type != "infiniband" and len(fabric.rails) > 1 and not (fabric.gateway or fabric.gateways)

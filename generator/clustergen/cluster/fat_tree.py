@@ -95,14 +95,24 @@ class Ports:
         return cls(down, ports - down, ports * nodes_each, nodes_each, ratio)
 
 
-def shape(nodes: int, rails: int, leaf: Ports, spine: int, core: int, unit: int = 0, least_spines: int = 1) -> Shape:
+def shape(
+    nodes: int,
+    rails: int,
+    leaf: Ports,
+    spine: int,
+    core: int,
+    unit: int = 0,
+    least_spines: int = 1,
+    joined: bool = True,
+) -> Shape:
     """The smallest tree for `nodes` with `rails` ports each, with so many ports on a spine and on a core.
 
+    `joined`: whether nodes of one rail reach those of another; if not, one leaf for each rail needs no spine.
     `unit`: nodes of a scalable unit, 0 for as many as fit; `least_spines`: at least so many, of each group. A leaf has
     the uplinks that its nodes need, or more where that saves spines. Raises DoesNotFitError.
     """
-    if nodes <= leaf.single and rails == 1 and not unit:
-        return Shape(1, 1, nodes, leaf.single, 0, 1, 0, 0, 0)
+    if nodes <= leaf.single and (rails == 1 or not joined) and not unit:
+        return Shape(rails, 1, nodes, leaf.single, 0, 1, 0, 0, 0)
     if not leaf.down or not leaf.up:
         raise DoesNotFitError("a leaf needs ports for nodes and for uplinks", leaf.single if rails == 1 else 0)
     most = leaf.down * leaf.nodes_each

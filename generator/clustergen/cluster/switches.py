@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
+from clustergen.cluster.fabric import has_separate_rails
 from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, Shape, members, shape
 from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import count, expand
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.networks import FabricPlan, Network
+from clustergen.manifest.networks import Fabric, FabricPlan, Network
 from clustergen.manifest.networks import Switch as SwitchEntry
 
 NETWORKS = ("fabric", "storage", "management", "bmc")
@@ -119,7 +120,8 @@ def _planned(
     hosts = [host for host in (expand(plan.nodes) if plan.nodes else rails_of) if rails_of.get(host)]
     rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
     rate = gbit(network.rate) if network.rate else None
-    tree = _tree(plan, of_tier, len(hosts), rails, rate, path, report) if of_tier and rails else None
+    joined = plan.spines is not None or not isinstance(network, Fabric) or not has_separate_rails(network)
+    tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, path, report) if of_tier and rails else None
     if tree is None:
         return ()
     units = _units(hosts, tree, plan.reserved_ports)
@@ -151,6 +153,7 @@ def _tree(
     nodes: int,
     rails: int,
     rate: int | None,
+    joined: bool,
     path: ManifestPath,
     report: Report,
 ) -> Shape | None:
@@ -164,6 +167,7 @@ def _tree(
             of_tier["core"].ports,
             plan.unit or 0,
             plan.spines or 1,
+            joined,
         )
     except DoesNotFitError as err:
         nodes_words = f"{nodes} {'node' if nodes == 1 else 'nodes'}"

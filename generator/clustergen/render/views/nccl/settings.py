@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.nccl import FINDS_GID, LONGEST_VALUE, nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.catalogue_view import gbit
-from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.fabric import are_guessed, has_separate_rails
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.accelerators import Override
 from clustergen.manifest.networks import Fabric
@@ -167,7 +167,9 @@ def _cross_nic(cluster: Cluster, kind: NodeType) -> Iterator[Setting]:
     if len(kind.fabric_ports()) < 2 or not cluster.switches:
         return
     if layout(cluster) == "rail" and not rails_are_joined(cluster):
-        yield Setting("The rails are not connected to each other: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
+        fabric = cluster.manifest.networks.fabric
+        how = "not routed" if fabric and has_separate_rails(fabric) else "not connected to each other"
+        yield Setting(f"The rails are {how}: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
     elif layout(cluster) == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
         yield Setting("All ports connect to one switch: any port reaches any other.", "NCCL_CROSS_NIC", Safe("1"))
 
