@@ -7,24 +7,18 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.storage import LustreTunable
-from clustergen.cluster.hardware import SERVICE
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.storage import (
     lnet_nets,
     lustre_clients,
     lustre_fsname,
     lustre_release,
     server_nids,
-    server_places,
-    unaddressed_nets,
-    unreached_nets,
 )
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.lustre import server_rules
+from clustergen.filesystems.lustre import lnet_rules, server_rules
+from clustergen.filesystems.lustre.lnet_rules import lustre_entries
 from clustergen.filesystems.lustre.model import Component, Lustre
-from clustergen.hostlist import compress
-from clustergen.rules.reach import is_cut_off
-from clustergen.rules.storage import no_rdma, rdma_possible
 
 _FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
 _STRIPE_UNIT = 65536
@@ -32,14 +26,8 @@ _REQUESTS = "mdc.*.max_rpcs_in_flight"
 _CHANGES = "mdc.*.max_mod_rpcs_in_flight"
 
 
-def _lustre(cluster: Cluster) -> Iterator[tuple[str, Lustre]]:
-    for name, entry in cluster.manifest.storage.items():
-        if isinstance(entry, Lustre):
-            yield name, entry
-
-
 def names(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _lustre(cluster):
+    for name, entry in lustre_entries(cluster):
         fsname = lustre_fsname(name, entry)
         if not _FSNAME.fullmatch(fsname):
             long = len(fsname) > 8
@@ -58,7 +46,7 @@ def names(cluster: Cluster) -> Iterator[Finding]:
 
 def kernels(cluster: Cluster) -> Iterator[Finding]:
     """A client that the kernel of a node's operating system is too new for: its module does not build."""
-    for name, entry in _lustre(cluster):
+    for name, entry in lustre_entries(cluster):
         if entry.version is None or entry.vendor_build:
             continue
         for os in dict.fromkeys(group.type.os.id for group in lustre_clients(cluster, entry)):
@@ -74,100 +62,9 @@ def kernels(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def networks(cluster: Cluster) -> Iterator[Finding]:
-    """Servers that are reached by RDMA only, from a cluster without."""
-    for name, entry in _lustre(cluster):
-        nids = [nid for group in entry.mgs for nid in group.split(",")]
-        if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
-            yield no_rdma(cluster, ("storage", name, "mgs"))
-
-
-def interfaces(cluster: Cluster) -> Iterator[Finding]:
-    """LNet needs the name of its interface, except for TCP on the management network, where the default interface is
-    right. Nodes of the fabric must not fall back to TCP in silence.
-    """
-    for name, entry in _lustre(cluster):
-        for kind in cluster.node_types:
-            groups = [group for group in cluster.of_type[kind.name] if any(group.has(role) for role in entry.clients)]
-            clients = [host for group in groups for host in group.hosts]
-            unreached = [net for net in unreached_nets(cluster, kind, entry) if _needs_name(cluster, entry, net)]
-            usable = [
-                each
-                for each in lnet_nets(cluster, kind, [entry])
-                if each.interfaces or (each.name.startswith("tcp") and each.name not in unreached)
-            ]
-            is_unknown = not kind.is_resolved and kind.name != SERVICE  # an error of its own
-            if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
-                continue
-            net = unreached[0]
-            nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
-            where = f"in the {place.name} network, where the MGS {nid} is" if place else f"on LNet network {net}"
-            if usable:
-                result = f"is mounted over {usable[0].name}"
-                stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
-            else:
-                result, stated = "cannot be mounted", ""
-            nics = "nics of a separate node type" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
-            network = f" with network: {place.key}" if place and place.key != "fabric" else ""
-            yield Finding(
-                "lnet-interface-missing",
-                ("storage", name, "mgs"),
-                f"no interface of {compress(clients)} is {where}, so '{name}' {result}",
-                f"list the ports with their interfaces in {nics}{network}, or set the networks in"
-                f" storage.{name}.lnet{stated}"
-                + ("" if kind.gpus else f", or leave these nodes out with storage.{name}.clients"),
-                key=True,
-            )
-
-
-def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
-    """Whether LNet's default interface, the first one that is up, is wrong for a network."""
-    if net.startswith("o2ib"):
-        return rdma_possible(cluster)
-    return any(place.key != "management" for place in server_places(cluster, entry, net).values())
-
-
-def addresses(cluster: Cluster) -> Iterator[Finding]:
-    """LNet on RDMA uses the IP address of its interface."""
-    for name, entry in _lustre(cluster):
-        rows = [
-            (group, *net)
-            for group in lustre_clients(cluster, entry)
-            for net in unaddressed_nets(cluster, group, entry)[:1]
-            if not is_cut_off(cluster, group, entry)  # storage-unreachable
-        ]
-        if not rows:
-            continue
-        _, net, key, ports = rows[0]
-        hosts = [host for group, *row in rows if row == [net, key, ports] for host in group.hosts]
-        yield Finding(
-            "lnet-address-missing",
-            ("storage", name, "mgs"),
-            f"{ports[0]} of {compress(hosts)} has no IP address in the {key} network, so LNet cannot start on {net} and"
-            f" '{name}' is not mounted",
-            f"add addresses.{key} to these nodes and cidr to networks.{key}; if another system assigns the addresses,"
-            f" write storage.{name}.lnet: [{{name: {net}, interfaces: [{', '.join(ports)}]}}]",
-            key=True,
-        )
-
-
-def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether nodes of a type are plugged into the fabric, as far as the manifest shows; GPU nodes are, unless it lists
-    their ports.
-    """
-    groups = cluster.of_type[kind.name]
-    hosts = {host for group in groups for host in group.hosts}
-    return bool(
-        kind.fabric_ports()
-        or any(group.fabric for group in groups)
-        or any(not hosts.isdisjoint(switch.nodes) for switch in cluster.switches)
-        or (kind.gpus and not kind.ports)
-    )
-
-
 def targets(cluster: Cluster) -> Iterator[Finding]:
     """An index is needed, once for its kind, and counts on over all servers."""
-    for name, entry in _lustre(cluster):
+    for name, entry in lustre_entries(cluster):
         seen: dict[tuple[str, int], str] = {}
         for position, target in enumerate(entry.targets):
             path: ManifestPath = ("storage", name, "targets", position)
@@ -197,7 +94,7 @@ def targets(cluster: Cluster) -> Iterator[Finding]:
 
 
 def parameters(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _lustre(cluster):
+    for name, entry in lustre_entries(cluster):
         release = lustre_release(cluster, entry)
         for key, value in entry.parameters.items():
             path: ManifestPath = ("storage", name, "parameters", key)
@@ -250,7 +147,7 @@ def _pages(tunable: LustreTunable, text: str) -> str | None:
 
 
 def striping(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _lustre(cluster):
+    for name, entry in lustre_entries(cluster):
         for position, layout in enumerate(entry.striping):
             path: ManifestPath = ("storage", name, "striping", position)
             if not (layout.directory + "/").startswith(entry.mount.rstrip("/") + "/"):
@@ -303,4 +200,4 @@ def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:
     return [host for host, net in server_nids(entry) if net in nets]
 
 
-RULES = (names, kernels, networks, interfaces, addresses, targets, parameters, striping, *server_rules.RULES)
+RULES = (names, kernels, *lnet_rules.RULES, targets, parameters, striping, *server_rules.RULES)
