@@ -20,7 +20,7 @@ from clustergen.cli import group
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
 from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
-from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
+from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
 from clustergen.verify.rows import Row
 from clustergen.verify.run import claims, unclaimed

@@ -15,7 +15,7 @@ from clustergen.catalogue import system_paths
 from clustergen.render.write import write
 from clustergen.verify import programs
 from clustergen.verify.checks import CHECKS
-from clustergen.verify.checks.nobody import CHECKS as UNREADABLE
+from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 

@@ -1,4 +1,4 @@
-"""docs/proof.md: for every kind of file who has read it, in which version, and what nobody could read.
+"""docs/proof.md: which program has read each kind of file, in which version, and which files no program could read.
 
 It is made of verify's rows alone, so that it cannot claim what was not done.
 """
@@ -76,7 +76,7 @@ def document(clusters: Sequence[Cluster]) -> str:
         _SHOWS,
         _shows(clusters),
         _NOBODY,
-        _nobody(clusters),
+        _unread(clusters),
     ]
     if missing := [kind for kind in kinds() if kind not in readers]:
         parts += [_MISSING, "".join(f"- `{kind}`\n" for kind in missing)]
@@ -146,7 +146,7 @@ def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-def _nobody(clusters: Sequence[Cluster]) -> str:
+def _unread(clusters: Sequence[Cluster]) -> str:
     unread: dict[tuple[str, str, str], set[str]] = {}
     for check in CHECKS:
         for cluster, row in _rows(check, clusters, "no parser"):

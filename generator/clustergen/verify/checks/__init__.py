@@ -18,7 +18,6 @@ from clustergen.verify.checks import (
     grafana,
     host,
     network,
-    nobody,
     pictures,
     prometheus,
     shell,
@@ -27,6 +26,7 @@ from clustergen.verify.checks import (
     storage,
     systemd,
     tree,
+    unread,
     warewulf,
 )
 from clustergen.verify.checks.base import Check, Trial, place_of
@@ -35,7 +35,7 @@ _MACHINE_ROOM = (facility, pictures, fabric_plan)
 _HOST = (host, network, cloud_init, cloud_init_seed, warewulf)
 _SLURM = (slurm, slurm_hardware)
 _ON_NODES = (tree, *_SLURM, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
-_MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, nobody)
+_MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, unread)
 CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
 
 COMPONENTS: dict[str, tuple[Check, ...]] = {

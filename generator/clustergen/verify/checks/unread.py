@@ -1,4 +1,4 @@
-"""Files that nobody can read here: said and counted, so that no claim goes beyond what was read."""
+"""Files that no program can read here: reported and counted, so that no claim goes beyond what was read."""
 
 from __future__ import annotations
 
