@@ -10,8 +10,8 @@ from clustergen.diagnostics import Severity
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.slurmrules import values
+from clustergen.slurmrules.combinations import slurmdbd_lacks_hash
 
-_HASH = "hash/k12"
 _STORAGE = "accounting_storage/mysql"
 _REQUIRED = {
     "StorageType": (
@@ -76,10 +76,9 @@ def agreement(site: Site) -> Iterator[LintFinding]:
 
 
 def hashes(site: Site) -> Iterator[LintFinding]:
-    """slurmdbd reads no message that is hashed by a plugin which it has not loaded; hash/k12 it always has."""
     config, ours = site.folder.config("slurmdbd.conf"), site.setting("HashPlugin")
     theirs = config.value("HashPlugin") if config else None
-    if config and ours and ours.text != _HASH and ours.text != (theirs.text if theirs else _HASH):
+    if config and ours and slurmdbd_lacks_hash(ours.text, theirs.text if theirs else ""):
         yield site.warning(
             "slurm-value-harmful",
             ours,

@@ -8,6 +8,7 @@ from clustergen.manifest.nodes import Role
 Registry = Annotated[
     str, text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$", "write the host of the registry, as docker.io")
 ]
+DOCKER_HUB = "docker.io"
 _ROLES: tuple[Role, ...] = ("slurm-compute", "login")
 
 

@@ -9,8 +9,8 @@ from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.filesystems import file_system
+from clustergen.manifest.containers import DOCKER_HUB
 
-_HUB = "docker.io"
 _OCI = "oci-run"
 
 
@@ -49,7 +49,7 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
     reads_file = runtimes.podman or runtimes.apptainer
     for registry, url in runtimes.mirrors.items():
         path = ("containers", "mirrors", registry)
-        if not reads_file and not (runtimes.docker and registry == _HUB):
+        if not reads_file and not (runtimes.docker and registry == DOCKER_HUB):
             yield Finding(
                 "container-mirror-unused",
                 path,
@@ -58,7 +58,7 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
                 "remove it, or add podman or apptainer",
                 key=True,
             )
-        elif runtimes.docker and registry == _HUB and "/" in url.partition("://")[2].rstrip("/"):
+        elif runtimes.docker and registry == DOCKER_HUB and "/" in url.partition("://")[2].rstrip("/"):
             yield Finding(
                 "container-mirror-path",
                 path,

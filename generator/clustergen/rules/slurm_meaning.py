@@ -13,7 +13,6 @@ from clustergen.slurmconf.scalars import FALSE
 from clustergen.slurmrules import combinations as shared
 from clustergen.slurmrules.field_table import FIELDS
 
-_HASH = "hash/k12"
 _TEXTS = ("plugin", "plugins", "words", "lower words")
 
 
@@ -159,12 +158,11 @@ def cloud_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 
 def hashes(cluster: Cluster) -> Iterator[Finding]:
-    """slurmdbd reads no message that is hashed by a plugin which it has not loaded; hash/k12 it always has."""
     slurm = cluster.manifest.slurm
     conf = _Options(("slurm", "options"), slurm.options)
     slurmdbd = _Options(("slurm", "accounting", "options"), slurm.accounting.options)
     name = conf.text("HashPlugin")
-    if cluster.accounting_hosts and name not in ("", _HASH, slurmdbd.text("HashPlugin")):
+    if cluster.accounting_hosts and shared.slurmdbd_lacks_hash(name, slurmdbd.text("HashPlugin")):
         yield Finding(
             "slurm-value-harmful",
             conf.path("HashPlugin"),

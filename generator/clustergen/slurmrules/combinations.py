@@ -35,6 +35,11 @@ def words(settings: Settings, key: str) -> list[str]:
     return [part.strip().partition("=")[0].lower() for part in settings.text(key).split(",")] if key in settings else []
 
 
+def slurmdbd_lacks_hash(controller: str, slurmdbd: str) -> bool:
+    """Whether slurmdbd cannot read the messages of slurmctld, by the HashPlugin of each; it always has hash/k12."""
+    return controller not in ("", "hash/k12", slurmdbd)
+
+
 def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str]) -> list[str]:
     """The keys without which slurmctld turns power saving off, and never starts a node of a cloud.
 

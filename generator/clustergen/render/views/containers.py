@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.manifest.containers import DOCKER_HUB
 from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import File
@@ -15,7 +16,6 @@ from clustergen.render.views.slurm.placing import configuration
 
 DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"
-_HUB = "docker.io"
 
 
 @record
@@ -39,7 +39,7 @@ def docker(cluster: Cluster, kind: NodeType) -> Document | None:
     if spec.address_pool:
         settings["default-address-pools"] = [{"base": spec.address_pool, "size": 24}]
     # Docker asks mirrors for images of Docker Hub only.
-    if mirror := cluster.manifest.containers.mirrors.get(_HUB):
+    if mirror := cluster.manifest.containers.mirrors.get(DOCKER_HUB):
         settings["registry-mirrors"] = [mirror]
     if kind.gpus:
         settings["runtimes"] = {"nvidia": {"path": "nvidia-container-runtime", "args": []}}
