@@ -139,6 +139,8 @@ Name = Annotated[
     str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 63)
 ]
 """Name of something in the manifest: a node type, a partition, a storage entry, a rack …"""
+ModelName = Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$", "use letters, digits, blanks, . _ + and -", 63)]
+"""A product of the catalogue, by its id, another name or as its maker writes it: `cx7`, `ConnectX-7`."""
 SlurmName = Annotated[
     str, text(r"^[A-Za-z][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -, and begin with a letter", 63)
 ]

@@ -7,6 +7,7 @@ from pydantic import Field
 from clustergen.manifest.base import (
     Device,
     HostList,
+    ModelName,
     Name,
     OneLine,
     Options,
@@ -102,7 +103,7 @@ class Nic(Section):
 
     device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.")
     interface: Device | None = field(None, "Network interface of the port.")
-    model: Name | None = field(None, "NIC in the catalogue: cx6-vpi, cx7 …")
+    model: ModelName | None = field(None, "NIC in the catalogue: cx6-vpi, ConnectX-7 …")
     connector: Connector | None = field(
         None, "Cage of the port; default: the model's; of several that it is sold with, the one that fits the switch."
     )

@@ -12,6 +12,7 @@ from clustergen.manifest.base import (
     Device,
     Domain,
     HostList,
+    ModelName,
     Name,
     OptionName,
     Rate,
@@ -38,9 +39,9 @@ RailRange = Annotated[
 class FabricPlan(Section):
     """A fat tree to be planned: switches, ports and cables follow from the nodes' ports."""
 
-    leaf: Name = field(..., "Model of the leaf switches, in the catalogue or under catalogue.switches.")
-    spine: Name | None = field(None, "Model of the spine switches; default: that of the leaves.")
-    core: Name | None = field(None, "Model of the core switches of a third tier; default: that of the spines.")
+    leaf: ModelName = field(..., "Model of the leaf switches, in the catalogue or under catalogue.switches.")
+    spine: ModelName | None = field(None, "Model of the spine switches; default: that of the leaves.")
+    core: ModelName | None = field(None, "Model of the core switches of a third tier; default: that of the spines.")
     oversubscription: Annotated[float, Field(ge=1, le=16)] = field(
         1, "Bandwidth of a leaf's node ports to that of its uplinks: 1 is non-blocking, 3 is 3:1."
     )
@@ -148,7 +149,7 @@ class Switch(Section):
     """One switch, or several identical ones as a host list."""
 
     name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].")
-    model: Name | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
+    model: ModelName | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
     nodes: HostList | None = field(None, "Nodes connected to this leaf switch.")
     rail: Annotated[int, Field(ge=0, le=63)] | RailRange | None = field(
         None,
