@@ -70,7 +70,7 @@ def test_bare_numbers_reach_the_files_in_slurms_own_unit(tmp_path: Path) -> None
         "partitions": {"main": {"nodes": "all", "max_time": 90, "default_time": 30, "grace_time": 120}},
         "qos": {"low": {"grace_time": 120, "max_wall": 90}},
         "preemption": {"by": "partition", "exempt_time": 5},
-        "priority": {"half_life": 60, "calc_period": 2, "max_age": 60},
+        "priority": {"half_life": 1440, "calc_period": 2, "max_age": 60},
         "scheduler": {"backfill_window": 1440},
     }
     slurm["partitions"]["main"]["priority_tier"] = 2
@@ -82,7 +82,7 @@ def test_bare_numbers_reach_the_files_in_slurms_own_unit(tmp_path: Path) -> None
         "DefaultTime=00:30:00",
         "GraceTime=120",
         "PreemptExemptTime=00:05:00",
-        "PriorityDecayHalfLife=01:00:00",
+        "PriorityDecayHalfLife=1-00:00:00",
         "PriorityCalcPeriod=00:02:00",
         "PriorityMaxAge=01:00:00",
         "bf_window=1440",

@@ -33,13 +33,14 @@ def infiniband(mtu: int, *edits: tuple[str, str]) -> str:
 
 
 BARE = "{cpu: {sockets: 2, cores_per_socket: 32}, memory: 512GiB, gpus: {model: %s, count: 4, numa: [0, 0, 1, 1]}}"
+SWITCH = '{name: leaf1, model: QM9700, nodes: "gpu[1-4]"}'
 RIGHT = {
     "a GPU by its id": of_type(BARE % "h100-pcie"),
     "a GPU by the driver's name": of_type(BARE % "NVIDIA H100 PCIe"),
     "a GPU whose name no other has": of_type(BARE % "L40S"),
     "a NIC and a switch as their maker writes them": of_type(
         "{system: hgx-h100-8, nics: [{device: mlx5_0, model: ConnectX-7}]}"
-    ).replace("networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, plan: {leaf: QM9700}}"),
+    ).replace("networks:", f"networks:\n  fabric: {{type: infiniband, rate: NDR, switches: [{SWITCH}]}}"),
     "an own GPU with a name of the catalogue's": of_type(
         BARE % "h100", "catalogue: {gpus: {h100: {nvml_name: NVIDIA H100 PCIe, memory: 80GB, power: 350W}}}\n"
     ),
