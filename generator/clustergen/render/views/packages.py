@@ -10,7 +10,7 @@ from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.groups import entry_group, mount_group, mounts
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import serves
+from clustergen.cluster.nfs import server_of, serves
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.local.model import Local
@@ -97,6 +97,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for kind in cluster.node_types:
         yield from ((kind.group, purpose) for purpose in tuning_packages(cluster, kind))
     yield from _storage(cluster)
+    yield from (("user_node", purpose) for purpose in _users(cluster))
     if cluster.manifest.backups:
         yield "slurm_accounting", "mariadb_client"
     if cluster.manifest.ansible.pull:
@@ -106,6 +107,14 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "slurm_controller", "acceptance"
         if "hpcc" in cluster.manifest.acceptance.benchmarks:
             yield "slurm_compute", "hpcc"
+
+
+def _users(cluster: Cluster) -> Iterator[str]:
+    """What the commands of the guide require."""
+    yield "virtual_environments"
+    entries = cluster.manifest.storage.values()
+    if any(isinstance(entry, Nfs) and server_of(cluster, entry) is None for entry in entries):
+        yield "quota"
 
 
 def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:

@@ -96,13 +96,12 @@ def _first_job(cluster: Cluster, site: JobSite) -> Part | None:
         (
             f"cp -r {directory(cluster)}/jobs ~/jobs",
             "cd ~/jobs",
-            f"sbatch {name}.sh",
-            "squeue --me",
-            f"cat {name}-*.out",
+            *((f"sbatch --wait {name}.sh", f"cat {name}-*.out") if name != "jupyter" else (f"sbatch {name}.sh",)),
         ),
         (
             f"Slurm starts the job on nodes of partition `{site.partition.name}` and writes its output to the "
-            "directory from which it was submitted.",
+            "directory from which it was submitted. With `--wait`, `sbatch` returns when the job has ended; without "
+            "it, `sbatch` returns at once, and `squeue --me` shows the state of the job.",
         ),
     )
 
@@ -123,9 +122,8 @@ def _training(cluster: Cluster) -> Iterator[Part]:
             "python3 -m venv ~/venv",
             "~/venv/bin/pip install torch numpy",
             "cd ~/jobs",
-            "sbatch pytorch-srun.sh",
-            "squeue --me",
-            "tail -f pytorch-srun-*.out",
+            "sbatch --wait pytorch-srun.sh",
+            "cat pytorch-srun-*.out",
         ),
         (
             "The last line of the output names the number of processes and the loss. To run your own program: "

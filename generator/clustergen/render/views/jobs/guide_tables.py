@@ -126,7 +126,8 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
             "Available on": " and ".join(places),
             "Use": _use(name in shared, entry.type == "local", entry.read_only),
-            "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount),
+            # The cluster's own NFS servers run no rpc.rquotad, which answers for limits.
+            "Your quota": "" if served else quota_commands().get(entry.type, "").format(mount=entry.mount),
         }
 
 
