@@ -13,7 +13,7 @@ from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
 ROOT = Path(__file__).resolve().parents[3]
 ROLES = ROOT / "playbooks/ansible_collections/clustergen/cluster/roles"
 STORAGE = {
-    "fast": {"type": "lustre", "mount": "/fast", "mgs": ["10.0.0.9@o2ib,10.0.0.9@tcp"]},
+    "fast": {"type": "lustre", "mount": "/fast", "mgs": ["10.1.0.9@o2ib"], "clients": ["slurm-compute"]},
     "home": {
         "type": "nfs",
         "server": "head",
