@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from clustergen import compile as compiler
 from facility.test_bom import spread_superpod
 from facility.test_cables import superpod
+from strategies.findings import TINY, changed
 from strategies.trees import manifest, tree_of
 
 
@@ -49,6 +51,23 @@ def page(tmp_path_factory):
 )
 def test_rows(page, row):
     assert row.replace("`", "") in page.replace("`", "")
+
+
+@pytest.mark.parametrize(("power", "is_marked"), [("", True), (", power: {max: 9kW}, rack_units: 8", False)])
+def test_figures_that_no_source_confirms_are_marked(tmp_path, power, is_marked):
+    (tmp_path / "manifest.yaml").write_text(
+        changed(TINY, ("{system: dgx-h100}", f"{{system: hgx-b200-8{power}}}"))
+        + 'racks: {r1: {nodes: "gpu[1-4]", units: 42, power: 90kW}}\n'
+    )
+    tree = compiler.render(compiler.validate(tmp_path / "manifest.yaml"), tmp_path / "manifest.yaml")[0]
+    pages = {name: tree.files[name].content.decode() for name in ("README.md", "facility/README.md")}
+    watts, units = ("58.0 kW ?", "40 ? of 42 U") if is_marked else ("36.0 kW", "32 of 42 U")
+    assert f"| {watts} | 90kW |" in pages["README.md"]
+    assert f"| {units} | {watts} | 90kW |" in pages["facility/README.md"]
+    for page in pages.values():
+        assert ("No source confirms figures with ?" in page) is is_marked
+    picture = tree.files["facility/racks.svg"].content.decode()
+    assert ("14.5 kW ?" in picture, "?: not confirmed by any source" in picture) == (is_marked, is_marked)
 
 
 def test_open_questions_are_a_checklist(tmp_path):

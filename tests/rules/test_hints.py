@@ -166,6 +166,13 @@ HINTS = {
         'write server: "2001:db8::5", path: /export',
     ),
     "a rack's power without a unit": (RACK, ("power: 9kW", "power: 40"), "unit-wrong", "write 40kW or 40W"),
+    "power that no source confirms": (
+        changed(RACK, ("{system: dgx-h100}", "{system: hgx-b200-8}")),
+        ("power: 9kW", "power: 30kW"),
+        "rack-power",
+        "measure it and state power: {max: …} of node type h100, or keep at most 2 devices of 14.5 kW, spread"
+        " the nodes over more racks, or set a power limit on their GPUs",
+    ),
     "a rack's power as a section": (RACK, ("power: 9kW", "power: {max: 40kW}"), "unit-wrong", "write 40kW"),
     "a rack's power in a list": (RACK, ("power: 9kW", "power: [40]"), "unit-wrong", "write 40kW or 40W"),
     "a node's power as a value": (

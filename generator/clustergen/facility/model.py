@@ -33,6 +33,8 @@ class Device:
     height: int
     rack: str | None  # what the manifest says; it may have no room
     place: Place | None
+    type: str = ""  # of a node
+    unconfirmed: frozenset[str] = frozenset()  # power, weight, height: figures of the catalogue without a source
 
 
 class End(NamedTuple):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue.hardware import Switch as SwitchModel
+from clustergen.catalogue.systems import System
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, Rack, Switch, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.model import Device, Place
 from clustergen.hostlist import expand
+from clustergen.manifest.stated import is_stated
 
 
 def switches_of(cluster: Cluster) -> dict[str, tuple[Switch, ...]]:
@@ -28,6 +31,9 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
         kind = group.type
         base = view.system(kind.system) if kind.system else None
         weight = base.weight_kg if base else None
+        spec = cluster.manifest.node_types.get(kind.name)
+        stated = [what for what, field in _STATED.items() if spec is not None and is_stated(spec, field)]
+        unconfirmed = _unconfirmed(base) - frozenset(stated)
         for host in group.hosts:
             all_devices[host] = Device(
                 host,
@@ -39,6 +45,8 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
                 kind.rack_units,
                 racks.get(host),
                 places.get(host),
+                kind.name,
+                unconfirmed,
             )
     for switches in switches_of(cluster).values():
         for switch in switches:
@@ -53,8 +61,24 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
                 switch.rack_units,
                 switch.rack,
                 places.get(switch.name),
+                "",
+                _unconfirmed(model),
             )
     return all_devices
+
+
+_FIGURES = {"power": ("power_max_w", "power_typ_w"), "weight": ("weight_kg",), "height": ("rack_units",)}
+_STATED = {"power": "power.max", "height": "rack_units"}
+
+
+def _unconfirmed(row: System | SwitchModel | None) -> frozenset[str]:
+    """Figures of a row of the catalogue that no source confirms."""
+    if row is None:
+        return frozenset()
+    used = {
+        what: next((field for field in fields if getattr(row, field, None)), "") for what, fields in _FIGURES.items()
+    }
+    return frozenset(what for what, field in used.items() if field in row.unverified)
 
 
 def _places(cluster: Cluster) -> dict[str, Place]:

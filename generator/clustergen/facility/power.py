@@ -34,6 +34,7 @@ class Load:
     without_power: tuple[str, ...]
     gpus_only: tuple[str, ...]  # devices of whose power only that of the GPUs is known
     without_weight: tuple[str, ...]
+    unconfirmed: frozenset[str]  # power, weight, height: sums with a figure that no source confirms
 
 
 @record
@@ -178,12 +179,18 @@ def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
         without_power=tuple(device.name for device in alone if device.power_w is None),
         gpus_only=tuple(device.name for device in alone if device.name in partial and device.power_w is not None),
         without_weight=tuple(device.name for device in alone if device.weight_kg is None),
+        unconfirmed=frozenset(figure for device in several for figure in _unconfirmed(device)),
     )
 
 
 def _whole(device: Device) -> RackSystem | None:
     """The rack that a tray is sold with: its figures include switch trays, power shelves and the cabinet."""
     return rack_system_of(device.model) if device.kind == "node" and device.model else None
+
+
+def _unconfirmed(device: Device) -> frozenset[str]:
+    """Of a tray, its height alone: power and weight are those of the whole rack."""
+    return device.unconfirmed & {"height"} if _whole(device) else device.unconfirmed
 
 
 def _heat(device: Device) -> tuple[float, float]:

@@ -24,6 +24,16 @@ from clustergen.hostlist import compress
 _SPREAD = "spread the nodes over more racks, or set a power limit on their GPUs"
 
 
+def _doubt(load: Load) -> tuple[str, str]:
+    """For a sum with power that no source confirms: what the message adds, and how the hint begins."""
+    doubtful = {device.type: device for device in load.devices if device.type and "power" in device.unconfirmed}
+    if not doubtful:
+        return "", ""
+    kind, device = max(doubtful.items(), key=lambda item: item[1].power_w or 0)
+    message = f"; no source confirms the {kilowatts(device.power_w or 0)} of {device.model}"
+    return message, f"measure it and state power: {{max: …}} of node type {kind}, or "
+
+
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:
     """Of the racks of one entry, the first one that does not hold is reported for each limit."""
     power_factor = cluster.manifest.facility.power_factor
@@ -59,6 +69,7 @@ def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
     rack, load, spec = one.rack, one.load, one.rack.spec
     path: ManifestPath = ("racks", rack.entry)
     draw = f"rack '{rack.name}' may draw {kilowatts(load.watts)}"
+    doubt = _doubt(load)
     if load.units > spec.units:
         yield Finding(
             "rack-too-low",
@@ -70,15 +81,15 @@ def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
         yield Finding(
             "rack-power",
             (*path, "power"),
-            f"{draw}, but its limit is {kilowatts(spec.power.value)}",
-            _fitting(load, spec.power.value) + _SPREAD,
+            f"{draw}, but its limit is {kilowatts(spec.power.value)}{doubt[0]}",
+            doubt[1] + _fitting(load, spec.power.value) + _SPREAD,
         )
     if spec.cooling and load.watts > spec.cooling.value:
         yield Finding(
             "rack-cooling",
             (*path, "cooling"),
-            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(spec.cooling.value)}",
-            _fitting(load, spec.cooling.value) + _SPREAD,
+            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(spec.cooling.value)}{doubt[0]}",
+            doubt[1] + _fitting(load, spec.cooling.value) + _SPREAD,
         )
     if spec.weight and load.weight_kg > spec.weight:
         yield Finding(
@@ -106,13 +117,14 @@ def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:
     elif all_feeds and load.watts > carried:
         each = continuous_w(all_feeds[0].circuit, power_factor)
         count = math.ceil(load.watts / each) * (2 if redundant else 1)
-        circuit = all_feeds[0].circuit
+        circuit, doubt = all_feeds[0].circuit, _doubt(load)
         yield Finding(
             "rack-circuits",
             path,
             f"rack '{rack.name}' may draw {kilowatts(load.watts)}, but its feeds carry {kilowatts(carried)}"
-            f" continuously{' when one side fails' if redundant else ''}",
-            f"use {count} feeds of {circuit.volts} V and {circuit.amps} A, {_fitting(load, carried)}{_SPREAD}",
+            f" continuously{' when one side fails' if redundant else ''}{doubt[0]}",
+            f"{doubt[1]}use {count} feeds of {circuit.volts} V and {circuit.amps} A, "
+            f"{_fitting(load, carried)}{_SPREAD}",
         )
 
 
@@ -120,7 +132,7 @@ def _fitting(load: Load, limit_w: float) -> str:
     """How many of the largest devices fit."""
     count = fit_of(load, limit_w)
     most = max((device.power_w or 0 for device in load.devices), default=0)
-    return f"keep at most {count} devices of {kilowatts(most)}, " if count else ""
+    return f"keep at most {count} device{'s' * (count > 1)} of {kilowatts(most)}, " if count else ""
 
 
 def _fitting_height(load: Load, units: int) -> str:
@@ -133,12 +145,13 @@ def _fitting_height(load: Load, units: int) -> str:
 def room_cooling(cluster: Cluster) -> Iterator[Finding]:
     cooling = cluster.manifest.facility.cooling
     if cooling and (watts := room_load(cluster).watts) > cooling.value:
+        doubt = _doubt(room_load(cluster))
         yield Finding(
             "room-cooling",
             ("facility", "cooling"),
             f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes"
-            f" {kilowatts(cooling.value)}",
-            f"plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
+            f" {kilowatts(cooling.value)}{doubt[0]}",
+            f"{doubt[1]}plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
         )
 
 
@@ -146,23 +159,23 @@ def ups(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.facility.ups
     if spec is None:
         return
-    watts = room_load(cluster).watts
+    watts, doubt = room_load(cluster).watts, _doubt(room_load(cluster))
     apparent = watts / cluster.manifest.facility.power_factor
     path: ManifestPath = ("facility", "ups")
     if watts > spec.power.value:
         yield Finding(
             "ups-too-small",
             (*path, "power"),
-            f"all devices may draw {kilowatts(watts)}, but the UPS supplies {kilowatts(spec.power.value)}",
-            f"use a UPS of {kilowatts(watts)} and {apparent / 1000:.1f} kVA",
+            f"all devices may draw {kilowatts(watts)}, but the UPS supplies {kilowatts(spec.power.value)}{doubt[0]}",
+            f"{doubt[1]}use a UPS of {kilowatts(watts)} and {apparent / 1000:.1f} kVA",
         )
     elif spec.apparent and apparent > spec.apparent:
         yield Finding(
             "ups-too-small",
             (*path, "apparent"),
             f"all devices may take {apparent / 1000:.1f} kVA ({kilowatts(watts)}), but the UPS supplies"
-            f" {spec.apparent / 1000:.1f} kVA",
-            f"use a UPS of {apparent / 1000:.1f} kVA, or set facility.power_factor to that of the load",
+            f" {spec.apparent / 1000:.1f} kVA{doubt[0]}",
+            f"{doubt[1]}use a UPS of {apparent / 1000:.1f} kVA, or set facility.power_factor to that of the load",
         )
     elif spec.required_minutes and (minutes := run_time_minutes(spec, watts)) and minutes < spec.required_minutes:
         energy = watts * spec.required_minutes / 60

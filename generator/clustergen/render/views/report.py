@@ -10,9 +10,7 @@ from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.power import kilowatts
 from clustergen.facility.placement import switches_of
-from clustergen.facility.power import Load, rack_loads
 from clustergen.filesystems import file_system
 from clustergen.manifest.networks import Network
 from clustergen.records import record
@@ -23,9 +21,10 @@ from clustergen.render.views.dashboards import dashboards
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
+from clustergen.render.views.report_power import power, power_intro, racks, racks_intro
 from clustergen.render.views.requisites import requisites
 from clustergen.render.views.tables import Table, files_by_group, table_of
-from clustergen.units import Bytes, Watts
+from clustergen.units import Bytes
 from clustergen.units.duration import slurm_minutes
 
 _SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
@@ -63,8 +62,8 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Networks", "", _networks(cluster)),
     )
     room_tables = (
-        table_of("Racks", "", _racks(cluster)),
-        table_of("Power", _power_intro(cluster), _power(cluster)),
+        table_of("Racks", racks_intro(cluster), racks(cluster)),
+        table_of("Power", power_intro(cluster), power(cluster)),
     )
     drawn = pictures(cluster)
     return Report(
@@ -223,67 +222,6 @@ def _technology(cluster: Cluster, network: Network) -> str:
     """As the fabric says; else that of the planned leaves."""
     model = CatalogueView(cluster.manifest).switch(network.plan.leaf) if network.plan else None
     return getattr(network, "type", model.fabric if model else "ethernet")
-
-
-def _racks(cluster: Cluster) -> Iterator[dict[str, str]]:
-    """A row per entry; where it stands for several racks, the power is that of the fullest one."""
-    loads: dict[str, list[Load]] = {}
-    for one in rack_loads(cluster):
-        loads.setdefault(one.rack.entry, []).append(one.load)
-    for name, rack in cluster.manifest.racks.items():
-        load = max(loads[name], key=lambda load: load.watts)
-        unknown = len(load.without_power)
-        drawn = kilowatts(load.watts)
-        yield {
-            "Rack": name,
-            "Nodes": rack.nodes or "",
-            "Height": f"{rack.units} U",
-            "Maximum power of a rack": f"{drawn}, unknown for {unknown}" if unknown else drawn,
-            "Rack power limit": str(rack.power or ""),
-            "Cooling": str(rack.cooling or ""),
-            "Feeds of a rack": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
-        }
-
-
-def _counts(cluster: Cluster) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for group in cluster.groups:
-        counts[group.type.name] = counts.get(group.type.name, 0) + len(group.hosts)
-    return counts
-
-
-def _power_intro(cluster: Cluster) -> str:
-    """What the sum includes, and what it leaves out."""
-    counts = _counts(cluster)
-    unknown = [f"{counts[k.name]} × {k.name}" for k in cluster.node_types if not k.power_max_w and k.name in counts]
-    words = "Maximum wall power of the nodes; switches and storage servers are not included."
-    return f"{words} Not included because their power is unknown: {', '.join(unknown)}." if unknown else words
-
-
-def _power(cluster: Cluster) -> Iterator[dict[str, str]]:
-    counts = _counts(cluster)
-    metered = [kind for kind in cluster.node_types if kind.power_max_w and kind.name in counts]
-    if not metered:
-        return
-    total = 0
-    for kind in cluster.node_types:
-        if kind.name not in counts:
-            continue
-        each = kind.power_max_w or 0
-        total += counts[kind.name] * each
-        yield {
-            "Type": kind.name,
-            "Count": str(counts[kind.name]),
-            "Each": str(Watts(each)) if each else "unknown",
-            "Total": kilowatts(counts[kind.name] * each) if each else "unknown",
-        }
-    if len(metered) > 1:
-        yield {
-            "Type": "total of known power",
-            "Count": str(sum(counts[kind.name] for kind in metered)),
-            "Each": "",
-            "Total": kilowatts(total),
-        }
 
 
 FILES = (File("tree/README.md", report, per="tree"),)

@@ -31,6 +31,12 @@ _EFFECTS = {
     "refuse": "wait until no job runs on the cluster",
 }
 _CODE = frozenset({"Nodes", "Addresses", "BMC", "Partition", "QOS", "Mounted at", "Clients", "File", "From"})
+UNCONFIRMED = "No source confirms figures with ?, or a part of them."
+
+
+def marked(figure: str, is_unconfirmed: bool) -> str:
+    """A figure with a mark where no source confirms it."""
+    return f"{figure} ?" if is_unconfirmed else figure
 
 
 @record

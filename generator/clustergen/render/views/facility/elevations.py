@@ -24,6 +24,7 @@ from clustergen.render.views.facility.drawing import (
     roles,
     width,
 )
+from clustergen.render.views.tables import marked
 
 MOST_RACKS = 8
 """Racks of one picture; a longer row is several pictures of about the same size."""
@@ -36,6 +37,7 @@ _NAME_LINE, _HEAD_LINE = 22, 15  # name of a rack, and each line below it
 _MOST_FEEDS = 3  # lines
 _LISTED = 6  # lines below a rack
 _LEAST_WIDTH = 420
+_SHOWN = frozenset({"power", "height"})
 _NAME, _WORDS = 10 * BOLD, 9  # sizes of texts in a device, as in the style sheet
 
 
@@ -167,7 +169,8 @@ def _frame(units: int) -> Frame:
 def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
     """A rack in words, for those who do not see it."""
     standing = sum(device.place is not None for device in contents)
-    return f"{rack.name}: {rack.spec.units} U, {counted(standing, 'device')}, {_load(rack, contents)[0]}."
+    load = _load(rack, contents)[0].replace(" ?", " (not confirmed)")
+    return f"{rack.name}: {rack.spec.units} U, {counted(standing, 'device')}, {load}."
 
 
 def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
@@ -197,7 +200,7 @@ def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
     watts = sum(device.power_w or 0 for device in contents)
     unknown = sum(device.power_w is None for device in contents)
     limit = rack.spec.power.value if rack.spec.power else None
-    text = kilowatts(watts) if watts else "no load known" if unknown else "0 W"
+    text = marked(kilowatts(watts), _is_doubtful(contents)) if watts else "no load known" if unknown else "0 W"
     text += f" of {kilowatts(limit)}" if limit else ""
     text += f", {unknown} unknown" if unknown and watts else ""
     return text, "over" if limit and watts > limit else "note"
@@ -216,6 +219,8 @@ def _below(units: int, contents: Sequence[Device]) -> Iterator[tuple[str, str]]:
     yield (f"{free} U free" if free else "full"), "note"
     beside = [(device.name, "") for device in contents if device.place is None and not device.height]
     homeless = [(device.name, f"{device.height} U") for device in contents if device.place is None and device.height]
+    if any(device.unconfirmed & _SHOWN for device in contents):
+        yield "?: not confirmed by any source", "note"
     yield from _listed("no room for", homeless, "over")
     yield from _listed("beside the rack", beside, "note")
 
@@ -230,8 +235,9 @@ def _listed(what: str, names: Sequence[tuple[str, str]], kind: str) -> Iterator[
 
 def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
     top = place.unit + place.height - 1
-    power = kilowatts(device.power_w) if device.power_w is not None else "power unknown"
+    power = _power(device) if device.power_w is not None else "power unknown"
     units = f"U{place.unit}" if place.height == 1 else f"U{place.unit} to U{top}"
+    units = marked(units, "height" in device.unconfirmed)
     height = place.height * UNIT
     return DeviceBox(
         role,
@@ -242,9 +248,17 @@ def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
     )
 
 
+def _power(device: Device) -> str:
+    return marked(kilowatts(device.power_w or 0), "power" in device.unconfirmed)
+
+
+def _is_doubtful(contents: Sequence[Device]) -> bool:
+    return any("power" in device.unconfirmed for device in contents)
+
+
 def _words(device: Device, height: int) -> Iterator[Text]:
     """Name and watts on one line, with the model between both or below; watts go below too beside a long name."""
-    power = kilowatts(device.power_w) if device.power_w is not None else "? W"
+    power = _power(device) if device.power_w is not None else "? W"
     left, right = 10, DEVICE - 6
     room = right - left - width(device.name, _NAME) - 6
     about, below, y = power, device.title, height // 2 - 2

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.facility.outlets import Outlets, outlet_volts, rack_outlets
 from clustergen.facility.power import RackLoad, feed_loads, rack_loads, room_load, run_time_minutes
 from clustergen.hostlist import compress
-from clustergen.render.views.tables import Table, table_of
+from clustergen.render.views.tables import UNCONFIRMED, Table, marked, table_of
 
 _NOTE = (
     "Maximum power at the wall. The maximum of a system includes its adapters, and the maximum of a switch a module in"
@@ -25,7 +25,7 @@ def room_tables(cluster: Cluster) -> tuple[Table, ...]:
         " between two phases up to 240 V, and from phase to neutral above."
     )
     return (
-        table_of("Room", _NOTE, _room(cluster)),
+        table_of("Room", f"{_NOTE} {UNCONFIRMED}" if room_load(cluster).unconfirmed else _NOTE, _room(cluster)),
         table_of("Racks", "", _folded((_rack(cluster, one) for one in rack_loads(cluster)), "Racks")),
         table_of("Feeds", feeds_intro, _folded(_folded(_feeds(cluster), "Feed"), "Racks")),
     )
@@ -47,16 +47,17 @@ def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
     load = room_load(cluster)
     facility = cluster.manifest.facility
     va = load.watts / facility.power_factor
-    yield _fact("Power", f"{kw(load.watts)}, {va / 1000:,.1f} kVA")
+    doubtful = "power" in load.unconfirmed
+    yield _fact("Power", marked(f"{kw(load.watts)}, {va / 1000:,.1f} kVA", doubtful))
     limit = f", the room removes {facility.cooling}" if facility.cooling else ""
-    yield _fact("Heat", f"{kw(load.watts)}, {heat_btu_h(load.watts):,.0f} BTU/h{limit}")
+    yield _fact("Heat", marked(f"{kw(load.watts)}, {heat_btu_h(load.watts):,.0f} BTU/h", doubtful) + limit)
     if facility.pue:
         yield _fact("Whole facility", f"{kw(load.watts * facility.pue)} at the stated PUE of {facility.pue:g}")
     if load.liquid_w:
         yield _fact("Heat that leaves by liquid", kw(load.liquid_w))
     yield _fact("Cooling air", f"{load.air_cfm:,.0f} CFM")
     if load.weight_kg:
-        yield _fact("Weight of devices", f"{load.weight_kg:,.0f} kg")
+        yield _fact("Weight of devices", marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed))
     ups = facility.ups
     if ups:
         rating = str(ups.power) + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
@@ -87,13 +88,13 @@ def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
     spec = rack.spec
     return {
         "Racks": rack.name,
-        "Height used": f"{load.units} of {spec.units} U",
-        "Power": kw(load.watts),
+        "Height used": f"{marked(str(load.units), 'height' in load.unconfirmed)} of {spec.units} U",
+        "Power": marked(kw(load.watts), "power" in load.unconfirmed),
         "Power limit": str(spec.power or ""),
-        "Heat": f"{heat_btu_h(load.watts):,.0f} BTU/h",
+        "Heat": marked(f"{heat_btu_h(load.watts):,.0f} BTU/h", "power" in load.unconfirmed),
         "Cooling": str(spec.cooling or ""),
         "Air": f"{load.air_cfm:,.0f} CFM",
-        "Weight": f"{load.weight_kg:,.0f} kg" if load.weight_kg else "",
+        "Weight": marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed) if load.weight_kg else "",
         "Weight limit": f"{spec.weight:,.0f} kg" if spec.weight else "",
         "Outlets used": "; ".join(map(_outlets, rack_outlets(cluster, rack))),
         "Not known": _unknown(one),
