@@ -239,6 +239,17 @@ def lnet(tree: Any, host: str = "c1") -> dict[str, list[str]]:
     return {net["net type"]: [ni["interfaces"][0] for ni in net["local NI(s)"]] for net in document["net"]}
 
 
+def test_the_host_of_slurmdbd_mounts_the_directory_of_backups(tmp_path: Path) -> None:
+    books = {"name": "db", "type": "service", "address": "10.0.0.2", "roles": ["slurm-accounting"]}
+    nodes = [{**HEAD, "roles": ["slurm-controller"]}, books, COMPUTE]
+    entry = {**NFS, "mount": "/backup", "clients": ["slurm-controller"]}
+    more = {"nodes": nodes, "backups": {"directory": "/backup/slurm"}}
+    assert codes_of(manifest(storage={"backup": entry}, **more), tmp_path) == ["path-not-mounted"]
+    entry["clients"] = ["slurm-controller", "slurm-accounting"]
+    tree = tree_of(manifest(storage={"backup": entry}, **more), tmp_path)
+    assert "What=filer:/export/home\n" in text_of(tree, "db", f"{UNITS}/backup.mount")
+
+
 def test_lnet_has_the_net_that_the_node_can_reach(tmp_path: Path) -> None:
     """The MGS has NIDs on two networks; these nodes have RDMA ports, and no interface for TCP that anybody named."""
     assert lnet(stored(tmp_path, lus=LUSTRE)) == {"o2ib": ["ibp24s0"]}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from clustergen.manifest.base import AbsolutePath, Section, field, text
+from clustergen.manifest.nodes import Role
 from clustergen.units import ByteRate
 
 MountOption = Annotated[
@@ -17,7 +18,6 @@ MountOption = Annotated[
 ]
 FileSystemName = Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 63)]
 """A file system or user of one, as its servers name it."""
-ClientRole = Literal["slurm-compute", "login", "slurm-controller", "monitoring"]
 
 
 class Mount(Section):
@@ -27,7 +27,7 @@ class Mount(Section):
         type: str  # each kind has its own word
 
     mount: AbsolutePath = field(..., "Mount point on the nodes.")
-    clients: tuple[ClientRole, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
+    clients: tuple[Role, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
     required: bool = field(True, "Slurm starts only when it is mounted; false: jobs can run without it.")
     options: tuple[MountOption, ...] = field((), "More mount options.")
     read_only: bool = field(False, "Mount read-only.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import get_args
 
 from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plain
 from clustergen.cluster.directories import (
@@ -29,7 +28,7 @@ from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems import file_system
 from clustergen.manifest.base import OptionValue
-from clustergen.manifest.mount import ClientRole, Mount
+from clustergen.manifest.mount import Mount
 
 _OF_SLURM: Mapping[str, tuple[Use, str]] = {
     "statesavelocation": (STATE, ""),
@@ -149,8 +148,7 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
         if lacking and (use is not STATE or len(cluster.controllers) == 1):  # of two: state-not-shared
             key, entry = next(iter(entries.items()))
             message = f"{noun} is below {entry.mount}, where {lacking[0].folded} does not mount '{key}'"
-            hint = f"add {role} to storage.{key}.clients" if role in get_args(ClientRole) else "use another path"
-            yield Finding("path-not-mounted", path, message, hint)
+            yield Finding("path-not-mounted", path, message, f"add {role} to storage.{key}.clients")
             continue
         hosts = sum(len(group.hosts) for group in groups)
         for key, entry in entries.items():

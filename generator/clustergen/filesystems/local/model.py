@@ -10,14 +10,15 @@ from clustergen.manifest.base import (
     FileSystemDevice,
     field,
 )
-from clustergen.manifest.mount import ClientRole, Mount
+from clustergen.manifest.mount import Mount
+from clustergen.manifest.nodes import Role
 
 
 class Local(Mount):
     """A local disk of the compute nodes."""
 
     type: Literal["local"] = field(..., "Kind of file system.")
-    clients: tuple[ClientRole, ...] = field(("slurm-compute",), "Roles whose nodes have the disk.")
+    clients: tuple[Role, ...] = field(("slurm-compute",), "Roles whose nodes have the disk.")
     device: FileSystemDevice = field(..., "Device, LABEL= or UUID=.")
     filesystem: Literal["xfs", "ext4"] = field("xfs", "Format.")
 
