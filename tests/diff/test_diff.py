@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clustergen.diff.arguments import Side, read
-from clustergen.diff.plan import plan
 from clustergen.diff.step import REMOVE, UPGRADE
 from clustergen.diff.steps import AT_ONCE, PLAYS, TURNS
 from strategies.diffs import LONGER, MANIFEST, diff, rendered, write
@@ -51,7 +49,7 @@ def test_another_operating_system_is_another_installation(tmp_path: Path, of_tre
     done = diff(*map(rendered, (one, other))) if of_trees else diff(one, other)
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
-    assert lines[0] == "small: 4 nodes (c[1-4]) to reinstall"
+    assert lines[0] == "small: 4 nodes (c[1-4]) to reinstall; step 1 is manual"
     assert "  ~ operating system: debian-13 → ubuntu-24.04  (c[1-4])" in lines
     assert f"      {other}:6:43 node_types.gpu.os: + ubuntu-24.04" in lines
     assert any("drain, and install ubuntu-24.04" in line and line.endswith("c[1-4] (manual)") for line in lines)
@@ -89,35 +87,6 @@ RENAMED = {
 def test_another_name_is_what_it_is_to_slurm(tmp_path: Path, what: str, verdict: str) -> None:
     done = diff(write(tmp_path / "a"), write(tmp_path / "b", *RENAMED[what]))
     assert done.stdout.splitlines()[0] == verdict
-
-
-def test_values_are_taken_back_one_by_one_to_find_the_cause(tmp_path: Path) -> None:
-    """The default share of a GPU follows from the memory of the type: no name tells that."""
-    one = write(tmp_path / "a")
-    other = write(tmp_path / "b", ("memory: 1TiB", "memory: 2TiB"), LONGER, ("build: schedmd", "build: distribution"))
-    before, after = (read(Side(str(path), "", path)).snapshot for path in (one, other))
-    assert before is not None
-    assert after is not None
-    found = plan(before, after)
-    labels = {
-        (change.kind, change.name, change.key): [value.label for value in values]
-        for change, values in found.causes.items()
-    }
-    assert labels["partition", "batch", "DefMemPerGPU"] == ["node_types.gpu.memory"]
-    assert labels["node", "c[1-4]", "RealMemory"] == ["node_types.gpu.memory"]
-    assert labels["partition", "debug", "MaxTime"] == ["slurm.partitions.debug.max_time"]
-
-
-def test_a_node_more_has_its_places_although_its_values_only_fit_together(tmp_path: Path) -> None:
-    one = write(tmp_path / "a")
-    other = write(tmp_path / "b", ('"c[1-4]"', '"c[1-5]"'), ('"10.0.0.[1-4]"', '"10.0.0.[1-5]"'), LONGER)
-    before, after = (read(Side(str(path), "", path)).snapshot for path in (one, other))
-    assert before is not None
-    assert after is not None
-    found = plan(before, after)
-    (change,) = (change for change in found.changes if change.kind == "node")
-    assert (change.name, change.old, found.added) == ("c5", None, ("c5",))
-    assert [value.label for value in found.causes[change]] == ["nodes[c[1-5]].name"]
 
 
 def test_hosts_and_groups(tmp_path: Path) -> None:

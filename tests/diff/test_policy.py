@@ -141,7 +141,7 @@ def test_rights_that_change(tmp_path: Path) -> None:
         ("account", "vision", "Coordinators"): ("alice", None),
         ("user", "alice", "AdminLevel"): ("Operator", None),
         ("user", "alice", "DefaultAccount"): (None, "vision"),
-        ("user", "carol in vision", None): (None, "no settings of its own"),
+        ("user", "carol in vision", None): (None, ""),
     }
 
 

@@ -1,28 +1,41 @@
-"""Which changed value of the manifest stands behind a change on the nodes.
+"""Which changed values of the manifest stand behind a change on the nodes.
 
-Where only one value changed, it is that one. Else each is taken back by itself, and what is then no change any more
-came from it; values that only fit together, as those that name nodes which join, are taken back together. Where that
-cannot be tried (a manifest that is then invalid, a very large cluster), names decide.
+Where only one value changed, it is that one. Else values are reverted and the manifest is rendered again: what is then
+no change any more, or another one, came from them. All values of a section are reverted first; where that has an
+effect, the values of its parts, down to single ones. Names decide where a group of values need not be split, as in a
+hundred partitions with another limit each, or where the number of trials is used up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from copy import deepcopy
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from heapq import heappop, heappush
 
-from clustergen.diagnostics import ManifestPath
 from clustergen.diff.change import Change
-from clustergen.diff.compare import Comparison
-from clustergen.diff.manifest_changes import ManifestChange, value_at
+from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.naming import Names
-from clustergen.diff.snapshot import Snapshot, of_tree
-from clustergen.records import replace
+from clustergen.diff.reverts import HOSTS, ROOM, Item, Outcome, Reverts
+from clustergen.diff.snapshot import Snapshot
+from clustergen.records import record
 
-Causes = dict[Change, tuple[ManifestChange, ...]]
-_MOST_TRIALS = 8
-_MOST_HOSTS = 2000
-_MOST_GROUPS = 100  # of the inventory, as there is one per node type: each trial renders all of it
+Values = tuple[ManifestChange, ...]
+
+_TRIALS = 64  # renders of one diff: some 60 ms each for a hundred nodes
+_TRIALS_OF_LARGE = 16
+_LARGE_HOSTS, _LARGE_GROUPS = 2000, 100  # of the inventory, as there is one per node type
+_FEW = 8  # values that are tried each, although their names explain all that they do
+_MOST_PARTS = 8  # of a group that are tried each; of more, halves
+
+
+@record
+class Causes:
+    """The values behind each change, behind those of the machine room and of the inventory, as far as can be known."""
+
+    of_changes: dict[Change, Values]
+    of_room: Values
+    of_hosts: Values
+    untraced: frozenset[ManifestChange]
+    """Values of which it is not known whether they have an effect."""
 
 
 def causes(
@@ -32,118 +45,174 @@ def causes(
     edits: Sequence[ManifestChange],
     membership: Collection[ManifestChange] = (),
 ) -> Causes:
-    """Change → the values behind it, as far as can be known. `membership`: those that name nodes that come or go."""
-    if len(edits) == 1:
-        return dict.fromkeys(changes, (edits[0],))
+    """`membership`: the values that name nodes which join or leave; they only fit together."""
+    if len(edits) < 2:
+        values = tuple(edits)
+        return Causes(dict.fromkeys(changes, values) if values else {}, values, values, frozenset())
     names = Names(edits, new, old)
-    behind: Causes = {}
-    if len(new.hosts) <= _MOST_HOSTS and len(new.groups) <= _MOST_GROUPS:
-        behind = _tried(old, new, changes, edits, frozenset(membership), names)
+    search = _Search(Reverts(old, new, edits), names, edits, frozenset(membership), _trials(new))
+    search.run(changes)
+    of_changes: dict[Change, Values] = {}
     for change in changes:
-        if change not in behind and (named := names.behind(change)):
-            behind[change] = named
-    return behind
+        if values := search.behind(change) or names.behind(change):
+            of_changes[change] = values
+    of_room, of_hosts = search.behind(ROOM), search.behind(HOSTS)
+    reported = {value for values in (*of_changes.values(), of_room, of_hosts) for value in values}
+    untraced = frozenset(edits) - search.settled - reported - frozenset(membership)
+    return Causes(of_changes, of_room, of_hosts, untraced)
 
 
-def _units(edits: Sequence[ManifestChange], membership: Collection[ManifestChange]) -> list[list[ManifestChange]]:
-    """Values that belong together: all that name nodes which come or go, those of one entry or of one partition."""
-    units: dict[ManifestPath, list[ManifestChange]] = {}
-    for value in edits:
-        depth = 0 if value in membership else 3 if value.path[:1] == ("slurm",) else 2
-        units.setdefault(value.path[:depth], []).append(value)
-    return list(units.values())
+def _trials(new: Snapshot) -> int:
+    return _TRIALS_OF_LARGE if len(new.hosts) > _LARGE_HOSTS or len(new.groups) > _LARGE_GROUPS else _TRIALS
 
 
-def _tried(
-    old: Snapshot,
-    new: Snapshot,
-    changes: Sequence[Change],
-    edits: Sequence[ManifestChange],
-    membership: frozenset[ManifestChange],
-    names: Names,
-) -> Causes:
-    units = _units(edits, membership)
-    if new.source is None or old.source is None or not units or len(units) > _MOST_TRIALS:
-        return {}
-    rendered_anew = _changes_of(old, new, new.source.data)
-    if rendered_anew is None:
-        return {}
-    changes = [change for change in changes if change in rendered_anew]  # not what a tree on disk has from elsewhere
-    behind: dict[Change, list[ManifestChange]] = {}
-    trials = _MOST_TRIALS - len(units)
-    for unit in units:
-        caused = _caused_by(old, new, changes, unit)
-        narrowed: dict[Change, list[ManifestChange]] = {}
-        if caused and 1 < len(unit) <= trials and not membership.issuperset(unit):
-            trials -= len(unit)
-            for value in unit:
-                for change in _caused_by(old, new, caused, [value]):
-                    narrowed.setdefault(change, []).append(value)
-        for change in caused:
-            by_name = [value for value in unit if value in names.behind(change)]
-            behind.setdefault(change, []).extend(narrowed.get(change) or by_name or unit)
-    return {change: tuple(values) for change, values in behind.items()}
+class _Group:
+    """Values that are reverted together, and the items that they may be behind."""
+
+    def __init__(self, values: Values, items: frozenset[Item], outcome: Outcome | None = None) -> None:
+        self.values = values
+        self.items = items
+        self.outcome = outcome
+        self.parts: list[_Group] = []
 
 
-def _caused_by(
-    old: Snapshot, new: Snapshot, changes: Sequence[Change], values: Sequence[ManifestChange]
-) -> list[Change]:
-    """Those of the changes that are none, or others, with these values taken back."""
-    assert new.source is not None
-    assert old.source is not None
-    data = deepcopy(new.source.data)
-    try:
-        for value in reversed(values):
-            _take_back(data, old.source.data, value)
-    except (KeyError, IndexError, TypeError):
-        return []
-    left = _changes_of(old, new, data)
-    if left is None:
-        return []
-    same = {_without_nodes(change) for change in left}
-    about = {_about(change) for change in left}
-    return [
-        change
-        for change in changes
-        if _without_nodes(change) not in same and (_about(change) not in about or len(values) == 1)
-    ]
+class _Search:
+    """Splits groups of values until each effect has its value, those first that names do not explain."""
+
+    def __init__(
+        self,
+        reverts: Reverts,
+        names: Names,
+        edits: Sequence[ManifestChange],
+        membership: frozenset[ManifestChange],
+        trials: int,
+    ) -> None:
+        self.settled: set[ManifestChange] = set()
+        """Values of which a trial has shown that they have no effect, or which one."""
+        self._reverts = reverts
+        self._names = names
+        self._order = {value: number for number, value in enumerate(edits)}
+        self._membership = membership
+        self._trials = trials
+        self._named: dict[Item, frozenset[ManifestChange]] = {}
+        self._behind: dict[Item, set[ManifestChange]] = {}
+
+    def behind(self, item: Item) -> Values:
+        """The values behind an item, in the order of the manifest."""
+        return tuple(sorted(self._behind.get(item, ()), key=self._order.__getitem__))
+
+    def run(self, changes: Sequence[Change]) -> None:
+        if not (items := frozenset(self._reverts.items(changes))):
+            return
+        groups = [_Group(tuple(self._order), items, Outcome(items, items))]
+        waiting: list[tuple[bool, int, _Group]] = []
+
+        def split(group: _Group) -> None:
+            group.parts = [_Group(values, group.items) for values in self._parts(group.values)]
+            for part in group.parts:
+                groups.append(part)
+                heappush(waiting, (self._is_explained(part), len(groups), part))  # names explain the last ones
+
+        split(groups[0])
+        while waiting and self._reverts.count < self._trials:
+            group = heappop(waiting)[-1]
+            group.outcome = self._reverts.outcome(group.values)
+            if group.outcome is not None:
+                group.items &= group.outcome.differing
+            if not group.items:
+                self.settled.update(group.values)
+            elif self._is_worth_splitting(group):
+                split(group)
+        for group in reversed(groups):
+            self._attribute(group)
+
+    def _is_worth_splitting(self, group: _Group) -> bool:
+        if len(group.values) == 1 or self._membership.issuperset(group.values):
+            return False
+        return len(group.values) <= _FEW or not self._is_explained(group)
+
+    def _is_explained(self, group: _Group) -> bool:
+        """Whether names have a value for all that the group does, and an effect for each of its values."""
+        named: set[ManifestChange] = set()
+        for item in group.items:
+            values = self._by_name(item, group.values)
+            if not values and group.outcome is not None:
+                return False
+            named.update(values)
+        return named.issuperset(group.values)
+
+    def _by_name(self, item: Item, values: Values) -> frozenset[ManifestChange]:
+        if item not in self._named:
+            self._named[item] = frozenset() if isinstance(item, str) else frozenset(self._names.behind(item))
+        return self._named[item].intersection(values)
+
+    def _attribute(self, group: _Group) -> None:
+        """What single values of a group do not account for comes from those that it needs, by name, or from all."""
+        if group.outcome is None:
+            return
+        if len(group.values) == 1:
+            self.settled.update(group.values)
+            for item in group.items:
+                self._behind.setdefault(item, set()).update(group.values)
+            return
+        is_tried = bool(group.parts) and all(part.outcome is not None for part in group.parts)
+        left: list[Item] = []
+        for item in group.items:
+            if not self._behind.get(item, set()).isdisjoint(group.values):
+                if not is_tried:
+                    self._behind[item].update(self._by_name(item, group.values) - self.settled)
+            elif values := set() if is_tried else self._by_name(item, group.values):
+                self._behind.setdefault(item, set()).update(values)
+            elif item in group.outcome.removed:
+                left.append(item)
+        needed = self._needed(group, left) if left else {}
+        for item in left:
+            values = needed.get(item) or self._by_name(item, group.values)
+            if not values and self._fit_together(group.values, is_tried=is_tried):
+                values = set(group.values)
+            self._behind.setdefault(item, set()).update(values)
+
+    def _fit_together(self, values: Values, *, is_tried: bool) -> bool:
+        """Whether all of the values are named for what no part of them explains: those of nodes that join, those of a
+        section such as `slurm.partitions`, of which each part was tried, or few of an entry.
+        """
+        if self._membership.issuperset(values):
+            return True
+        return len({value.path[:2] for value in values}) == 1 and (is_tried or len(values) <= _FEW)
+
+    def _needed(self, group: _Group, items: Sequence[Item]) -> dict[Item, set[ManifestChange]]:
+        """For each of the items the values without which the rest of the group does not undo it."""
+        if len(group.values) > _FEW or len(group.values) > self._trials - self._reverts.count:
+            return {}
+        needed: dict[Item, set[ManifestChange]] = {item: set() for item in items}
+        for value in group.values:
+            outcome = self._reverts.outcome([other for other in group.values if other != value])
+            for item in items:
+                if outcome is not None and item not in outcome.removed:
+                    needed[item].add(value)
+        return needed
+
+    def _parts(self, values: Values) -> Iterator[Values]:
+        """Those that name nodes which join or leave; else those of a section, an entry, a field; of many, halves."""
+        joining = tuple(value for value in values if value in self._membership)
+        others = tuple(value for value in values if value not in self._membership)
+        if joining:
+            yield joining
+        if not others or (len(others) == 1 and not joining):
+            yield from [others] if others else []
+            return
+        depth = next(
+            (depth for depth in range(_deepest(others)) if len({value.path[: depth + 1] for value in others}) > 1), None
+        )
+        by_part: dict[object, list[ManifestChange]] = {}
+        for number, value in enumerate(others):
+            by_part.setdefault(number if depth is None else value.path[: depth + 1], []).append(value)
+        listed = list(by_part.values())
+        if len(listed) > _MOST_PARTS:
+            half = len(listed) // 2
+            listed = [[value for part in side for value in part] for side in (listed[:half], listed[half:])]
+        yield from map(tuple, listed)
 
 
-def _without_nodes(change: Change) -> Change:
-    """A value that only reaches more or fewer nodes is the same value."""
-    return replace(change, nodes=None) if change.key else change
-
-
-def _about(change: Change) -> tuple[str, str, str, str]:
-    return change.file, change.kind, change.name, change.key
-
-
-def _changes_of(old: Snapshot, new: Snapshot, data: Any) -> frozenset[Change] | None:
-    from clustergen import compile as compiler
-
-    assert new.source is not None
-    made = compiler.tree_of(data, _manifest_name(new))
-    if made is None:
-        return None
-    cluster, tree = made
-    snapshot = of_tree(new.name, tree, cluster, new.source)
-    return frozenset(Comparison(old, snapshot).changes())
-
-
-def _manifest_name(new: Snapshot) -> str:
-    assert new.source is not None
-    return new.source.name.rpartition("/")[2].rpartition(":")[2]
-
-
-def _take_back(data: Any, before: Any, value: ManifestChange) -> None:
-    """Puts one value of a document back to what it was. Raises LookupError or TypeError where it has no place."""
-    *parents, last = value.path
-    parent = value_at(data, tuple(parents))
-    if value.old_path is None:
-        del parent[last]
-        return
-    previous = deepcopy(value_at(before, value.old_path))
-    if value.new is None and isinstance(parent, list):
-        parent.append(previous)
-    else:
-        parent[last] = previous
+def _deepest(values: Values) -> int:
+    return max(len(value.path) for value in values)

@@ -110,7 +110,8 @@ def subject(change: Change) -> str:
         return "operating system"
     if change.is_beside_slurm:
         return f"{change.file} {change.key}".rstrip()
-    parts = [change.kind, cut(change.name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
+    name = change.name.replace(" in ", " of account ") if change.kind == "user" else change.name
+    parts = [change.kind, cut(name, _LONGEST_NAME), change.key] if change.kind != "key" else [change.key]
     return " ".join(part for part in parts if part)
 
 
@@ -136,20 +137,20 @@ def verdict(plan: Plan) -> str:
     if "reconfigure" in by_kind and not disruptive:
         phrases.append("scontrol reconfigure")
         disruptive = phrases
-    if disruptive:
+    policy = ["accounts, users or QOS change"] if "load-accounts" in by_kind else []
+    if disruptive or policy:
         is_lossy = "cancel-jobs" in by_kind or any(change.kind == "system" for change in plan.changes)
-        return "; ".join(phrases) + ("" if is_lossy else _jobs(plan))
-    if "load-accounts" in by_kind:
-        return "; ".join([*phrases, "accounts, users or QOS change"]) + _jobs(plan)
+        ending = [] if is_lossy else [_jobs(plan)]
+        return "; ".join([*phrases, *policy, *ending, *_manual_steps(plan)])
     if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
-        ending = _by_hand(plan) or ("no job is lost" if phrases else "jobs are not affected")
-        return "; ".join([*phrases, "services and settings outside Slurm change", ending])
+        outcome = "no job is lost" if phrases else "jobs are not affected"
+        return "; ".join([*phrases, "services and settings outside Slurm change", *(_manual_steps(plan) or [outcome])])
     if phrases:
-        return "; ".join([*phrases, _by_hand(plan) or "no job is lost"])
+        return "; ".join([*phrases, *(_manual_steps(plan) or ["no job is lost"])])
     if plan.changes:
-        return f"files only; {_by_hand(plan) or 'no restart required'}"
+        return "; ".join(["files only", *(_manual_steps(plan) or ["no restart required"])])
     if plan.room:
-        return f"only the machine room changes; {_by_hand(plan) or 'jobs are not affected'}"
+        return "; ".join(["only the machine room changes", *(_manual_steps(plan) or ["jobs are not affected"])])
     if plan.groups:
         return "only groups of the inventory change"
     return "nothing changes on the nodes" if plan.manifest_changes else "no change"
@@ -201,7 +202,7 @@ def _jobs(plan: Plan) -> str:
         phrases.append("no running job is lost")
     if plan.waiting:
         phrases.append(f"{'but ' if not plan.running else ''}pending jobs may wait or fail{_states(plan.waiting)}")
-    return f"; {', '.join(phrases) or 'no job is lost'}"
+    return ", ".join(phrases) or "no job is lost"
 
 
 def _states(jobs: Iterable[AffectedJobs]) -> str:
@@ -220,13 +221,13 @@ def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
     return phrases + ([f"interrupts logged-in users on {_counted(others)}"] if others else [])
 
 
-def _by_hand(plan: Plan) -> str:
+def _manual_steps(plan: Plan) -> list[str]:
     """`step 1 is manual`; empty where there is none."""
     numbers = [n for n, step in enumerate(plan.steps, 1) if not step.play]
     if not numbers:
-        return ""
+        return []
     which = f"step {numbers[0]} is" if len(numbers) == 1 else f"steps {', '.join(map(str, numbers))} are"
-    return f"{which} manual"
+    return [f"{which} manual"]
 
 
 def grouped(changes: Sequence[Change]) -> dict[str, list[Change]]:

@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
+from clustergen.catalogue import sacctmgr
 from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange, value_at
+from clustergen.diff.policy import SCRIPT
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.values import hosts_of
 from clustergen.slurmrules.fields import field_of
 
 _BLOCKS = {"node": "NodeName", "gres": "NodeName", "partition": "PartitionName"}
+_POLICY = {"qos": "qos", "account": "accounts", "user": "accounts"}
+"""Kind of a change of sacctmgr's settings → the section of `slurm` with its entries."""
 _MEMBERSHIP = ("name", "type", "roles")
 """Fields of an entry of `nodes` that make its nodes come, go, or be others."""
 
@@ -27,6 +31,7 @@ class Names:
         self._of_host: dict[str, list[int]] = {}
         self._of_type: dict[str, list[int]] = {}
         self._of_partition: dict[str, list[int]] = {}
+        self._of_policy: dict[tuple[str, str], list[int]] = {}
         self._of_section: dict[str, list[int]] = {}
         for index, value in enumerate(edits):
             section = str(value.path[0])
@@ -39,6 +44,8 @@ class Names:
             elif value.path[:2] == ("slurm", "partitions") and len(value.path) > 2:
                 self._of_partition.setdefault(str(value.path[2]), []).append(index)
             else:
+                if section == "slurm" and len(value.path) > 2:
+                    self._of_policy.setdefault((str(value.path[1]), str(value.path[2])), []).append(index)
                 self._of_section.setdefault(section, []).append(index)
         self._types: dict[str, list[str]] = {}
         for group in self._of_type:
@@ -61,6 +68,12 @@ class Names:
             if change.kind == "setting":
                 sections = (values for section, values in self._of_section.items() if section != "storage")
                 yield from self._matching(chain.from_iterable(sections), change, _of_the_setting)
+        elif change.file == SCRIPT:
+            user, _, account = change.name.rpartition(" in ")
+            section = _POLICY[change.kind] if account or change.kind != "user" else "users"
+            of_entry = self._of_policy.get((section, account if user else change.name), ())
+            yield from self._matching(of_entry, change, _of_the_policy)
+            return
         elif change.kind in ("switch", "block"):
             yield from self._matching(self._of_section.get("networks", ()), change, _of_the_switch)
         elif change.kind == "partition":
@@ -135,6 +148,28 @@ def _of_the_storage(change: Change, value: ManifestChange) -> bool:
 def _of_the_setting(change: Change, value: ManifestChange) -> bool:
     """By the setting's own name, as under `nccl.env`."""
     return str(value.path[-1]).lower() == change.key.rpartition(".")[2].lower()
+
+
+def _of_the_policy(change: Change, value: ManifestChange) -> bool:
+    """By the field that says sacctmgr's option; a user as a whole by the account's users."""
+    if len(value.path) == 3:
+        return True
+    fields = [str(part) for part in value.path[3:]]
+    user, _, account = change.name.rpartition(" in ")
+    if account and change.kind == "user":
+        if not change.key:
+            return fields[0] == "users" or fields[:2] == ["user_limits", user]
+        if fields[:2] != ["user_limits", user]:
+            return False
+        fields = fields[2:]
+    elif fields[0] == "user_limits":
+        return False
+    if not change.key or not fields:
+        return True
+    row = sacctmgr.option("qos" if change.kind == "qos" else "association", change.key)
+    if row is not None and row.field:
+        return fields[0] == row.field
+    return change.key.lower() in (fields[-1].lower(), fields[0].replace("_", ""))
 
 
 def _of_the_switch(change: Change, value: ManifestChange) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
@@ -45,6 +45,12 @@ class Plan:
     changes: tuple[Change, ...]
     """The worst first."""
     causes: dict[Change, tuple[ManifestChange, ...]]
+    room_causes: tuple[ManifestChange, ...]
+    """The values behind what changes in the machine room; those of `membership` left out."""
+    group_causes: tuple[ManifestChange, ...]
+    """The same for hosts of the inventory."""
+    untraced: tuple[ManifestChange, ...]
+    """Changed values of which it is not known whether a change follows from them."""
     manifest_changes: tuple[ManifestChange, ...]
     """Changed values of the manifest; empty where one of the two is not known."""
     membership: tuple[ManifestChange, ...]
@@ -87,9 +93,29 @@ class Plan:
 
     @property
     def silent(self) -> tuple[ManifestChange, ...]:
-        """Changed values of the manifest that no change is known to follow from, those of `membership` left out."""
-        reported = {value for values in self.causes.values() for value in values}.union(self.membership)
-        return tuple(value for value in self.manifest_changes if value not in reported)
+        """Changed values of the manifest that nothing follows from, those of `membership` left out."""
+        traced = {value for values in self.causes.values() for value in values}
+        other = {*traced, *self.membership, *self.room_causes, *self.group_causes, *self.untraced}
+        return tuple(value for value in self.manifest_changes if value not in other)
+
+    @property
+    def has_causes(self) -> bool:
+        """Whether any value of the manifest is named for an effect."""
+        return bool(self.causes or self.room_causes or self.group_causes)
+
+    def other_manifest_changes(self) -> Iterator[tuple[tuple[ManifestChange, ...], str]]:
+        """Values that are named for no effect, with what is known of them."""
+        if self.silent:
+            yield self.silent, "no separate effect"
+        if self.untraced:
+            total = len(self.manifest_changes)
+            yield self.untraced, f"effects were traced for {total - len(self.untraced):,} of {total:,} values"
+
+    @property
+    def only_behind_hosts(self) -> tuple[ManifestChange, ...]:
+        """The values behind other hosts of groups that no other change follows from."""
+        elsewhere = {value for values in self.causes.values() for value in values}.union(self.room_causes)
+        return tuple(value for value in self.group_causes if value not in elsewhere)
 
     def only_behind(self, changes: Collection[Change]) -> tuple[ManifestChange, ...]:
         """The values behind these changes that no other change follows from, those of `membership` left out: they are
@@ -97,6 +123,7 @@ class Plan:
         """
         selected = set(changes)
         elsewhere = {value for change, values in self.causes.items() if change not in selected for value in values}
+        elsewhere.update(self.room_causes, self.group_causes)
         values_behind = dict.fromkeys(value for change in changes for value in self.causes.get(change, ()))
         return tuple(value for value in values_behind if value not in elsewhere and value not in self.membership)
 
@@ -111,9 +138,9 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         release = replace(release, effects=kept)
     edits = compare_manifests(old.source, new.source) if old.source and new.source else ()
     membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
-    values_behind = causes(old, new, changes, edits, membership)
+    origins = causes(old, new, changes, edits, membership)
     if release is not None:
-        values_behind[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
+        origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
     room = room_changes(old.tables, new.tables)
     work = Work(
         changes=[change for change in changes if change.kind != "system"],
@@ -140,7 +167,10 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         old_release=old.release,
         release=new.release,
         changes=tuple(sorted([release, *changes], key=lambda change: -change.severity) if release else changes),
-        causes=values_behind,
+        causes=origins.of_changes,
+        room_causes=_without(membership, origins.of_room) if room else (),
+        group_causes=_without(membership, origins.of_hosts) if groups else (),
+        untraced=tuple(value for value in edits if value in origins.untraced),
         manifest_changes=edits,
         membership=membership,
         added=comparison.added,
@@ -154,3 +184,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         old_commit=old.commit,
         new_commit=new.commit,
     )
+
+
+def _without(left_out: Collection[ManifestChange], values: Iterable[ManifestChange]) -> tuple[ManifestChange, ...]:
+    return tuple(value for value in values if value not in left_out)

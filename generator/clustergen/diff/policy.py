@@ -130,7 +130,7 @@ def _reason(reasons: str, new: str) -> str:
 
 
 def _text(settings: Mapping[str, str]) -> str:
-    return " ".join(f"{key}={value}" for key, value in settings.items()) or "no settings of its own"
+    return " ".join(f"{key}={value}" for key, value in settings.items())
 
 
 def settings_of(script: str) -> dict[Entity, dict[str, str]]:

@@ -38,9 +38,10 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "worst": worst.kind if worst else None,
         "changes": [_change(change, plan.causes.get(change, ())) for change in plan.changes],
         "manifest": [_manifest_change(value) for value in plan.manifest_changes],
+        "manifest_untraced": [_manifest_change(value) for value in plan.untraced],
         "hosts": {"added": list(plan.added), "removed": list(plan.removed)},
         "groups": [{"group": g.name, "joined": list(g.joined), "left": list(g.left)} for g in plan.groups],
-        "machine_room": _room(plan.room) if plan.room else None,
+        "machine_room": _room(plan.room, plan.room_causes) if plan.room else None,
         "running": [{"text": jobs.text, "state": jobs.state} for jobs in plan.running],
         "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in plan.waiting],
         "steps": [
@@ -69,7 +70,7 @@ def _change(change: Change, causes: Sequence[ManifestChange]) -> dict[str, Any]:
     }
 
 
-def _room(room: RoomChanges) -> dict[str, Any]:
+def _room(room: RoomChanges, causes: Sequence[ManifestChange]) -> dict[str, Any]:
     """Every device, cable and feed that changes; `uncompared` is the side without tables, else null."""
     return {
         "uncompared": room.uncompared or None,
@@ -96,6 +97,7 @@ def _room(room: RoomChanges) -> dict[str, Any]:
         "recabled": list(room.recabled),
         "recabled_bmc": list(room.recabled_bmc),
         "fewer_uplinks": list(room.narrowed),
+        "manifest": [_manifest_change(value) for value in causes],
     }
 
 

@@ -125,7 +125,8 @@ def _plan(plan: Plan, room: Room) -> Iterator[str]:
         verbs = {"+": "add ", "-": "remove ", "~": ""}
         for line in room_lines(plan.room, max(_PLACES, min(room.rows, _ROOM_LINES)), room.value):
             yield f"- {verbs.get(line.sign, '')}{plain(line.text)}"
-    yield from _silent(plan, room)
+        yield from _causes(plan.room_causes)
+    yield from _other_manifest_changes(plan, room)
     yield from _jobs(plan, room)
     if plan.steps:
         yield from ("", "**Steps to apply it**", "")
@@ -163,9 +164,7 @@ def _section(plan: Plan, heading: str, merged: Sequence[Family], room: Room) -> 
         if why == following:
             continue
         causes, because, source = why
-        places = ", ".join(map(_place, causes[:_PLACES]))
-        more = f" and {len(causes) - _PLACES:,} more" if len(causes) > _PLACES else ""
-        origin = f"cause: {places}{more}; " if places else ""
+        origin = f"cause: {_listed_places(causes)}; " if causes else ""
         yield f"  {origin}{plain(because)}" + (f" ({plain(source)})" if source else "")
     for family in merged:
         if family.more and room.more:
@@ -179,7 +178,7 @@ def _change(change: Change, room: Room) -> str:
 
 
 def _sides(change: Change, old: str | None, new: str | None, room: Room) -> str:
-    sides = [code(side, room.value) for side in (old, new) if side is not None]
+    sides = [code(side, room.value) for side in (old, new) if side or (side is not None and change.key)]
     return f": {' → '.join(sides[-1:] if change.kind == 'file' else sides)}" if sides else ""
 
 
@@ -203,9 +202,18 @@ def _harmless(plan: Plan, changes: Sequence[Change], room: Room) -> Iterator[str
             yield from (f"- {_change(change, room)}" for change in family.shown)
     if len(merged) > room.rows:
         yield f"- …and {len(merged) - room.rows:,} more"
-    if behind := plan.only_behind(changes)[:_PLACES]:
-        yield from ("", f"cause: {', '.join(map(_place, behind))}")
+    yield from _causes(plan.only_behind(changes))
     yield from ("", "</details>")
+
+
+def _causes(values: Sequence[ManifestChange]) -> Iterator[str]:
+    if values:
+        yield from ("", f"cause: {_listed_places(values)}")
+
+
+def _listed_places(values: Sequence[ManifestChange]) -> str:
+    more = f" and {len(values) - _PLACES:,} more" if len(values) > _PLACES else ""
+    return ", ".join(map(_place, values[:_PLACES])) + more
 
 
 def _place(value: ManifestChange) -> str:
@@ -226,20 +234,19 @@ def _inventory(plan: Plan, room: Room) -> Iterator[str]:
     if lines:
         yield from ("", "**Hosts**", "")
         yield from lines
+        yield from _causes(plan.only_behind_hosts)
 
 
-def _silent(plan: Plan, room: Room) -> Iterator[str]:
-    silent = plan.silent
-    if not silent:
-        return
-    title = f"{count(len(silent), 'other manifest change')} (no separate effect)"
-    yield from ("", f"<details><summary>{title}</summary>", "")
-    for value in silent[: room.more]:
-        sides = [code(side, 60) for side in (value.old, value.new) if side is not None]
-        yield f"- {_place(value)}: {' → '.join(sides)}"
-    if len(silent) > room.more:
-        yield f"- …and {len(silent) - room.more:,} more"
-    yield from ("", "</details>")
+def _other_manifest_changes(plan: Plan, room: Room) -> Iterator[str]:
+    for values, what in plan.other_manifest_changes():
+        title = f"{count(len(values), 'other manifest change')} ({what})"
+        yield from ("", f"<details><summary>{title}</summary>", "")
+        for value in values[: room.more]:
+            sides = [code(side, 60) for side in (value.old, value.new) if side is not None]
+            yield f"- {_place(value)}: {' → '.join(sides)}"
+        if len(values) > room.more:
+            yield f"- …and {len(values) - room.more:,} more"
+        yield from ("", "</details>")
 
 
 def _texts(plan: Plan, room: Room) -> Iterator[str]:

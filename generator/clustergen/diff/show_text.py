@@ -74,10 +74,10 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
         )
     yield from _hosts(plan, screen)
     yield from _machine_room(plan, screen)
-    if silent := plan.silent:
+    for values, what in plan.other_manifest_changes():
         yield ""
-        yield screen.bold(f"{'other ' if plan.causes else ''}manifest changes (no separate effect)")
-        yield from _places(silent, "  ", _SILENT)
+        yield screen.bold(f"{'other ' if plan.has_causes else ''}manifest changes ({what})")
+        yield from _places(values, "  ", _SILENT)
     for title, jobs in (("running jobs", plan.running), ("pending jobs", plan.waiting)):
         if jobs:
             yield ""
@@ -134,7 +134,7 @@ def _change(change: Change, screen: Screen) -> str:
 
 def _sides(change: Change, old: str | None, new: str | None) -> str:
     """`: old → new`, or the one that there is."""
-    sides = [cut(side, _LONGEST) for side in (old, new) if side is not None]
+    sides = [cut(side, _LONGEST) for side in (old, new) if side or (side is not None and change.key)]
     if change.kind == "file":
         sides = sides[-1:]  # of a file that is another one, how its lines differ
     return f": {' → '.join(sides)}" if sides else ""
@@ -166,6 +166,7 @@ def _hosts(plan: Plan, screen: Screen) -> Iterator[str]:
         first = next((value for value in plan.membership if value.path[0] == "nodes"), plan.membership[0])
         more = f", and {len(plan.membership) - 1:,} more of these nodes" if plan.membership[1:] else ""
         yield f"      {place(first)}{more}"
+    yield from _places(plan.only_behind_hosts, "      ", _CAUSES)
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for group in plan.groups:
         alike.setdefault((group.joined, group.left), []).append(group.name)
@@ -181,3 +182,4 @@ def _machine_room(plan: Plan, screen: Screen) -> Iterator[str]:
     yield screen.bold("machine room")
     for line in room_lines(plan.room, _ROOM, _LONGEST):
         yield f"  {screen.signed(line.sign, line.text) if line.sign else line.text}"
+    yield from _places(plan.room_causes, "      ", _CAUSES)
