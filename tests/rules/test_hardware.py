@@ -98,6 +98,12 @@ WRONG = {
     "memory in thousands": (of_type("{system: hgx-h100-8, memory: 1536GB}"), [("memory-decimal", "1536GB")]),
     "memory in hundreds": (of_type("{system: ws-2xa6000, memory: 400GB}"), [("memory-decimal", "400GB")]),
     "memory in thousands of thousands": (of_type("{system: hgx-h100-8, memory: 1.5TB}"), [("memory-decimal", "1.5TB")]),
+    "an interface of two ports, on a NUMA node that two sockets do not have": (
+        of_type(
+            "{system: dgx-h100, nics: [{device: mlx5_0, interface: ib0, numa: 5}, {device: mlx5_1, interface: ib0}]}"
+        ),
+        [("gpu-numa-range", "5"), ("nic-twice", "ib0")],
+    ),
     "more GPUs than the system has": (
         of_type("{system: dgx-h100, gpus: {count: 9}}"),
         [("hardware-differs", "9")],

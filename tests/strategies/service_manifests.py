@@ -64,9 +64,13 @@ def placed(entry: str, head: str = "", gpus: str = "", **more: str) -> str:
     )
 
 
+MIXED = NICS.replace("}]}", "}, {device: mlx5_9, interface: ens9, network: storage}]}")
 RIGHT = {
     # NCCL
     "exact names with ports": nccl('env: {NCCL_IB_HCA: "=mlx5_0:1,mlx5_10:1"}'),
+    "a prefix of the fabric's ports alone": nccl(
+        "env: {NCCL_IB_HCA: mlx5}", fabric=IB + STORAGE, kind=MIXED.replace("mlx5_9", "enp9s0")
+    ),
     "a prefix that is meant": nccl("env: {NCCL_IB_HCA: mlx5, NCCL_SOCKET_IFNAME: eth}"),
     "nothing begins with the first device": nccl("env: {NCCL_IB_HCA: mlx5_0}"),
     "exact names that are left out": nccl('env: {NCCL_IB_HCA: "^=mlx5_3", NCCL_SOCKET_IFNAME: "^docker,lo"}'),
@@ -224,6 +228,10 @@ RIGHT = {
 }
 
 WRONG = {
+    "a prefix that matches a port of the storage network": (
+        nccl("env: {NCCL_IB_HCA: mlx5}", fabric=IB + STORAGE, kind=MIXED),
+        [("nccl-prefix-match", "mlx5")],
+    ),
     "a mail server without its port": (
         monitoring("smtp: mail.example.org, mail_from: c@example.org"),
         [("text-malformed", "mail.example.org")],

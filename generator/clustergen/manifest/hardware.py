@@ -44,7 +44,7 @@ class Cpu(Section):
         Annotated[str, text(r"^[A-Za-z0-9 ()+_.@-]+$", "use letters, digits, blanks and ( ) + _ . @ -", 80)] | None
     ) = field(None, "Display name.")
     sockets: Small | None = field(None, "Physical packages.")
-    cores_per_socket: Small | None = field(None, "Physical cores in a package.")
+    cores_per_socket: Annotated[int, Field(ge=1, le=512)] | None = field(None, "Physical cores in a package.")
     threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(None, "2 with hyper-threading.")
     numa_per_socket: Annotated[int, Field(ge=1, le=16)] | None = field(None, "NUMA nodes in a package (NPS on EPYC).")
     numbering: Literal["sockets", "alternating", "siblings"] | None = field(

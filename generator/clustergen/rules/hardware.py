@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
-from clustergen.cluster.catalogue_view import catalogue_hint
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.diagnostics.shapes import on_one_line
-from clustergen.manifest.hardware import Nic
 
 
 def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
@@ -256,34 +254,6 @@ def disks(cluster: Cluster) -> Iterator[Finding]:
             seen.add(disk.device)
 
 
-def nics(cluster: Cluster) -> Iterator[Finding]:
-    from clustergen.catalogue import hardware
-
-    manifest = cluster.manifest
-    names = [name for row in hardware.nics().values() for name in (row.id, *row.aliases)]
-    lists: list[tuple[ManifestPath, tuple[Nic, ...]]] = [
-        (("node_types", name, "nics"), spec.nics or ()) for name, spec in manifest.node_types.items()
-    ]
-    lists += [
-        (("catalogue", "systems", name, "nics"), system.nics) for name, system in manifest.catalogue.systems.items()
-    ]
-    for path, ports in lists:
-        seen: set[str] = set()
-        for index, port in enumerate(ports):
-            if port.model and hardware.nic(port.model) is None:
-                yield Finding(
-                    "nic-unknown",
-                    (*path, index, "model"),
-                    f"NIC '{port.model}' is not in the catalogue",
-                    catalogue_hint("nics", did_you_mean(port.model, names), "remove model if your NIC is not listed"),
-                )
-            if port.device in seen:
-                yield Finding(
-                    "nic-twice", (*path, index, "device"), f"port '{port.device}' is listed twice in this node type"
-                )
-            seen.add(port.device)
-
-
 RULES = (
     gres_type,
     gpu_vendor,
@@ -295,5 +265,4 @@ RULES = (
     reserved,
     gpu_cores_unknown,
     disks,
-    nics,
 )

@@ -178,6 +178,25 @@ def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
                 f"write {'^=' if text.startswith('^') else '='}{names} to match exactly these devices",
                 at=(text.index(meant), len(meant)),
             )
+        elif name == "NCCL_IB_HCA" and not text.startswith("^"):
+            yield from _other_networks(cluster, _value_path(env[name], name), items)
+
+
+def _other_networks(cluster: Cluster, path: ManifestPath, prefixes: list[str]) -> Iterator[Finding]:
+    """A prefix that also matches ports of the storage network: NCCL would use them for jobs."""
+    for kind in cluster.gpu_types:
+        matches = [port for port in kind.ports if any(port.device.startswith(item) for item in prefixes if item)]
+        outside = [port for port in matches if port.network != "fabric"]
+        if outside and len(outside) < len(matches):
+            inside = ",".join(port.device for port in matches if port.network == "fabric")
+            yield Finding(
+                "nccl-prefix-match",
+                path,
+                f"the list also matches {outside[0].device} of '{kind.name}', a port of the {outside[0].network}"
+                " network",
+                f"remove the variable, which clustergen sets to all ports of the fabric, or write ={inside}",
+            )
+            return
 
 
 def _value_path(value: EnvValue | Override, name: str) -> ManifestPath:

@@ -1,0 +1,65 @@
+"""Ports of node types: models, names, NUMA nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.catalogue_view import catalogue_hint
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.manifest.hardware import Nic
+
+
+def nics(cluster: Cluster) -> Iterator[Finding]:
+    from clustergen.catalogue import hardware
+
+    manifest = cluster.manifest
+    names = [name for row in hardware.nics().values() for name in (row.id, *row.aliases)]
+    lists: list[tuple[ManifestPath, tuple[Nic, ...]]] = [
+        (("node_types", name, "nics"), spec.nics or ()) for name, spec in manifest.node_types.items()
+    ]
+    lists += [
+        (("catalogue", "systems", name, "nics"), system.nics) for name, system in manifest.catalogue.systems.items()
+    ]
+    for path, ports in lists:
+        seen: set[str] = set()
+        interfaces: set[str] = set()
+        for index, port in enumerate(ports):
+            if port.model and hardware.nic(port.model) is None:
+                yield Finding(
+                    "nic-unknown",
+                    (*path, index, "model"),
+                    f"NIC '{port.model}' is not in the catalogue",
+                    catalogue_hint("nics", did_you_mean(port.model, names), "remove model if your NIC is not listed"),
+                )
+            if port.device in seen:
+                yield Finding(
+                    "nic-twice", (*path, index, "device"), f"port '{port.device}' is listed twice in this node type"
+                )
+            seen.add(port.device)
+            if port.interface in interfaces:
+                yield Finding(
+                    "nic-twice",
+                    (*path, index, "interface"),
+                    f"interface '{port.interface}' is listed twice in this node type",
+                    "write the interface of each port, as `ip link` shows them",
+                )
+            interfaces |= {port.interface} if port.interface else set()
+
+
+def nic_places(cluster: Cluster) -> Iterator[Finding]:
+    """NUMA nodes of ports are counted over all sockets."""
+    for kind in cluster.node_types:
+        spec = cluster.manifest.node_types.get(kind.name)
+        last = kind.sockets * kind.numa_per_socket - 1
+        for index, port in enumerate((spec.nics or ()) if spec and kind.is_resolved else ()):
+            if port.numa is not None and port.numa > last:
+                yield Finding(
+                    "gpu-numa-range",
+                    ("node_types", kind.name, "nics", index, "numa"),
+                    f"NUMA node {port.numa} does not exist; the last one is {last}",
+                    "set cpu.numa_per_socket if a socket has more NUMA nodes",
+                )
+
+
+RULES = (nics, nic_places)
