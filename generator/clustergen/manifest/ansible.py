@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from clustergen.catalogue.network import ports
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, OneLine, PortNumber, Section, UnixName, field, text
 from clustergen.manifest.pull import Pull
 
@@ -13,7 +14,7 @@ class Ansible(Section):
 
     user: UnixName = field("root", "Login.")
     become: bool | None = field(None, "Use sudo; default: unless the user is root.")
-    port: PortNumber = field(22, "ssh port.")
+    port: PortNumber = field(ports()["ssh"].port, "ssh port.")
     jump: (
         Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$", "write host, user@host or user@host:port", 255)] | None
     ) = field(None, "ssh jump host.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from clustergen.catalogue.network import ports
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, field
 from clustergen.units import Bytes, Duration
 
@@ -21,7 +22,7 @@ class LogTls(Section):
 class Logs(Section):
     """Central logs: every node sends its log to the nodes with the role log-collector."""
 
-    port: PortNumber = field(20514, "Port of the collectors.")
+    port: PortNumber = field(ports()["log-collector"].port, "Port of the collectors.")
     retention: Duration = field("30d", "Time after which the logs of a day are deleted.", validate_default=True)
     retention_size: Bytes = field("50GiB", "Maximum size of all logs on a collector.", validate_default=True)
     queue_size: Bytes = field(

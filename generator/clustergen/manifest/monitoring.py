@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clustergen.catalogue.network import ports
 from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
@@ -37,7 +38,7 @@ class Dcgm(Section):
     version: Annotated[str, text(r"^[34]\.[0-9]+$", 'write major and minor release: "4.5"')] = field(
         "4.5", "Release of DCGM."
     )
-    port: PortNumber = field(9400, "Port of the exporter.")
+    port: PortNumber = field(ports()["dcgm-exporter"].port, "Port of the exporter.")
     interval: Annotated[int, Field(ge=1000, le=600000), Bare("millisecond")] = field(15000, "Time between samples.")
     profiling: bool = field(
         True, "Profiling counters: tensor and DRAM activity. Turn off if users profile their own jobs."
@@ -55,7 +56,7 @@ class NodeExporter(Section):
     """node_exporter."""
 
     enabled: bool = field(True, "On all nodes.")
-    port: PortNumber = field(9100, "Port.")
+    port: PortNumber = field(ports()["node-exporter"].port, "Port.")
     collectors: tuple[Annotated[str, text(r"^[a-z_]+$", "use lower-case letters and _, as systemd")], ...] = field(
         (), "More collectors."
     )
@@ -64,14 +65,14 @@ class NodeExporter(Section):
 class Ipmi(Section):
     """ipmi_exporter on nodes with a BMC: it asks the BMC through the node's own interface, without a password."""
 
-    port: PortNumber = field(9290, "Port.")
+    port: PortNumber = field(ports()["ipmi-exporter"].port, "Port.")
     interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
 
 
 class Blackbox(Section):
     """blackbox_exporter on the monitoring nodes."""
 
-    port: PortNumber = field(9115, "Port.")
+    port: PortNumber = field(ports()["blackbox-exporter"].port, "Port.")
     interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two probes.")
     ssh: bool = field(True, "Probe sshd of all nodes.")
     bmc: bool = field(True, "Probe the web pages of BMCs, by the names of /etc/hosts: host-bmc.")
@@ -90,7 +91,7 @@ class SnmpDevice(Section):
 class Snmp(Section):
     """snmp_exporter on the monitoring nodes, for PDUs and UPS. Credentials are the secret `snmp`."""
 
-    port: PortNumber = field(9116, "Port.")
+    port: PortNumber = field(ports()["snmp-exporter"].port, "Port.")
     interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
     devices: dict[HostName, SnmpDevice] = field(..., "Devices by name: the label `instance`.", min_length=1)
 
@@ -131,7 +132,7 @@ class Grafana(Section):
     """Grafana with dashboards of this cluster. The administrator's password is the secret `grafana`."""
 
     enabled: bool = field(True, "Whether to install Grafana, from Grafana Labs' package repository.")
-    port: PortNumber = field(3000, "Port.")
+    port: PortNumber = field(ports()["grafana"].port, "Port.")
     url: Url | None = field(
         None, "URL under which browsers reach Grafana, as behind a reverse proxy; default: the host name and port."
     )
@@ -147,9 +148,9 @@ class Monitoring(Section):
     scrape_interval: Annotated[int, Field(ge=5, le=300), Bare("second")] = field(15, "Time between two scrapes.")
     retention: Duration = field("30d", "Retention time of samples.", validate_default=True)
     retention_size: Bytes | None = field(None, "Maximum size of all samples.")
-    port: PortNumber = field(9090, "Port of Prometheus.")
+    port: PortNumber = field(ports()["prometheus"].port, "Port of Prometheus.")
     alertmanager: bool = field(True, "Alertmanager beside Prometheus.")
-    alertmanager_port: PortNumber = field(9093, "Port of Alertmanager.")
+    alertmanager_port: PortNumber = field(ports()["alertmanager"].port, "Port of Alertmanager.")
     smtp: HostPort | None = field(None, "Mail server, host:port.")
     smtp_require_tls: bool | None = field(
         None, "Send mail only over STARTTLS; default true, and false if the mail server is the local host."
