@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clustergen import log
 from clustergen.cluster import Cluster, resolve
 from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
+from clustergen.diagnostics.words import forget_guesses
 from clustergen.manifest.source import Source, load
 from clustergen.records import record
 from clustergen.render.tree import Tree
@@ -47,6 +48,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     from clustergen.rules.mig_shapes import mig_findings
     from clustergen.rules.slurm_hints import hint_for_key
 
+    forget_guesses()
     log.info(__name__, "load %s", path)
     source = load(path, name) if raw is None else Source(name or str(path), raw)
     diagnostics = list(source.diagnostics)

@@ -1,9 +1,12 @@
 """Wording: guesses, lists, quotes, paths."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clustergen.compile import validate
 from clustergen.diagnostics import did_you_mean, one_of, printable, quote, suggest, where
 
 
@@ -31,6 +34,14 @@ def test_suggest_prefers_the_same_letters() -> None:
 def test_hints_quote_the_guess() -> None:
     assert did_you_mean("h10", ["h100"]) == "did you mean 'h100'?"
     assert did_you_mean("zzz", ["h100"]) is None
+
+
+def test_the_limit_of_guesses_is_one_of_each_manifest(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text("".join(f"slurm{n}x: 1\n" for n in range(200)) + "slrum: 1\n", encoding="utf-8")
+    for _ in range(2):
+        hints = [item.hint for item in validate(path).diagnostics if item.code == "key-unknown"]
+        assert sum(hint is not None and "did you mean" in hint for hint in hints) == 100
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=30), max_size=20))

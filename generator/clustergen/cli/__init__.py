@@ -20,6 +20,7 @@ from clustergen import __version__
 from clustergen.cli.exit_codes import add_exit_codes
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics.words import forget_guesses
 
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -55,6 +56,7 @@ class Verbs(click.Group):
     """Loads a verb's module when the verb is used; ends without a traceback on Ctrl-C and on a closed pipe."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        forget_guesses()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -90,6 +90,12 @@ def _candidates(candidates: tuple[str, ...]) -> _Candidates:
     return _Candidates(candidates)
 
 
+def forget_guesses() -> None:
+    """Restarts the count of guesses: each manifest and each command has a limit of them for a list of candidates."""
+    _suggest.cache_clear()
+    _candidates.cache_clear()
+
+
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """`suggest` as a hint: `did you mean 'h100'?`."""
     meant = suggest(word, candidates)
