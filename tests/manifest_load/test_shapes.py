@@ -63,6 +63,8 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("node_types/gpu/gpus", ["l40s", "l40s"], "{model: l40s, count: 2}"),
         # a text where a mapping is expected
         ("slurm/options", "BatchStartTimeout=30", "{BatchStartTimeout: 30}"),
+        ("slurm/accounts/research/users", {"alice": {}, "bob": {}}, "[alice, bob]"),
+        ("host/firewall", "firewalld", "true"),
         ("node_types/gpu/gpus", "8xH200", "{model: H200, count: 8}"),
         ("slurm/qos/normal/max_tres_per_user", "gres/gpu=8,cpu=64", "{gres/gpu: 8, cpu: 64}"),
         ("slurm/preemption", "qos", "{by: qos}"),

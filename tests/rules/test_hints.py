@@ -181,6 +181,36 @@ HINTS = {
         "type-wrong",
         "write {max: 10.2kW}",
     ),
+    "a section as a switch": (
+        TINY,
+        ("slurm:", "monitoring: {ipmi: true}\nslurm:"),
+        "type-wrong",
+        "write {}, or a section with port, interval",
+    ),
+    "a section that is switched off": (
+        TINY,
+        ("slurm:", "monitoring: {ipmi: false}\nslurm:"),
+        "type-wrong",
+        "remove the line",
+    ),
+    "a ratio": (
+        TINY,
+        ("networks:", "networks:\n  fabric: {type: roce, plan: {leaf: sn5600, oversubscription: '2:1'}}"),
+        "type-wrong",
+        "write 2",
+    ),
+    "a value beside true and false": (
+        TINY,
+        ("slurm:", "host: {firewall: iptables}\nslurm:"),
+        "value-not-allowed",
+        "did you mean 'nftables'?",
+    ),
+    "accounts without slurmdbd": (
+        TINY,
+        ('"24.11"}', '"24.11", accounts: {}, qos: {a: {}}}'),
+        "accounting-missing",
+        "add slurm-accounting to the roles of head",
+    ),
     "a UPS as a number": (
         TINY,
         ("slurm:", "facility: {ups: 80}\nslurm:"),

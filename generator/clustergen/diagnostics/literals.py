@@ -52,8 +52,12 @@ _MEANT = {
     "wekafs": "weka",
     "ext4": "local",
     "xfs": "local",
+    "firewalld": "true",
 }
 """What people call a value → the value of the manifest."""
+
+
+_SWITCH = ("true", "false")
 
 
 _PLAIN_UNITS = {
@@ -70,17 +74,19 @@ _PLAIN_UNITS = {
 _NAMES = {"amps": "amperes"}
 
 
-def choice_hint(value: str, allowed: list[str]) -> str:
+def choice_hint(value: str, allowed: list[str], takes_switch: bool = False) -> str:
     """The hint for a value that is not allowed: another name of one, the closest one, or all."""
     meant = _MEANT.get(value.strip().lower())
-    if meant in allowed:
+    if meant in allowed or (takes_switch and meant in _SWITCH):
         return f"write {meant}"
     endings = [choice for choice in allowed if choice.rpartition("-")[2] == value.strip()]
     if len(endings) == 1:
         return f"did you mean {quote(endings[0])}?"
     guess = suggest(value, allowed)
     is_other_version = guess is not None and _letters(guess) == _letters(value) and _digits(guess) != _digits(value)
-    return f"did you mean {quote(guess)}?" if guess and not is_other_version else f"use {one_of(allowed)}"
+    if guess and not is_other_version:
+        return f"did you mean {quote(guess)}?"
+    return f"use {', '.join(_SWITCH)} or {one_of(allowed)}" if takes_switch else f"use {one_of(allowed)}"
 
 
 def beginning_hint(key: str, keys: list[str]) -> str | None:
@@ -148,8 +154,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
         return f"write {one}"
-    if first == "a list" and isinstance(value, dict) and (model := entry_of(declared)[0]) is not None:
-        return "begin each entry with '- name: …'" if "name" in model.model_fields else entry_hint(model)
+    if first == "a list" and isinstance(value, dict):
+        return _list_of_mapping(value, declared)
     if first == "a mapping" and isinstance(value, (list, tuple)) and value:
         mapping = list_as_mapping(value, declared)
         return f"write {mapping}" if mapping else named_entries(value)
@@ -159,15 +165,36 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return f"write {value[0]}"
     if first == "a mapping" and value is None:
         return "write its keys below it, indented, or remove the line"
+    return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
+
+
+def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
+    """The hint for a mapping where a list is expected: its keys, or how the list is written."""
+    if value and not refusal(declared, list(value))[0]:
+        return f"write {on_one_line(list(value))}"
+    model = entry_of(declared)[0]
+    if model is None:
+        return None
+    return "begin each entry with '- name: …'" if "name" in model.model_fields else entry_hint(model)
+
+
+def _section_hint(value: Any, declared: Any) -> str | None:
+    """The hint for a scalar where a section is expected."""
     model, is_list = entry_of(declared)
-    if first == "a mapping" and model is not None and not is_list and not isinstance(value, (list, tuple)):
-        keys = [field.alias or name for name, field in model.model_fields.items()]
-        return f"write a section, which has the keys {', '.join(keys[:_MOST_KEYS])}" if keys else None
-    return None
+    if model is None or is_list:
+        return None
+    keys = ", ".join([field.alias or name for name, field in model.model_fields.items()][:_MOST_KEYS])
+    if value is False:
+        return "remove the line"
+    if value is True and not any(field.is_required() for field in model.model_fields.values()):
+        return f"write {{}}, or a section with {keys}"
+    return f"write a section, which has the keys {keys}" if keys else None
 
 
 def _in_unit(value: str, key: str, declared: Any) -> str | None:
-    """The hint for a number with a unit, where the field is a plain number of that unit: `32A` for amps."""
+    """The hint for a number as a ratio, or with a unit, where the field is a number of that unit: `32A` for amps."""
+    if ratio := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?):1", value.strip()):
+        return f"write {ratio[1]}"
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(k(?!g$))?([A-Za-z]+)", value.strip())
     name = _PLAIN_UNITS.get(match[3]) if match else None
     description = (declared.description or "") if isinstance(declared, FieldInfo) else ""

@@ -87,6 +87,11 @@ def has_switch(kind: Any) -> bool:
     return _is_model(plain) and "enabled" in plain.model_fields
 
 
+def takes_switch(declared: Any) -> bool:
+    """Whether a value may also be true or false: `bool | Literal["nftables"]`."""
+    return bool in (_plain(inner)[0] for inner in _branches(_plain(declared)[0]))
+
+
 @lru_cache(maxsize=4)
 def places_of_keys(model: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
     """For each key anywhere below a model, the sections that have it: `max_time` → `slurm.partitions.<name>`."""

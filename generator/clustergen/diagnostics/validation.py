@@ -36,6 +36,7 @@ from clustergen.diagnostics.model_path import (
     places_for,
     section_of,
     tags_of,
+    takes_switch,
 )
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
 
@@ -147,7 +148,7 @@ class _Translator:
             return self._not_allowed((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
         if kind in ("literal_error", "enum"):
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
-            return self._not_allowed(at.path, error["input"], allowed)
+            return self._not_allowed(at.path, error["input"], allowed, takes_switch(at.declared))
         if kind in _EXPECTED:
             return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], at.declared, has_switch(at.kind))
         if kind in _BOUNDS:
@@ -199,7 +200,9 @@ class _Translator:
     def _missing(self, path: ManifestPath, hint: str) -> Finding:
         return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}", hint)
 
-    def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
+    def _not_allowed(
+        self, path: ManifestPath, value: Any, allowed: list[Any], has_switch_values: bool = False
+    ) -> Finding:
         text = self.text_of(path)
         if not isinstance(value, str) and text in allowed:
             return self._wrong_type(path, ["text"], value)
@@ -208,7 +211,7 @@ class _Translator:
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value
-        hint = choice_hint(str(value), [str(choice) for choice in allowed])
+        hint = choice_hint(str(value), [str(choice) for choice in allowed], has_switch_values)
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(

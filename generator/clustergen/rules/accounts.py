@@ -12,6 +12,7 @@ from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.rules.rights import holders
+from clustergen.rules.slurm_daemons import accounting_hint
 from clustergen.units import Bytes, Duration
 
 _BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
@@ -160,7 +161,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 "without slurmdbd Slurm tracks only CPUs, memory and nodes; slurmctld does not start with other"
                 " weights",
-                "give the head node the role slurm-accounting",
+                accounting_hint(cluster),
             )
 
 

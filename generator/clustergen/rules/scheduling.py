@@ -107,7 +107,7 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
                 "preemption-unused",
                 ("slurm", "partitions", name, "preempt"),
                 "no effect: preemption is off" if by == "off" else "no effect: preemption is by QOS",
-                "set slurm: {preemption: {by: partition}}",
+                "remove preempt, or set slurm: {preemption: {by: partition}}",
                 key=True,
             )
 
@@ -136,7 +136,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
                 "preemption-keeps-gpus",
                 path,
                 "a suspended job keeps its GPUs and their memory, so the preempting job cannot use them",
-                "requeue, or cancel",
+                "write requeue, or cancel",
             )
         elif mode == "suspend" and section.preemption.mode != "suspend":
             yield Finding(
@@ -144,7 +144,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 "suspend works only if slurm.preemption.mode is suspend, which enables the gang scheduling that"
                 " resumes the jobs",
-                "requeue, or cancel",
+                "write requeue, or cancel",
             )
 
 

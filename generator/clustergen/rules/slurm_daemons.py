@@ -192,9 +192,13 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
         yield from _needs_accounting(cluster)
 
 
+def accounting_hint(cluster: Cluster) -> str:
+    return f"add slurm-accounting to the roles of {cluster.controllers[0] if cluster.controllers else 'a service node'}"
+
+
 def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
     section = cluster.manifest.slurm
-    hint = "give the head node the role slurm-accounting"
+    hint = accounting_hint(cluster)
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, which no node runs", hint, key=key)
