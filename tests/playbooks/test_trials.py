@@ -206,6 +206,16 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
 
 
+def test_directories_of_new_files_are_open_to_all_users_of_a_node(tmp_path: Path) -> None:
+    previous = os.umask(0o077)
+    try:
+        overlay.make_parents(str(tmp_path / "etc/ucx"))
+    finally:
+        os.umask(previous)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("etc", "etc/ucx")]
+    assert modes == [0o755, 0o755]
+
+
 def test_nothing_is_kept_where_others_can_write(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(slurm_keep.KeepError, match="users other than root can write to"):

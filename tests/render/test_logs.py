@@ -156,15 +156,19 @@ put() { # HOST WHEN TOPIC KIB
 """
 
 
-def kept(folder: Path, script: str, last: str = "", **changes: Any) -> list[str]:
-    """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days. `last`: more commands after it."""
+def kept(folder: Path, script: str, last: str = "", *, clock: str = "yes", **changes: Any) -> list[str]:
+    """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days. `last`: more commands after it. `clock`:
+    whether the node's clock is synchronised."""
     root = root_with("logrotate")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(tree_of(manifest(**{"nodes": [COLLECTOR, COMPUTE], **changes}), folder), "head", folder / "node")
     (place / "var/log/clustergen").mkdir(parents=True)
+    (place / "usr/bin").mkdir(exist_ok=True)
+    (place / "usr/bin/timedatectl").write_text(f"#!/bin/sh\necho {clock}\n")
+    (place / "usr/bin/timedatectl").chmod(0o755)
     listing = r"""
 find . -type f -printf '%P/%k\n' | while IFS=/ read -r host day file size; do
-  age=$((($(date -d "$(date +%F)" +%s) - $(date -d "$day" +%s) + 43200) / 86400))
+  age=$((($(date -ud "$(date +%F)" +%s) - $(date -ud "$day" +%s)) / 86400))
   echo "$host/$age/$file $size"
 done | sort; find . -mindepth 1 -maxdepth 1 -empty"""
     words = ["/bin/bash", "-c", KEEP + script + f'logger() {{ echo "$*" >&2; }}; {RETENTION}; ' + listing + last]
@@ -179,6 +183,31 @@ def test_days_beyond_the_retention_go_and_finished_days_are_compressed(tmp_path:
     script = "for age in 0 1 2 7 8; do put c1 \"$age days ago\" slurm 64; done; put gone '9 days ago' slurm 8\n"
     files = [line.rpartition(" ")[0] for line in kept(tmp_path, script, logs={"retention": "7d"})]
     assert files == ["c1/0/slurm.log", "c1/1/slurm.log", "c1/2/slurm.log.gz", "c1/7/slurm.log.gz"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_wrong_clock_loses_no_log(tmp_path: Path) -> None:
+    """Ahead: nothing is deleted for its age. Behind: what was compressed of a day stays when the day goes on."""
+    script = "put c1 '99 days ago' slurm 64; put c1 '3 days ago' slurm 64; put c1 '3 days' slurm 8\n"
+    script += "file=c1/$(date -d '3 days ago' +%F)/slurm.log; gzip -c $file >$file.gz\n"
+    last = "; zcat c1/*/slurm.log.gz | wc -c"
+    lines = kept(tmp_path, script, last, clock="no", logs={"retention": "7d"})
+    assert [line.rpartition(" ")[0] for line in lines[:-1]] == [
+        "c1/-3/slurm.log", "c1/3/slurm.log.gz", "c1/99/slurm.log.gz",
+    ]  # fmt: skip
+    assert lines[-1] == str(3 * 64 * 1024)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_full_disk_is_freed_before_anything_is_compressed(tmp_path: Path) -> None:
+    script = (
+        f"mount -t tmpfs -o size=4m tmpfs $PWD; cd $PWD; sed -i 's/^limit=[0-9]*/limit=2048/' {RETENTION}\n"
+        "for age in 1 2 3; do put c1 \"$age days ago\" slurm 1000; done\n"
+        "mkdir -p c2/$(date +%F); dd if=/dev/zero of=c2/$(date +%F)/slurm.log bs=1k status=none 2>/dev/null || true\n"
+    )
+    assert kept(tmp_path, script)[-1].startswith("c2/0/slurm.log")
 
 
 @pytest.mark.real

@@ -85,6 +85,25 @@ ip route show default | cut -d ' ' -f 1-3
     ]
 
 
+def test_a_disk_that_is_full_by_now_does_not_keep_the_node_from_its_network(tmp_path: Path) -> None:
+    script = f"""
+cp -a /etc /tmp/etc && mount -t tmpfs -o size=64m tmpfs /etc && cp -a /tmp/etc/. /etc/
+mkdir -p /etc/state /var/lib/clustergen && mount --bind /etc/state /var/lib/clustergen
+printf '{OLD}' >/etc/network/interfaces.d/site && ifup eno1 2>/dev/null
+files() {{ ls /etc/network/interfaces.d | tr '\n' ' '; tr -s ' \n' ' ' </etc/network/interfaces.d/site; }}
+export CLUSTERGEN_NETWORK_REPLACE=yes
+for undo in rollback boot; do
+  clustergen-network apply 60 >/dev/null 2>&1; echo $?
+  dd if=/dev/zero of=/etc/filler bs=4k status=none 2>/dev/null
+  clustergen-network $undo >/dev/null 2>&1; echo "$undo $? $(files)$(ls /var/lib/clustergen/network | grep -c pending)"
+  [ $undo = boot ] || addresses
+  rm /etc/filler
+done
+"""
+    before = "site auto eno1 iface eno1 inet static address 10.9.9.9/24 0"
+    assert on_node(tmp_path, script) == ["0", f"rollback 0 {before}", "10.9.9.9/24 0", f"boot 0 {before}"]
+
+
 def test_a_file_with_spaces_in_its_name_is_set_aside_and_comes_back(tmp_path: Path) -> None:
     """What waits is on disk before a file changes, and what is confirmed before that is reported."""
     lines = on_node(

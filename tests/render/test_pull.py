@@ -14,6 +14,14 @@ SCRIPT = "/usr/local/sbin/clustergen-pull"
 SIGNERS = "/etc/clustergen/pull-signers"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 HERE = {"hostname": "echo c1.cluster.local"}
+PGP = """#!/bin/sh
+echo '-----BEGIN PGP SIGNATURE-----
+-----END PGP SIGNATURE-----
+[GNUPG:] GOODSIG 0123456789ABCDEF vendor
+[GNUPG:] VALIDSIG 0123456789ABCDEF0123456789ABCDEF01234567
+[GNUPG:] TRUST_ULTIMATE 0 pgp'
+echo '[GNUPG:] SIG_CREATED D 22 8 00 1700000000 0123456789ABCDEF0123456789ABCDEF01234567' >&2
+"""
 PULLED = {**HERE, "ansible-pull": 'printf "%s\\n" "$PYTHONPATH" "$ANSIBLE_CONFIG" >&2'}
 
 
@@ -73,6 +81,14 @@ def test_only_signed_commits_that_follow_each_other_reach_ansible(tmp_path: Path
     metrics = (tmp_path / "clustergen-pull.prom").read_text(encoding="utf-8")
     assert f'clustergen_pull_info{{commit="{first}"}} 1' in metrics
 
+    # A key of another kind is none of the signers, whatever root's keyring says of it.
+    pgp = tmp_path / "pgp"
+    pgp.write_text(PGP, encoding="utf-8")
+    pgp.chmod(0o755)
+    words = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", f"gpg.program={pgp}"]
+    git(tmp_path / "repository", *words, "commit", "-q", "--allow-empty", "-S", "-m", "by a key in root's keyring")
+    assert "has no accepted signature" in one.pull(gpg=PGP).stderr
+    git(tmp_path / "repository", "reset", "-q", "--hard", first)
     one.commit("by somebody else", signed=False)
     refused = one.pull()
     assert refused.returncode == 1
@@ -86,6 +102,22 @@ def test_only_signed_commits_that_follow_each_other_reach_ansible(tmp_path: Path
     assert f"commit {first} does not follow {second}, which this node has" in rolled_back.stderr
     assert len(one.commits) == 2
     assert git(tmp_path / "state/repository.git", "rev-parse", "accepted") == second
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_does_not_stop_the_next_ones(tmp_path: Path) -> None:
+    one = site(tmp_path, signed=False)
+    one.commit("first")
+    (tmp_path / "state/repository.git").mkdir(parents=True)  # `git init` was killed
+    first = one.pull()
+    assert first.returncode == 0, first.stderr
+    for lock in ("repository.git/refs/heads/candidate.lock", "checkout/.git/index.lock"):
+        (tmp_path / "state" / lock).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "state" / lock).touch()
+    second = one.pull(**{"ansible-pull": "umask >&2; ls $(dirname $0)/../state/checkout/.git >&2"})
+    assert second.returncode == 0, second.stderr
+    assert "0022" in second.stderr
+    assert "index.lock" not in second.stderr
 
 
 @pytest.mark.slow

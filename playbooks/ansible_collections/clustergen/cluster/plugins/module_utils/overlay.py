@@ -91,13 +91,22 @@ def differences(expected, is_shown=True):
     return changed
 
 
+def make_parents(folder):
+    """Creates a directory and its parents with mode 0755, also with the narrow umask of a hardened root."""
+    if os.path.isdir(folder):
+        return
+    make_parents(os.path.dirname(folder))
+    os.mkdir(folder)
+    os.chmod(folder, 0o755)
+
+
 def put(module, file, content):
     """Replaces one file. It is whole at every moment, with its owner and mode from the first on."""
     target = file["target"]
     folder = os.path.dirname(target)
     if os.path.isdir(target) and not os.path.islink(target):
         raise IsADirectoryError(errno.EISDIR, "a directory is in the place of this file", target)
-    os.makedirs(folder, exist_ok=True)
+    make_parents(folder)
     ids = owner_ids(file["owner"])
     if ids is None:
         raise LookupError("no account " + file["owner"] + " for " + target)
