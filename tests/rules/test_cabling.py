@@ -23,6 +23,9 @@ def fabric_of(fabric: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return data
 
 
+RACK = {"r1": {"nodes": "c[1-4],head"}}
+
+
 @pytest.mark.parametrize(
     ("fabric", "codes"),
     [
@@ -33,6 +36,9 @@ def fabric_of(fabric: dict[str, Any], **changes: Any) -> dict[str, Any]:
         ({"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "qm9700"}}, {"switch-fabric"}),
         ({"rate": None, "plan": {"leaf": "qm8700"}}, {"nic-faster-than-switch"}),
         ({"rate": "HDR", "plan": {"leaf": "qm8700"}}, set()),
+        ({"plan": {"leaf": "qm9700", "capacity": 3}}, {"value-out-of-range"}),
+        ({"plan": {"leaf": "qm9700", "capacity": 4}}, set()),
+        ({"plan": {"leaf": "qm9700", "capacity": 4, "reserved": 1}}, {"value-out-of-range"}),
     ],
 )
 def test_switches_of_a_plan(fabric, codes, tmp_path):
@@ -42,10 +48,14 @@ def test_switches_of_a_plan(fabric, codes, tmp_path):
     assert set(codes_of(data, tmp_path)) - {"subnet-manager-missing", "plan-without-racks"} == codes
 
 
-@pytest.mark.parametrize(("racks", "is_reported"), [({}, True), ({"r1": {"nodes": "c[1-4],head"}}, False)])
-def test_a_plan_without_racks_says_what_it_lacks(racks, is_reported, tmp_path):
-    codes = codes_of(fabric_of({"plan": {"leaf": "qm9700"}}, racks=racks), tmp_path)
-    assert ("plan-without-racks" in codes) == is_reported
+@pytest.mark.parametrize(
+    ("racks", "of_plan", "is_reported"),
+    [({}, {}, True), (RACK, {}, True), (RACK, {"racks": "r1"}, False)],
+    ids=["no racks", "racks for the nodes alone", "racks for all"],
+)
+def test_a_plan_without_racks_says_what_it_lacks(racks, of_plan, is_reported, tmp_path):
+    codes = codes_of(fabric_of({"plan": {"leaf": "qm9700", **of_plan}}, racks=racks), tmp_path)
+    assert codes.count("plan-without-racks") == is_reported
     assert "plan-without-racks" not in codes_of(fabric_of({}), tmp_path)
 
 

@@ -8,7 +8,8 @@ from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import NETWORKS, ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.facility.placement import devices, stated_places
+from clustergen.facility.cabling import cables
+from clustergen.facility.placement import devices, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import FabricPlan
 
@@ -82,6 +83,37 @@ def plan_without_racks(cluster: Cluster) -> Iterator[Finding]:
             f'add racks, such as racks: {{rack1: {{nodes: "{hosts}"}}}}, one for each rack of the room',
             key=True,
         )
+
+
+def switches_without_racks(cluster: Cluster) -> Iterator[Finding]:
+    """Racks for the nodes alone give the cables of a plan no length."""
+    for name, plan in _plans(cluster):
+        count = len(switches_of(cluster).get(name, ()))
+        if plan.racks or not cluster.racks or not count:
+            continue
+        lost = sum(cable.derived_m is None for cable in cables(cluster) if cable.network == name)
+        yield Finding(
+            "plan-without-racks",
+            ("networks", name, "plan"),
+            f"the plan names no racks for its {count} switch{'es' * (count > 1)}, so {lost}"
+            f" {'cables have' if lost > 1 else 'cable has'} no length",
+            f"add the racks of the switches to the plan, such as racks: {cluster.racks[-1].name}",
+            key=True,
+        )
+
+
+def capacities(cluster: Cluster) -> Iterator[Finding]:
+    for name, plan in _plans(cluster):
+        leaves = [switch for switch in switches_of(cluster).get(name, ()) if switch.nodes]
+        nodes = len({host for switch in leaves for host in switch.nodes}) + plan.reserved_ports
+        if plan.capacity and leaves and plan.capacity < nodes:
+            reserved = " and reserved ports" if plan.reserved_ports else ""
+            yield Finding(
+                "value-out-of-range",
+                ("networks", name, "plan", "capacity"),
+                f"the plan has {nodes} nodes{reserved} already, more than its capacity of {plan.capacity}",
+                f"write {nodes} or more, or remove capacity",
+            )
 
 
 def rack_duplicate(cluster: Cluster) -> Iterator[Finding]:
@@ -167,4 +199,14 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
             return
 
 
-RULES = (plan_and_switches, plan_nodes, plan_racks, plan_without_racks, rack_duplicate, rack_places, rack_gaps)
+RULES = (
+    plan_and_switches,
+    plan_nodes,
+    plan_racks,
+    plan_without_racks,
+    switches_without_racks,
+    capacities,
+    rack_duplicate,
+    rack_places,
+    rack_gaps,
+)
