@@ -1,4 +1,7 @@
-"""Readings of the programs that no distribution has, from outputs in the form of IOR 4.1 and mdtest 4.1."""
+"""Readings of the programs that no distribution has, from outputs in the form of IOR 4.1 and mdtest 4.1.
+
+Programs that run as root where users can write follow nothing that a user planted.
+"""
 
 from __future__ import annotations
 
@@ -40,24 +43,33 @@ SUMMARY rate (in ops/sec): (of 1 iterations)
 REFUSED = "ERROR: Cannot create file '/work/x', errno 28, No space left on device (aiori-POSIX.c:512)\n"
 
 
+def run(program: str, folder: Path, task: int = 0) -> subprocess.CompletedProcess[str]:
+    """The gate as task `task` of job 7, with the programs of `folder`/bin first on its PATH."""
+    variables = {
+        "PATH": f"{folder}/bin{os.pathsep}{os.environ['PATH']}",
+        "SLURM_PROCID": str(task),
+        "SLURM_NTASKS": "2",
+        "SLURM_JOB_ID": "7",
+        "TMPDIR": str(folder),
+        "GATE_PML": "ob1",
+        "GATE_SECONDS": "1",
+        "GATE_SIZE": "8m",
+        "GATE_JOBS": "1",
+        "GATE_DIRECTORY": str(folder),
+        "GATE_WRITE": "yes",
+    }
+    command = ["bash", str(PROGRAMS / f"{program}.sh")]
+    return subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
+
+
 def printed(program: str, output: str, folder: Path) -> set[str]:
     """What the gate prints on the first task where its program prints `output`."""
     place = folder / "bin" / program
     place.parent.mkdir()
     place.write_text(f"#!/bin/sh\ncat <<'END'\n{output}END\n", encoding="utf-8")
     place.chmod(0o755)
-    variables = {
-        "PATH": f"{place.parent}{os.pathsep}{os.environ['PATH']}",
-        "SLURM_PROCID": "0",
-        "SLURM_JOB_ID": "7",
-        "GATE_PML": "ob1",
-        "GATE_SECONDS": "1",
-        "GATE_SIZE": "8m",
-        "GATE_DIRECTORY": str(folder),
-    }
-    done = subprocess.run(
-        ["bash", str(PROGRAMS / f"{program}.sh")], env=variables, capture_output=True, text=True, timeout=30, check=True
-    )
+    done = run(program, folder)
+    assert done.returncode == 0
     assert not list(folder.glob(".clustergen*")), "the gate removes its directory"
     return set(done.stdout.splitlines())
 
@@ -76,3 +88,48 @@ def test_readings_are_those_of_the_program(program: str, output: str, readings: 
 @pytest.mark.parametrize("program", ["ior", "mdtest"])
 def test_an_error_is_the_reason(program: str, tmp_path: Path) -> None:
     assert printed(program, REFUSED, tmp_path) == {f"@why {program}: {REFUSED.strip()}"}
+
+
+def programs_of(folder: Path, **programs: str) -> None:
+    for name, body in {"sleep": "", "mountpoint": "", **programs}.items():
+        place = folder / "bin" / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
+        place.chmod(0o755)
+
+
+WRITERS = {"ior": "", "mdtest": "", "linpack": "", "storage": ".0", "metadata": ".0"}
+
+
+@pytest.mark.parametrize("task", [0, 1])
+@pytest.mark.parametrize("program", WRITERS)
+def test_root_writes_in_no_directory_that_a_user_planted(program: str, task: int, tmp_path: Path) -> None:
+    """A link to another directory of root's stands where the gate makes its own; task 1 waits for that of task 0."""
+    write = "echo overwritten >file; touch hpccinf.txt"
+    programs_of(tmp_path, ior=write, mdtest=write, hpcc=write, fio=write)
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    planted = tmp_path / f".clustergen-accept.7{WRITERS[program].replace('0', str(task))}"
+    if program == "linpack":
+        planted = tmp_path / "clustergen-accept.7"
+    planted.symlink_to(victim)
+    done = run(program, tmp_path, task)
+    assert "@why " in done.stdout
+    assert "@reading" not in done.stdout
+    assert not list(victim.iterdir())
+    assert planted.is_symlink()
+    if program in ("ior", "mdtest", "linpack"):
+        assert done.returncode == 1, "srun ends the other tasks"
+
+
+def test_a_mounts_gate_follows_no_planted_link(tmp_path: Path) -> None:
+    """The name cannot be guessed; where it is, the file is not opened."""
+    programs_of(tmp_path)
+    victim = tmp_path / "victim"
+    victim.write_text("kept", encoding="utf-8")
+    (tmp_path / ".clustergen-accept.7.0").symlink_to(victim)
+    assert run("mounts", tmp_path).stdout == "@reading failed 0\n"
+    (tmp_path / "guessed").symlink_to(victim)
+    programs_of(tmp_path, mktemp=f"echo {tmp_path}/guessed")
+    assert run("mounts", tmp_path).stdout.splitlines()[-1] == "@reading failed 1"
+    assert victim.read_text(encoding="utf-8") == "kept"

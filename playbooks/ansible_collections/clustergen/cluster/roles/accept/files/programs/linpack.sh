@@ -2,11 +2,19 @@
 # HPL and STREAM of the HPC Challenge suite, one task for each core; hpcc checks each result.
 command -v hpcc >/dev/null || { echo "@missing hpcc"; exit 0; }
 place="${TMPDIR:-/tmp}/clustergen-accept.$SLURM_JOB_ID"
-{ mkdir -p "$place" && cd "$place"; } || { echo "@why $place is not writable"; exit 0; }
+if [ "$SLURM_PROCID" = 0 ]; then
+  mkdir -m 0700 "$place" || { echo "@why $place cannot be created"; exit 1; }
+  trap 'rm -rf "$place"' EXIT
+fi
+# All users know the name: root writes only in a directory of its own, and follows no link to one.
+patience=200
+until cd -P "$place" 2>/dev/null && [[ $(stat -c %u .):$PWD =~ ^$EUID:.*/"${place##*/}"$ ]]; do
+  ((patience--)) || { echo "@why $place does not belong to root"; exit 1; }
+  sleep 0.5
+done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 if [ "$SLURM_PROCID" = 0 ]; then
-  trap 'rm -rf "$place"' EXIT
   # The matrix is what cores of 10 GFLOPS solve in the time given, and takes at most a tenth of the memory.
   memory=$(awk '/^MemAvailable/ { print $2 * 1024 }' /proc/meminfo)
   read -r size rows columns < <(awk -v tasks="$SLURM_NTASKS" -v seconds="$GATE_SECONDS" -v memory="$memory" 'BEGIN {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Files created, looked at and removed per second by one process.
 place="$GATE_DIRECTORY/.clustergen-accept.$SLURM_JOB_ID.$SLURM_PROCID"
+mkdir -m 0700 "$place" || { echo "@why $GATE_DIRECTORY is not writable"; exit 0; }
 trap 'rm -rf "$place"' EXIT
-mkdir "$place" || { echo "@why $GATE_DIRECTORY is not writable"; exit 0; }
 python3 - "$place" "$GATE_SECONDS" <<'PYTHON'
 import os, sys, time
 

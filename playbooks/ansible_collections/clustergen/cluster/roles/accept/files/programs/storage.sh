@@ -2,8 +2,8 @@
 # Write, then read, in a directory of this node; without O_DIRECT where the file system refuses it.
 command -v fio >/dev/null || { echo "@missing fio"; exit 0; }
 place="$GATE_DIRECTORY/.clustergen-accept.$SLURM_JOB_ID.$SLURM_PROCID"
+mkdir -m 0700 "$place" || { echo "@why $GATE_DIRECTORY is not writable"; exit 0; }
 trap 'rm -rf "$place"' EXIT
-mkdir "$place" || { echo "@why $GATE_DIRECTORY is not writable"; exit 0; }
 common=(--name=accept "--directory=$place" "--size=$GATE_SIZE" --bs=1M "--numjobs=$GATE_JOBS" --group_reporting --time_based
   "--runtime=$GATE_SECONDS" --output-format=json --ioengine=psync)
 direct=1
