@@ -204,7 +204,7 @@ def test_a_wrong_clock_loses_no_log(tmp_path: Path) -> None:
 def test_a_full_disk_is_freed_before_anything_is_compressed(tmp_path: Path) -> None:
     script = (
         f"mount -t tmpfs -o size=4m tmpfs $PWD; cd $PWD; sed -i 's/^limit=[0-9]*/limit=2048/' {RETENTION}\n"
-        "for age in 1 2 3; do put c1 \"$age days ago\" slurm 1000; done\n"
+        'for age in 1 2 3; do put c1 "$age days ago" slurm 1000; done\n'
         "mkdir -p c2/$(date +%F); dd if=/dev/zero of=c2/$(date +%F)/slurm.log bs=1k status=none 2>/dev/null || true\n"
     )
     assert kept(tmp_path, script)[-1].startswith("c2/0/slurm.log")

@@ -106,6 +106,18 @@ HINTS = {
     ),
     "a product with its maker": (TINY, ("dgx-h100", "NVIDIA DGX H200"), "system-unknown", "write dgx-h200"),
     "a board in capitals": (TINY, ("dgx-h100", "HGX-H200-8"), "system-unknown", "write hgx-h200-8"),
+    "a GPU that no system has": (
+        TINY,
+        ("dgx-h100", "GH200"),
+        "system-unknown",
+        "state cpu, memory and gpus: {model: gh200-96, count: …}: gh200-96 is a GPU",
+    ),
+    "a GPU that no system has, as the catalogue has it": (
+        TINY,
+        ("dgx-h100", "gh200"),
+        "system-unknown",
+        "state cpu, memory and gpus: {model: gh200-96, count: …}: gh200-96 is a GPU",
+    ),
     "a product without its maker": (TINY, ("dgx-h100", "PowerEdge XE9680"), "system-unknown", "write dell-xe9680"),
     "another version": (
         TINY,

@@ -58,6 +58,12 @@ def systems_hint(names: Sequence[str]) -> str:
     return "use one of, by GPU: " + ", ".join(f"{title} ({', '.join(group)})" for title, group in by_gpu.items())
 
 
+def board_hint(text: str) -> str | None:
+    """The hint for the name of a GPU in place of a system's, where no system has it."""
+    model = gpu(text)
+    return f"state cpu, memory and gpus: {{model: {model.id}, count: …}}: {model.id} is a GPU" if model else None
+
+
 def _words(name: str) -> set[str]:
     row = system(name)
     texts = (row.id, row.name, row.gpu or "") if row else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
-from clustergen.catalogue.products import systems_hint, systems_like
+from clustergen.catalogue.products import board_hint, systems_hint, systems_like
 from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
 from clustergen.cluster.database import shared_pool_mib, shares_node_with_jobs
@@ -108,6 +108,8 @@ class TypeResolver:
             return systems_hint(names)
         if guess := f"did you mean {quote(names[0])}?" if names else self._near_system(name):
             return catalogue_hint("systems", guess, otherwise)
+        if hint := board_hint(name):
+            return hint
         vendor = re.split("[-_ ]", name.lower(), maxsplit=1)[0]
         names = [system for system in self.catalogue_view.system_ids() if system.startswith(f"{vendor}-")]
         listing = catalogue_hint("systems", None, otherwise)

@@ -36,11 +36,13 @@ def _system_name(value: Any) -> Any:
     if isinstance(value, str) and value != value.lower().replace(" ", "-") and _PRODUCT.fullmatch(value):
         from pydantic_core import PydanticCustomError
 
-        from clustergen.catalogue.products import product_system, systems_hint, systems_like
+        from clustergen.catalogue.products import board_hint, product_system, systems_hint, systems_like
 
         names = systems_like(value)
         same = names[0] if len(names) == 1 else None if names else product_system(value)
-        listing = systems_hint(names) if names else "run clustergen catalogue systems for all names"
+        listing = (
+            systems_hint(names) if names else board_hint(value) or "run clustergen catalogue systems for all names"
+        )
         hint = f"write {same}" if same else listing
         context = {"value": value, "hint": hint}
         raise PydanticCustomError("system-unknown", "cannot be '{value}', a product name", context)
