@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clustergen.compile import validate
 from clustergen.importer.comments import comments_of
 from importer.conftest import Imported
 
@@ -153,3 +155,32 @@ def test_words_of_lists_that_are_switches(
     found = data["slurm"]
     assert {name: found[name] for name in ("interactive_step", "configless", "accounting") if name in found} == said
     assert data["slurm"].get("options", {}) == options
+
+
+def test_nodes_outside_of_all_partitions_are_an_entry_of_their_own(imported: Imported) -> None:
+    lines = "NodeName=n[1-4] CPUs=4\nNodeName=m[1-2] CPUs=4\nPartitionName=p Nodes=n[1-2,4]\n"
+    _, data = imported(slurm_conf=_CONF + lines)
+    assert [(entry["name"], entry.get("in_no_partition", False)) for entry in data["nodes"][1:]] == [
+        ("n[1-2]", False),
+        ("n3", True),
+        ("n4", False),
+        ("m[1-2]", True),
+    ]
+
+
+def test_times_of_two_numbers_are_marked_at_their_own_values(imported: Imported) -> None:
+    found, _ = imported(slurm_conf=_CONF + "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 MaxTime=48:00 MaxNodes=1\n")
+    meaning = "MaxTime=48:00: to Slurm 48:00 is minutes:seconds, 48 minutes, not 48 hours"
+    assert found.text.count("CHECK: MaxTime") == 1
+    assert f"# CHECK: {meaning}.\n      max_time: " in found.text
+    (note,) = (note for note in found.notes if "48:00" in note.text)
+    assert (note.kind, note.place) == ("choice", "slurm.conf:5")
+    assert note.text.startswith(meaning)
+
+
+def test_gpus_of_two_types_on_a_node_are_counted(imported: Imported, tmp_path: Path) -> None:
+    nodes = "NodeName=n[1-2] CPUs=4 Gres=gpu:gtx970:1,gpu:gtx1060:2\nPartitionName=p Nodes=ALL\n"
+    imported(slurm_conf=_CONF + "GresTypes=gpu\n" + nodes)
+    cluster = validate(tmp_path / "manifest.yaml").cluster
+    assert cluster is not None
+    assert cluster.gpu_count == 6

@@ -28,7 +28,7 @@ def _todo(folder: Path, conf: str, **files: str) -> tuple[str, list[str]]:
     before, _, after = result.text.partition("\n# To do, as Slurm's files do not contain it:\n")
     listed = [line.removeprefix("# - ") for line in after.splitlines()]
     assert [note.text for note in result.notes if note.kind == "todo"] == listed
-    assert ("To do, as Slurm's files do not contain it:\n  networks.management: " in as_text(result)) == bool(listed)
+    assert ("To do, as Slurm's files do not contain it:\n  " in as_text(result)) == bool(listed)
     return before, listed
 
 
@@ -60,3 +60,14 @@ def test_the_examples_are_valid_and_leave_nothing_to_do(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     compiled = validate(tmp_path / "manifest.yaml")
     assert compiled.ok, compiled.diagnostics
+
+
+def test_scripts_that_the_folder_does_not_contain(tmp_path: Path) -> None:
+    (tmp_path / "prolog.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    programs = "Prolog=/etc/slurm/prolog.sh\nEpilog=/opt/site/epilog.sh\nHealthCheckProgram=/usr/sbin/nhc\n"
+    _, listed = _todo(tmp_path, BARE + programs + NODES + PARTITION)
+    (line,) = (line for line in listed if "scripts" in line)
+    assert line == (
+        "scripts that stay yours: /opt/site/epilog.sh (Epilog); leave them on the nodes, or add them as"
+        " site/slurm_compute/opt/site/epilog.sh"
+    )

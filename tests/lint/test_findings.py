@@ -46,6 +46,10 @@ CASES = {
         HEAD + "PriorityType=priority/multifactor\nPriorityDecayHalfLife=14\n",
         "warning slurm.conf:6:23 priority-period",
     ),
+    "two numbers with a colon": (
+        HEAD + "PreemptExemptTime=1:30\n",
+        "warning slurm.conf:5:19 time-minutes-seconds",
+    ),
     "a short SlurmdTimeout": (HEAD + "SlurmdTimeout=30\n", "warning slurm.conf:5:15 slurm-value-harmful"),
     "arrays that no job table holds": (
         HEAD + "MaxArraySize=1000000\nMaxJobCount=10000\n",
@@ -266,12 +270,33 @@ def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
     files = {"slurm_conf": HEAD + GPUS + GPU_NODES + PARTITIONS, "gres_conf": "AutoDetect=nvml\n"}
     assert told(report(tmp_path, **files), notes=True) == ["info slurm.conf:7:66 gres-without-constraint"]
     files["cgroup_conf"] = "ConstrainDevices=no\n"
-    assert told(report(tmp_path, **files)) == [
-        "warning cgroup.conf:1:18 gres-without-constraint",
-        "warning cgroup.conf:1:18 slurm-value-harmful",
-    ]
+    assert told(report(tmp_path, **files)) == ["warning cgroup.conf:1:18 gres-without-constraint"]
     files["slurm_conf"] = files["slurm_conf"].replace("task/cgroup", "task/affinity")
     assert told(report(tmp_path, **files))[-1] == "warning slurm.conf:6:12 gres-without-constraint"
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected", "hint"),
+    [
+        ("SUSPEND", "slurm-value-wrong", "write PreemptMode=REQUEUE or CANCEL: a suspended job keeps its GPUs"),
+        ("SUSPEND,GANG", "preemption-keeps-gpus", "write PreemptMode=REQUEUE or CANCEL"),
+    ],
+)
+def test_suspension_of_jobs_with_gpus_is_one_finding(tmp_path: Path, mode: str, expected: str, hint: str) -> None:
+    preemption = f"PreemptType=preempt/partition_prio\nPreemptMode={mode}\n"
+    partitions = PARTITIONS.replace("PartitionName=", "PartitionName=low Nodes=n1 PriorityTier=2\nPartitionName=", 1)
+    files = {"gres_conf": "AutoDetect=nvml\n", "cgroup_conf": CGROUP}
+    found = report(tmp_path, slurm_conf=HEAD + GPUS + preemption + GPU_NODES + partitions, **files)
+    assert [(one.code, one.hint) for one in found.diagnostics if one.place and one.place.line == 8] == [
+        (expected, hint)
+    ]
+
+
+def test_types_of_gpus_that_differ_in_case_are_lower_case(tmp_path: Path) -> None:
+    text = "AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=A100 File=/dev/nvidia[0-1]\n"
+    found = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=text, cgroup_conf=CGROUP)
+    (finding,) = (one for one in found.diagnostics if one.code == "gres-mismatch")
+    assert finding.hint == "write 'a100' in both files: types are case-sensitive"
 
 
 def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.records import record
+from clustergen.slurmconf import scalars
+
+if TYPE_CHECKING:
+    from clustergen.cluster.model import NodeGroup
 
 
 @record
@@ -59,3 +64,11 @@ class GpuSet:
     @property
     def total_shards(self) -> int:
         return self.count * self.shards_per_gpu
+
+
+def gpus_of(group: NodeGroup) -> int:
+    """GPUs of each node: those of its type, or of a Gres that the manifest passes through to Slurm."""
+    if group.type.gpus:
+        return group.type.gpus.count
+    stated = {**group.type.slurm_options, **group.slurm_options}.get("Gres", "")
+    return sum(count for (name, _), count in scalars.gres(str(stated)).items() if name == "gpu")

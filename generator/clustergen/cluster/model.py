@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.hostlist import compress
 from clustergen.manifest.hardware import Rack as ManifestRack
 from clustergen.manifest.model import Manifest
@@ -267,7 +267,7 @@ class Cluster:
 
     @cached_property
     def gpu_count(self) -> int:
-        return sum(len(group.hosts) * group.type.gpus.count for group in self.groups if group.type.gpus)
+        return sum(len(group.hosts) * gpus_of(group) for group in self.groups)
 
     @cached_property
     def gpu_types(self) -> tuple[NodeType, ...]:

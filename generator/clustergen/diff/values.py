@@ -148,22 +148,8 @@ def files_of(text: str) -> list[str]:
     return paths
 
 
-def gres_of(text: str) -> dict[tuple[str, str], int]:
-    """`gpu:h100:8,shard:32(S:0-1)` as (name, type) → count."""
-    counts: dict[tuple[str, str], int] = {}
-    for word in re.findall(r"(?:[^,(]|\([^)]*\)?)+", text):
-        name, *rest = word.partition("(")[0].strip().split(":")
-        count = 1
-        if rest and (number := scalars.amount(rest[-1])) is not None:
-            count = number
-            rest.pop()
-        kind = (name.lower(), ":".join(part for part in rest if part.lower() != "no_consume").lower())
-        counts[kind] = counts.get(kind, 0) + count
-    return counts
-
-
 def _gres(text: str) -> Canonical:
-    return frozenset(gres_of(text).items()) or None
+    return frozenset(scalars.gres(text).items()) or None
 
 
 _READERS: dict[str, Callable[[str], Canonical]] = {
@@ -198,7 +184,7 @@ def differing(how: Meaning, key: str, old: str | None, new: str | None) -> tuple
         items = tuple(sorted({str(word).partition("=")[0] for word in sides[0] ^ sides[1]}))
         return (*items, *_moved(*sides), ">".join(",".join(sorted(map(str, side))) for side in sides))
     if how.form == "gres":
-        return (_gres_word(gres_of(old or ""), gres_of(new or "")),)
+        return (_gres_word(scalars.gres(old or ""), scalars.gres(new or "")),)
     if how.form == "hosts in order":
         return _hosts_words(*(side if isinstance(side, tuple) else () for side in (before, after)))
     if how.form.startswith("plugin"):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clustergen.importer.draft import Draft
 from clustergen.importer.originals import Originals
 from clustergen.lint.accounting import times
 from clustergen.lint.finding import LintFinding
+from clustergen.lint.keys import keys
 from clustergen.lint.site import Site
+from clustergen.slurmrules import durations
 
-_CHECKS = (times,)
+
+def _two_numbers(site: Site) -> Iterator[LintFinding]:
+    return (finding for finding in keys(site, "slurm.conf") if finding.diagnostic.code == durations.CODE)
+
+
+_CHECKS = (times, _two_numbers)
 
 
 def mark_doubts(draft: Draft, originals: Originals, mark: str) -> None:
@@ -25,10 +34,13 @@ def _mark(draft: Draft, originals: Originals, finding: LintFinding, mark: str) -
     if diagnostic.place is None or diagnostic.place.file not in shown:
         return
     place = shown[diagnostic.place.file], diagnostic.place.line
+    start, end = diagnostic.place.column - 1, (diagnostic.place.end_column or 0) - 1
+    text = originals.folder.texts[place[0]].split("\n")[place[1] - 1][start:end]
     for item in draft.items.values():
         for origin in item.origins:
-            if (origin.file, origin.line) == place:
-                item.comments.append(f"{mark}: {origin.key}={origin.text}: {diagnostic.message}.")
+            if (origin.file, origin.line, origin.text) == (*place, text):
+                comment = f"{mark}: {origin.key}={origin.text}: {diagnostic.message}."
+                item.comments += [comment] if comment not in item.comments else []
                 hint = f" ({diagnostic.hint})" if diagnostic.hint else ""
                 draft.note(
                     "choice", f"{origin.key}={origin.text}: {diagnostic.message}{hint}", origin.place, origin.key

@@ -41,6 +41,7 @@ _SCRIPTS = {
 }
 """Keys that name a program → the group that runs it."""
 _PROLOGS = ("/etc/slurm/", "/etc/slurm-llnl/")
+_OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 _LARGEST = 1 << 20
 _SHOWN = 12
 _MOST_SCRIPTS = 1000
@@ -97,6 +98,7 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
             }
     files |= dict.fromkeys(draft.whole, everywhere)
     files |= dict(_programs(originals, folder))
+    _remaining_programs(draft, originals, folder)
     for name, group in files.items():
         if is_there(folder / name):
             _one(draft, originals.folder, name, group)
@@ -122,6 +124,24 @@ def _programs(originals: Originals, folder: Path) -> Iterator[tuple[str, str]]:
                     place = folder / dirname(inside)
                     paths = sorted(islice(place.glob(pattern), _MOST_SCRIPTS)) if "*" in pattern else [place / pattern]
                     yield from ((item.relative_to(folder).as_posix(), group) for item in paths if is_there(item))
+
+
+def _remaining_programs(draft: Draft, originals: Originals, folder: Path) -> None:
+    """A note of the programs that slurm.conf names, that are not in the folder, and that no package installs."""
+    missing: dict[str, str] = {}
+    example = ""
+    for key, group in _SCRIPTS.items():
+        for text in (text for setting in originals.conf.settings(key) for text in setting.text.split(",")):
+            inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
+            is_taken = inside and (any(folder.glob(inside)) if "*" in inside else is_there(folder / inside))
+            if text.startswith("/") and not is_taken and dirname(text) not in _OF_PACKAGES:
+                missing.setdefault(text, key)
+                example = example or f"site/{group}{text}"
+    if missing:
+        listed = [f"{path} ({key})" for path, key in missing.items()]
+        more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+        words = f"scripts that stay yours: {', '.join(listed[:_SHOWN])}{more}; leave them on the nodes, or add them"
+        draft.note("todo", f"{words} as {example}")
 
 
 def _one(draft: Draft, folder: Folder, name: str, group: str) -> None:

@@ -6,9 +6,9 @@ from functools import cache
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System, system, system_ids
-from clustergen.diff.values import gres_of
 from clustergen.importer.mig import PROFILE, Instances, Layout, instances_of, layouts_of
 from clustergen.records import record
+from clustergen.slurmconf import scalars
 
 _TOLERANCE = 0.06  # RealMemory is a few per cent below what is fitted, and some sites leave more to the system
 
@@ -55,7 +55,7 @@ class Gpus:
 
 def gpus_of(gres: str) -> Gpus | None:
     """The GPUs of a Gres value; None where there are none, or several kinds of whole ones."""
-    counts = gres_of(gres)
+    counts = scalars.gres(gres)
     types = {kind: count for (name, kind), count in counts.items() if name == "gpu" and count}
     split = {kind: count for kind, count in types.items() if PROFILE.search(kind)}
     whole = {kind: count for kind, count in types.items() if kind not in split}

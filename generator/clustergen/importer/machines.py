@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.hostlist import HostlistError, compress, expand, is_node_name
@@ -101,6 +102,19 @@ class Machines:
                 parts = [_part(machine, *span) for span in ((0, at), (at, at + 1), (at + 1, len(machine.hosts)))]
                 self.nodes[index : index + 1] = [part for part in parts if part.hosts]
         return self.named(host)
+
+    def mark_outside(self, inside: Set[str]) -> None:
+        """Entries of their own, in the same order, for the nodes that no partition has."""
+        parts: list[Machine] = []
+        for machine in self.nodes:
+            start = 0
+            for is_inside, hosts in groupby(machine.hosts, inside.__contains__):
+                end = start + sum(1 for _ in hosts)
+                parts.append(_part(machine, start, end))
+                start = end
+                if not is_inside and ("slurm-compute" in machine.roles or not machine.roles):
+                    parts[-1].values["in_no_partition"] = True
+        self.nodes = parts
 
     def write(self) -> None:
         """The entries into the draft, those alike as one."""

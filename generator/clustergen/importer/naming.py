@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from clustergen.diff.values import gres_of
 from clustergen.importer.mig import PROFILE
+from clustergen.slurmconf import scalars
 
 _LONGEST = 60
 _TAKEN = frozenset(("service",))
@@ -33,7 +33,7 @@ class Kind:
 
 def kind(keys: Mapping[str, str], cpus: int, memory_mib: int) -> Kind:
     """Of the keys of a NodeName line. `cpus`: as Slurm counts them."""
-    return Kind([], gres_of(keys.get("Gres", "")), max(1, round(memory_mib / 1024)), cpus)
+    return Kind([], scalars.gres(keys.get("Gres", "")), max(1, round(memory_mib / 1024)), cpus)
 
 
 def names_of(kinds: Sequence[Kind]) -> list[str]:

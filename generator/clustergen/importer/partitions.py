@@ -45,14 +45,7 @@ def import_partitions(draft: Draft, originals: Originals, machines: Machines) ->
                     f" {last}"
                 )
                 draft.note("meant", words, originals.origin(entry.name, entry).place, f"Default {one}")
-    inside = _inside(draft, machines)
-    for index, machine in enumerate(item for item in draft.data().get("nodes", []) if "name" in item):
-        hosts = expand(machine["name"])
-        runs_jobs = "slurm-compute" in machine.get("roles", ()) or (
-            "roles" not in machine and machine["type"] != "service"
-        )
-        if runs_jobs and not inside.issuperset(hosts):
-            draft.set(("nodes", index, "in_no_partition"), True)
+    machines.mark_outside(_inside(draft, machines))
     _down_nodes(draft, originals)
 
 

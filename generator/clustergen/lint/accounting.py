@@ -196,12 +196,11 @@ def preemption(site: Site) -> Iterator[LintFinding]:
     if place is None:
         return
     if "suspend" in modes and "gang" not in modes:
-        yield site.error(
-            "slurm-value-wrong",
-            place,
-            "SUSPEND requires GANG, which resumes the jobs; no daemon starts without it",
-            "write PreemptMode=SUSPEND,GANG",
-        )
+        hint = "write PreemptMode=SUSPEND,GANG"
+        if _has_gpus(site):
+            hint = "write PreemptMode=REQUEUE or CANCEL: a suspended job keeps its GPUs"
+        message = "SUSPEND requires GANG, which resumes the jobs; no daemon starts without it"
+        yield site.error("slurm-value-wrong", place, message, hint)
     if by in ("", "none") and what - {"off"}:
         yield site.error(
             "slurm-value-wrong",
@@ -218,6 +217,10 @@ def preemption(site: Site) -> Iterator[LintFinding]:
         )
 
 
+def _has_gpus(site: Site) -> bool:
+    return any("gpu" in (node.text("Gres") or "").lower() for node in site.nodes)
+
+
 def preempted(site: Site) -> Iterator[LintFinding]:
     """What becomes of the jobs that have to go."""
     place = site.setting("PreemptMode") or site.setting("PreemptType")
@@ -225,10 +228,9 @@ def preempted(site: Site) -> Iterator[LintFinding]:
     if place and "requeue" in modes and requeue and requeue.text.strip() == "0":
         message = "PreemptMode is REQUEUE, but JobRequeue=0, so preempted jobs are cancelled"
         yield site.warning("preemption-without-requeue", requeue, message, "write JobRequeue=1 or PreemptMode=CANCEL")
-    gpus = any("gpu" in (node.text("Gres") or "").lower() for node in site.nodes)
-    if place and "suspend" in modes and gpus:
+    if place and {"suspend", "gang"} <= modes and _has_gpus(site):
         message = "a suspended job keeps its GPUs and their memory, so the preempting job cannot use them"
-        yield site.warning("preemption-keeps-gpus", place, message, "write REQUEUE or CANCEL")
+        yield site.warning("preemption-keeps-gpus", place, message, "write PreemptMode=REQUEUE or CANCEL")
 
 
 def by_partition(site: Site) -> Iterator[LintFinding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.lint.finding import LintFinding
+from clustergen.lint.gres import first_gpus
 from clustergen.lint.site import Site
 from clustergen.slurmconf.scalars import TRUE
 
@@ -33,8 +34,8 @@ def constraints(site: Site) -> Iterator[LintFinding]:
                 key=True,
             )
             return
-        if setting.text.lower() not in TRUE:
-            yield site.warning("slurm-value-harmful", setting, f"without {key} {why}", f"{key}=yes")
+        if setting.text.lower() not in TRUE and (key != "ConstrainDevices" or first_gpus(site) is None):  # as in gres
+            yield site.warning("slurm-value-harmful", setting, f"without {key} {why}", f"write {key}=yes")
     memory = config.value("ConstrainRAMSpace")
     handed = any("memory" in word for word in site.words("SelectTypeParameters"))
     if site.slurm and memory and memory.text.lower() in TRUE and not handed and "cgroup" in tasks:
@@ -58,7 +59,7 @@ def disabled(site: Site) -> Iterator[LintFinding]:
             "slurm-value-wrong",
             plugin,
             "slurm.conf requires cgroups; slurmd does not start without them",
-            "autodetect",
+            "write CgroupPlugin=autodetect",
         )
 
 

@@ -211,7 +211,7 @@ def _too_few(
     kind = what.partition(":")[2]
     same = next((other for other in others if other.lower() == kind.lower()), None)
     if same:
-        hint = f"write '{same}' in both files: types are case-sensitive"
+        hint = f"write '{kind.lower()}' in both files: types are case-sensitive"
     elif others and not has:
         hint = f"write the same type in both files; gres.conf has '{others[0]}'"
     return site.warning("gres-mismatch", setting, message, hint)
@@ -244,14 +244,14 @@ def _no_file(site: Site) -> Iterator[LintFinding]:
             return
 
 
-def _gpus(site: Site) -> Setting | None:
+def first_gpus(site: Site) -> Setting | None:
     """The first Gres of a node with GPUs."""
     return next((gres for node in site.nodes if (gres := node.value("Gres")) and "gpu" in gres.text.lower()), None)
 
 
 def constraint(site: Site) -> Iterator[LintFinding]:
     """Without cgroups every job can open every GPU."""
-    gpus = _gpus(site)
+    gpus = first_gpus(site)
     if gpus is None:
         return
     cgroup = site.folder.config("cgroup.conf")
@@ -270,7 +270,7 @@ def constraint(site: Site) -> Iterator[LintFinding]:
 
 def known_types(site: Site) -> Iterator[LintFinding]:
     """Whether what hands out and what counts knows the GPUs."""
-    gpus = _gpus(site)
+    gpus = first_gpus(site)
     if gpus is None:
         return
     if site.plugin("SelectType") == "linear":

@@ -32,10 +32,10 @@ def select(site: Site) -> Iterator[LintFinding]:
     readable = words or site.has("empty-select-parameters")
     if parameters and kind.startswith("cons") and not parts and readable and all(map(_is_parameter, words)):
         message = f"select/{kind} allocates CPUs, cores or sockets; slurmctld does not start without one of them"
-        yield site.error("slurm-value-wrong", parameters, message, "CR_Core_Memory")
+        yield site.error("slurm-value-wrong", parameters, message, "write SelectTypeParameters=CR_Core_Memory")
     if plugin and kind == "linear" and site.plugin("TopologyPlugin") == "tree" and site.has("linear-without-tree"):
         message = "select/linear and topology/tree exclude each other; no daemon starts with both"
-        yield site.error("slurm-value-wrong", plugin, message, "select/cons_tres")
+        yield site.error("slurm-value-wrong", plugin, message, "write SelectType=select/cons_tres")
     if kind != "cons_tres" and (most := site.setting("MaxNodeCount")) and site.has("max-node-count-with-cons-tres"):
         message = "MaxNodeCount requires select/cons_tres; no daemon starts without it"
         yield site.error("slurm-value-wrong", most, message, key=True)
@@ -78,7 +78,7 @@ def containment(site: Site) -> Iterator[LintFinding]:
     track = site.plugin("ProctrackType")
     if setting and "x11" in flags and track == "linuxproc":
         message = "X11 and proctrack/linuxproc exclude each other; no daemon starts with both"
-        yield site.error("slurm-value-wrong", setting, message, "proctrack/cgroup")
+        yield site.error("slurm-value-wrong", setting, message, "write ProctrackType=proctrack/cgroup")
     elif setting and contains and track != "cgroup":
         message = "PrologFlags=Contain requires proctrack/cgroup for pam_slurm_adopt; Slurm logs an error"
         yield site.warning("slurm-value-harmful", setting, message, "write ProctrackType=proctrack/cgroup")

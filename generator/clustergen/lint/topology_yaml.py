@@ -41,14 +41,14 @@ def conf(site: Site) -> Iterator[LintFinding]:
         return
     if not site.has("topology-yaml"):
         message = f"topology.yaml requires Slurm {since('topology-yaml')} or newer; {site.release} ignores it"
-        yield site.warning("topology-ignored", _FILE, message, "topology.conf")
+        yield site.warning("topology-ignored", _FILE, message, "write topology.conf")
         return
     root = _composed(site, text)
     if isinstance(root, LintFinding):
         yield root
     elif not isinstance(root, SequenceNode):
         message = "the file is not a list of topologies; slurmctld does not start"
-        yield site.error("type-wrong", _spot(root), message, "- topology: NAME")
+        yield site.error("type-wrong", _spot(root), message, "write - topology: NAME")
     else:
         names: set[str] = set()
         for item in root.value:
@@ -80,7 +80,7 @@ def _topology(site: Site, item: Node, names: set[str]) -> Iterator[LintFinding]:
     fields = _fields(item)
     if fields is None:
         message = "this topology is not a mapping; slurmctld does not start"
-        yield site.error("type-wrong", _spot(item), message, "- topology: NAME")
+        yield site.error("type-wrong", _spot(item), message, "write - topology: NAME")
         return
     yield from _keys(site, fields, "topology")
     yield from _named(site, item, fields, names)
@@ -104,7 +104,7 @@ def _named(site: Site, item: Node, fields: Fields, names: set[str]) -> Iterator[
     name = _setting(fields, "topology")
     if name is None:
         message = "this topology has no name, so no partition can use it"
-        yield site.warning("key-missing", _spot(item), message, "- topology: NAME")
+        yield site.warning("key-missing", _spot(item), message, "write - topology: NAME")
     elif name.text in names:
         yield site.warning("topology-unknown", name, f"topology '{name.text}' is already defined")
     else:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.slurmrules import durations
 from clustergen.units import Duration
 
 _DAY = 86_400
@@ -33,10 +34,9 @@ def two_numbers(cluster: Cluster) -> Iterator[Finding]:
         if text := duration.minutes_and_seconds:
             first, _, second = text.partition(":")
             yield Finding(
-                "time-minutes-seconds",
+                durations.CODE,
                 path,
-                f"to Slurm {text} is minutes:seconds, {_length(first, 'minute', second, 'second')}, not"
-                f" {_length(first, 'hour', second, 'minute')}",
+                durations.two_numbers(text),
                 f"write {text}:00 for hours and minutes, or {int(first)}min{f' {int(second)}s' if int(second) else ''}"
                 " for minutes and seconds",
             )
@@ -58,12 +58,6 @@ def bare_numbers(cluster: Cluster) -> Iterator[Finding]:
                 f"{path[-1]}: {minutes} is {length}: a bare number is in minutes",
                 f"write {minutes}{unit}, or {minutes}min if minutes are intended",
             )
-
-
-def _length(first: str, unit: str, second: str, smaller: str) -> str:
-    parts = [(int(first), unit), (int(second), smaller)]
-    stated = [f"{number} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
-    return " ".join(stated) or f"0 {unit}s"
 
 
 RULES = (two_numbers, bare_numbers)

@@ -77,3 +77,17 @@ def amount(text: str) -> int | None:
 def words(text: str) -> list[str]:
     """The words of a list with commas, without blanks around them."""
     return [word for part in text.split(",") if (word := part.strip())]
+
+
+def gres(text: str) -> dict[tuple[str, str], int]:
+    """`gpu:h100:8,shard:32(S:0-1)` as (name, type) → count."""
+    counts: dict[tuple[str, str], int] = {}
+    for word in re.findall(r"(?:[^,(]|\([^)]*\)?)+", text):
+        name, *rest = word.partition("(")[0].strip().split(":")
+        count = 1
+        if rest and (number := amount(rest[-1])) is not None:
+            count = number
+            rest.pop()
+        kind = (name.lower(), ":".join(part for part in rest if part.lower() != "no_consume").lower())
+        counts[kind] = counts.get(kind, 0) + count
+    return counts

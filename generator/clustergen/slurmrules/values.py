@@ -10,6 +10,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import did_you_mean
 from clustergen.records import replace
 from clustergen.slurmconf import scalars
+from clustergen.slurmrules import durations
 from clustergen.slurmrules.forms import FORMS
 from clustergen.slurmrules.remarks import Outcome, Remark
 from clustergen.units import Duration, UnitError
@@ -17,6 +18,7 @@ from clustergen.units.digits import whole
 
 _FLOAT = re.compile(r"[ \t]*[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+)")
 _AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
+_TWO_NUMBERS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}")
 _SECONDS = re.compile(r"([0-9]+) ?s(?:ec|ecs|econds?)?", re.IGNORECASE)
 HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
 LOG_LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
@@ -251,6 +253,9 @@ def form(row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
         message = f"'{row.key}' must be {FORMS[expected.form].expected}, not '{text}'"
         hint, instead = _slurm_duration(text) if expected.form == "duration" else (None, None)
         yield Remark("slurm-value-wrong", message, hint, Outcome(expected.beyond), instead=instead, by_form=True)
+    elif expected is not None and expected.form == "duration" and _TWO_NUMBERS.fullmatch(text):
+        hint = f"write {text}:00 for hours and minutes, or 0:{text} for minutes and seconds"
+        yield Remark(durations.CODE, durations.two_numbers(text), hint, Outcome.SILENT, by_form=True)
 
 
 def _slurm_duration(text: str) -> tuple[str | None, str | None]:
