@@ -86,6 +86,11 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("nccl.NCCL_IB_TIMEOUT", "write nccl.env.NCCL_IB_TIMEOUT"),
         ("nccl.nccl_debug", "write nccl.debug"),
         ("ucx.UCX_TLS", "write ucx.env.UCX_TLS"),
+        # what clustergen does not do
+        (
+            "ldap",
+            "remove it: clustergen has no user directory; configure it on the nodes with site files or your own tools",
+        ),
         # nothing near
         ("slurm.partitions.batch.zzz", "run `clustergen explain slurm.partitions` to list its keys"),
         ("networks.zzz", "use one of management, bmc, fabric, storage"),

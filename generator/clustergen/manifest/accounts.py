@@ -116,7 +116,7 @@ class _Group(Section):
     description: Phrase | None = field(None, "Free-text description.")
     organization: Phrase | None = field(None, "Organization, for information only.")
     parent: AnyName | None = field(None, "Parent account; default root.")
-    users: tuple[UserName, ...] = field((), "Its users.")
+    users: tuple[UserName, ...] = field((), "Its users; their logins come from your user directory.")
 
 
 class Account(Limits, _Group):
