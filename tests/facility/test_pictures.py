@@ -210,6 +210,23 @@ def test_a_node_on_several_leaves_is_counted_once(tmp_path):
     assert (texts["c[1-2],head"], texts["c[3-4]"], texts["2 × gpu"], texts["5 links"]) == (1, 1, 2, 2)
 
 
+def test_nodes_on_some_leaves_of_a_unit_are_named(tmp_path):
+    """A login node on rail 0 shares the box of the compute nodes, which are on both rails."""
+    nics = [{"device": f"mlx5_{rail}", "interface": f"ib{rail}", "model": "cx7"} for rail in range(2)]
+    gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": nics}
+    nodes = [
+        {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller"]},
+        {"name": "login1", "type": "login", "address": "10.0.0.2", "roles": ["login"]},
+        {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"},
+    ]
+    data = manifest(node_types={"gpu": gpu, "login": {**gpu, "nics": nics[:1]}}, nodes=nodes)
+    data["networks"]["fabric"] |= {"rate": "NDR", "plan": {"leaf": "qm9700", "capacity": 40}}
+    picture = ElementTree.tostring(pictures_of(data, tmp_path)["fabric.svg"], encoding="unicode")
+    assert "1 × login, on leaf01-r0 only" in picture
+    assert "login1 on leaf01-r0 only." in picture
+    assert picture.count(" only") == 2
+
+
 def test_every_kind_of_feed_has_a_line(tmp_path):
     feeds = [{"volts": 400, "amps": 63, "count": 3}, {"volts": 230, "amps": 16, "phases": 1, "count": 2}]
     data = in_one_rack(1, circuits=feeds, redundant_feeds=True)

@@ -38,6 +38,8 @@ class Unit:
     id: str
     leaves: tuple[Box, ...]
     nodes: tuple[str, ...]
+    partial: Mapping[str, tuple[str, ...]]
+    """Node → its leaves, where these are not all of the unit."""
 
 
 @record
@@ -135,7 +137,9 @@ def _drawn(units: Sequence[Sequence[Switch]]) -> Iterator[Unit]:
             boxes.append(Box(leaves[single].name, tuple(leaves[single:])))
         nodes = tuple(dict.fromkeys(host for leaf in leaves for host in leaf.nodes if host not in placed))
         placed.update(nodes)
-        yield Unit(f"nodes {number}", tuple(boxes), nodes)
+        on = {host: tuple(leaf.name for leaf in leaves if host in leaf.nodes) for host in nodes}
+        partial = {host: names for host, names in on.items() if len(names) < len(leaves)}
+        yield Unit(f"nodes {number}", tuple(boxes), nodes, partial)
 
 
 def _boxes(

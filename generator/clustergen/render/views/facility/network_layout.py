@@ -146,8 +146,11 @@ class Layout:
         bottom = y
         for unit in self._graph.units:
             first, last = self.boxes[unit.leaves[0].id], self.boxes[unit.leaves[-1].id]
-            types = Counter(self._titles.get(host, "unknown") for host in unit.nodes)
-            listed = [(f"{count} × {title}", "") for title, count in types.items()]
+            types = Counter((self._titles.get(host, "unknown"), unit.partial.get(host, ())) for host in unit.nodes)
+            listed = [
+                (f"{count} × {title}{f', on {shortened(names)} only' if names else ''}", "")
+                for (title, names), count in types.items()
+            ]
             if len(listed) > _MOST_TYPES:
                 listed = [*listed[: _MOST_TYPES - 1], (f"{len(listed) - _MOST_TYPES + 1} more types", "")]
             name = shortened(unit.nodes) or "no nodes"

@@ -88,6 +88,9 @@ def _sentences(graph: NetworkGraph) -> Iterator[str]:
     for unit in graph.units:
         count = sum(len(box.switches) for box in unit.leaves)
         yield f"{counted(len(unit.nodes), 'node')} {shortened(unit.nodes)} on {counted(count, 'leaf')}."
+        for names in dict.fromkeys(unit.partial.values()):
+            hosts = [host for host, leaves in unit.partial.items() if leaves == names]
+            yield f"{shortened(hosts)} on {shortened(names)} only."
     if graph.more_units:
         yield f"{counted(graph.more_units, 'more unit')} with {counted(graph.rest_nodes, 'node')}."
     for number, tier in enumerate(graph.tiers, 1):
