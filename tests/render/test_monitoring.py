@@ -29,7 +29,9 @@ EXPORTER = "/etc/systemd/system/nvidia-dcgm-exporter.service.d/50-clustergen.con
 METRICS = "/usr/local/sbin/clustergen-slurm-metrics"
 UNIT_TESTS = Path(__file__).parent / "promtool"
 PAIR = {**GPU, "gpus": {"model": "h100-sxm", "count": 2, "numa": [0, 1]}}
-LINKED = {"system": "ws-2xa6000", "memory": "1TiB", "nics": GPU["nics"]}  # two GPUs with an NVLink bridge
+LINKED = {  # two GPUs with an NVLink bridge
+    "system": "ws-2xa6000", "memory": "1TiB", "nics": [{**nic, "numa": 0} for nic in GPU["nics"]],
+}  # fmt: skip
 GENERATIONS = {
     "ampere": {"system": "dgx-a100-80", "nics": GPU["nics"]},
     "hopper": {"system": "dgx-h100", "nics": GPU["nics"]},
