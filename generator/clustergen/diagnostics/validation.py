@@ -200,9 +200,7 @@ class _Translator:
     def _missing(self, path: ManifestPath, hint: str) -> Finding:
         return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}", hint)
 
-    def _not_allowed(
-        self, path: ManifestPath, value: Any, allowed: list[Any], has_switch_values: bool = False
-    ) -> Finding:
+    def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any], switch: bool = False) -> Finding:
         text = self.text_of(path)
         if not isinstance(value, str) and text in allowed:
             return self._wrong_type(path, ["text"], value)
@@ -211,7 +209,7 @@ class _Translator:
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value
-        hint = choice_hint(str(value), [str(choice) for choice in allowed], has_switch_values)
+        hint = choice_hint(str(value), [str(choice) for choice in allowed], switch)
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(
