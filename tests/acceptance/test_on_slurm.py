@@ -1,4 +1,4 @@
-"""Acceptance on real Slurm with real ReFrame: one of three nodes is bad, one has a job, and a run is cut off."""
+"""Acceptance on real Slurm with real ReFrame: a bad node, one with a job, a run that is cut off, a node that dies."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from clustergen.lab import engine as engines
+from clustergen.lab import nodes, run
 from strategies.lab_nodes import PATIENCE, LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
@@ -93,6 +95,10 @@ class Lab(LabNodes):
     def idle(self) -> None:
         self.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
 
+    def kill(self, host: str) -> None:
+        """As if its power had failed."""
+        engines.find(None, run.store()).run("kill", nodes.container(self.work, host))
+
     def report(self) -> dict[str, Any]:
         """The newest, as JSON; the Markdown beside it has every gate."""
         document: dict[str, Any] = json.loads(self.out("head", f"cat $(ls {PLACE}/reports/*.json | tail -n 1)"))
@@ -172,3 +178,30 @@ def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None
     assert results["small/storage-whole/work@n1,n2,n3"]["readings"]["write"] > 0
     assert lab.out("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
     assert json.loads(lab.out("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0
+
+
+@pytest.mark.long
+def test_a_node_that_dies_in_a_run_is_drained_and_the_others_go_on(lab: Lab) -> None:
+    """Last, since n2 stays dead. It waits for the limit of a gate, which srun cannot end; the substitutes of
+    test_reframe.py show the same in seconds.
+    """
+    without = '{"accept_stages": ["presence", "pair", "whole"], "accept_without": ["storage-whole"]}'
+    words = (*lab.settings, without, "accept_again=true", "accept_patience=10")
+    process = lab.playing("accept", *(word for one in words for word in ("-e", one)))
+    try:
+        lab.waits("head", "scontrol -o show reservation", "clustergen-accept.*Nodes=n.1-3")
+        lab.kill("n2")
+        answer, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 2, answer
+    report = lab.report()
+    assert re.fullmatch(r"acceptance: small/\S+: the node went down \(\S+\)", report["drained"].pop("n2"))
+    assert report["drained"] == {}
+    failed = {f"{one['gate']}@{','.join(one['hosts'])}" for one in report["results"] if one["status"] != "passed"}
+    assert len(failed) == 1, "no later gate waits for it"
+    status = lab.status()
+    assert {status[gate] for gate in ("small/scripts@n1", "small/scripts@n3", "small/mpi-pair@n1,n3")} == {"passed"}
+    assert status["small/mpi-whole@n1,n3"] == "passed"
+    assert re.search(r"State=DOWN\+DRAIN", lab.out("head", "scontrol -o show node n2")), "it stays out when it boots"
+    assert "clustergen-accept" not in lab.out("head", "scontrol show reservation")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ while [[ $1 == -* ]]; do shift; done
 task=0
 for node in ${nodes//,/ }; do
   [ "$node" = c3 ] && { echo 'srun: error: Unable to allocate resources: Requested nodes are busy' >&2; exit 1; }
-  [ "$node" = c4 ] && exec sleep 600
+  [ "$node" = c4 ] && { echo DOWN+NOT_RESPONDING >"${0%/*}/c4"; exec sleep 600; }
   SLURMD_NODENAME=$node SLURM_JOB_ID=7 SLURM_PROCID=$task "$@" 2>&1 | sed "s/^/$task: /"
   task=$((task + 1))
 done
@@ -82,7 +83,7 @@ def gate(kind: str, seconds: int, *floors: tuple[str, str, float]) -> dict[str, 
 
 
 def test_jobs_pass_fail_hang_and_find_no_free_node(reframe: runs.Reframe) -> None:
-    hardware = gate("hardware", 30, ("cpus", "least", 1), ("memory", "least", 1))
+    hardware = gate("hardware", 15, ("cpus", "least", 1), ("memory", "least", 1))
     results = reframe.run(hardware, [["c1"], ["c3"], ["c4"]])
     assert [(result["status"], result["hosts"]) for result in results] == [
         ("passed", ["c1"]),
@@ -91,7 +92,7 @@ def test_jobs_pass_fail_hang_and_find_no_free_node(reframe: runs.Reframe) -> Non
     ]
     assert results[0]["readings"]["cpus"] >= 1
     assert "Requested nodes are busy" in results[1]["reason"]
-    assert results[2]["reason"] == "no end within 30 s"
+    assert results[2]["reason"] == "no end within 15 s"
 
 
 def test_a_floor_is_judged_by_reframe_and_a_missing_program_is_not_run(reframe: runs.Reframe) -> None:
@@ -135,26 +136,76 @@ def test_a_run_that_goes_on_repeats_what_was_not_run(reframe: runs.Reframe) -> N
 
 SCONTROL = """\
 #!/bin/bash
+here=${0%/*}
 case "$*" in
-  "show hostnames "*) echo c1 ;;
-  *"show node") echo 'NodeName=c1 State=IDLE Version=24.11.5' ;;
+  "show hostnames "*) printf '%s\\n' c1 c2 c4 ;;
+  *"show node")
+    echo 'NodeName=c1 State=IDLE Version=24.11.5'
+    echo 'NodeName=c2 State=IDLE Version=24.11.5'
+    echo "NodeName=c4 State=$(cat "$here/c4" 2>/dev/null || echo IDLE) Version=24.11.5" ;;
+  update*) echo "$*" >>"$here/updates" ;;
 esac
 """
 
 
-def test_a_full_disk_ends_the_run_with_its_path(reframe: runs.Reframe, tmp_path: Path) -> None:
-    """/dev/full is the disk on which the state is written."""
+@pytest.fixture
+def module(reframe: runs.Reframe, tmp_path: Path) -> Callable[..., tuple[int, dict[str, Any]]]:
+    """Runs the module with other commands of Slurm on PATH; its status and answer."""
     place = Path(reframe.directory)
     shutil.copy(tmp_path / "rendered/acceptance/gates.json", place)
-    (place / "state.json.new").symlink_to("/dev/full")
     program(tmp_path / "bin/scontrol", SCONTROL)
     for name in ("scancel", "squeue"):
         program(tmp_path / f"bin/{name}", "#!/bin/sh\n")
-    arguments = {"directory": str(place), "reframe": reframe.program, "nodes": ["c1"]}
-    done = subprocess.run(
-        [sys.executable, MODULE], input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), capture_output=True,
-        text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(PLAYBOOKS)},
-    )  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr
+
+    def run(**arguments: Any) -> tuple[int, dict[str, Any]]:
+        words = {"directory": str(place), "reframe": reframe.program, **arguments}
+        done = subprocess.run(
+            [sys.executable, MODULE], input=json.dumps({"ANSIBLE_MODULE_ARGS": words}), capture_output=True,
+            text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(PLAYBOOKS)},
+        )  # fmt: skip
+        return done.returncode, json.loads(done.stdout)
+
+    return run
+
+
+def test_a_full_disk_ends_the_run_with_its_path(module: Any, reframe: runs.Reframe) -> None:
+    """/dev/full is the disk on which the state is written."""
+    place = Path(reframe.directory)
+    (place / "state.json.new").symlink_to("/dev/full")
+    status, answer = module(nodes=["c1"])
     words = "No space left on device; repair it and run this again: finished gates are not repeated"
-    assert json.loads(done.stdout)["msg"] == f"{place}: {words}"
+    assert (status, answer["msg"]) == (1, f"{place}: {words}")
+
+
+def test_a_node_that_goes_down_is_drained_and_the_others_go_on(
+    module: Any, reframe: runs.Reframe, tmp_path: Path
+) -> None:
+    """c4 stops answering in its own gate: Slurm ends its job, and neither the pairs nor the whole wait for it."""
+    file = Path(reframe.directory, "gates.json")
+    document = json.loads(file.read_text(encoding="utf-8"))
+    alone = {**gate("hardware", 5, ("cpus", "least", 1)), "drains": False}
+    document["gates"] = [
+        alone,
+        {**alone, "name": "gpu/pair", "stage": "pair", "nodes": 2, "seconds": 30},
+        {**alone, "name": "gpu/whole", "stage": "whole", "nodes": 0, "seconds": 30},
+    ]
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+    status, answer = module(patience=0, seconds=1)
+
+    assert (status, answer["passed"], answer["changed"]) == (0, False, True)
+    reason = "acceptance: gpu/hardware: the node went down (down+not_responding)"
+    assert answer["drained"] == {"c4": reason}
+    updates = (tmp_path / "bin/updates").read_text(encoding="utf-8").splitlines()
+    assert updates == [
+        f"update NodeName=c4 State={state} Reason=clustergen playbook: {reason}" for state in ("DOWN", "DRAIN")
+    ], "DOWN ends its job, and DRAIN keeps it from coming back when it boots"
+    report = json.loads(Path(answer["report"]).with_suffix(".json").read_text(encoding="utf-8"))
+    results = {f"{one['gate']}@{','.join(one['hosts'])}": (one["status"], one["reason"]) for one in report["results"]}
+    assert results == {
+        "gpu/hardware@c1": ("passed", ""),
+        "gpu/hardware@c2": ("passed", ""),
+        "gpu/hardware@c4": ("failed", "c4 went down during this gate"),
+        "gpu/pair@c1,c2": ("passed", ""),
+        "gpu/whole@c1,c2": ("passed", ""),
+    }

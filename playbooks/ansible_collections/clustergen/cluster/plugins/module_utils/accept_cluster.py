@@ -14,10 +14,12 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts
     NOT_RUN,
     PASSED,
     condemned,
+    went_down,
 )
 from ansible_collections.clustergen.cluster.plugins.module_utils.controller import OURS, Controller
 
 _ATTEMPTS = 3
+_SETTLING = 90  # seconds until a node that failed has ended its job, or Slurm shows that it is down
 _MOST_LINES = 40
 
 
@@ -81,21 +83,70 @@ class Acceptance:
         return sum(self.reframe.seconds(gate, jobs) for gate in self.gates for jobs in self._rounds(gate, hosts))
 
     def run(self, state):
-        """All gates; a node that fails one that drains takes part in no later one."""
+        """All gates; a node that fails one that drains takes part in no later one, nor does one that went down."""
         data = state.data
+        data.setdefault("lost", {})
         hosts = [host for host in data["held"] if host not in data["drained"] and host not in self.left_out]
-        failed = set(data["drained"])
+        failed = set(data["drained"]) | set(data["lost"])
         for gate in self.gates:
-            results = []
-            for jobs in self._rounds(gate, [host for host in hosts if host not in failed]):
-                due = [job for job in jobs if is_due(data["results"].get(plan.key(gate, job)))]
-                if due:
-                    for result in self.reframe.run(gate, due):
-                        data["results"][plan.key(gate, result["hosts"])] = result
-                    state.save()
-                results += [data["results"][plan.key(gate, job)] for job in jobs]
+            results = self._results(gate, [host for host in hosts if host not in failed], state)
             self._judge(gate, results, state)
-            failed |= set(data["drained"]) | self._failed_alone(gate, results)
+            failed |= set(data["drained"]) | set(data["lost"]) | self._failed_alone(gate, results)
+
+    def _results(self, gate, hosts, state):
+        """The results about nodes that were up to the end of the gate; a gate over all nodes goes on with the others."""
+        data, results = state.data, []
+        for jobs in self._rounds(gate, hosts):
+            jobs = [job for job in jobs if not data["lost"].keys() & set(job)]
+            due = [job for job in jobs if is_due(data["results"].get(plan.key(gate, job)))]
+            if due:
+                for result in self._settled(gate, self.reframe.run(gate, due), state):
+                    data["results"][plan.key(gate, result["hosts"])] = result
+                state.save()
+            results += [data["results"][plan.key(gate, job)] for job in jobs]
+        rest = [host for host in hosts if host not in data["lost"]]
+        if gate["nodes"] == 0 and len(rest) < len(hosts):
+            return self._results(gate, rest, state)
+        return [result for result in results if not data["lost"].keys() & set(result["hosts"])]
+
+    def _settled(self, gate, results, state):
+        """The results, with what Slurm shows of nodes whose jobs did not pass."""
+        suspects = sorted({host for result in results if result["status"] != PASSED for host in result["hosts"]})
+        down = self._down(suspects) if suspects else {}
+        common = len(down) > 1 and 2 * len(down) > len(state.data["held"])
+        for host, word in sorted(down.items()):
+            self._lose(host, "acceptance: {}: the node went down ({})".format(gate["name"], word), state, common)
+        if common:
+            text = "%d of %d nodes went down, so none is drained: look for a common cause"
+            state.data["remarks"].append(gate["name"] + ": " + text % (len(down), len(state.data["held"])))
+        return [
+            went_down(gate, one, down.keys()) if one["status"] != PASSED and down.keys() & set(one["hosts"]) else one
+            for one in results
+        ]
+
+    def _down(self, hosts):
+        """Host → how Slurm shows it, of those that are down or do not end their job. All are in our reservation."""
+        until = time.monotonic() + _SETTLING
+        while True:
+            nodes = self.slurm.nodes()
+            states = {host: nodes.get(host, ({"unknown"}, ""))[0] for host in hosts}
+            busy = [host for host, words in states.items() if words & plan.BUSY and not words & plan.OUT]
+            if not busy or time.monotonic() >= until:
+                break
+            time.sleep(2)
+        words = {host: "+".join(sorted(words & plan.OUT)) for host, words in states.items()}
+        words.update((host, "its job does not end") for host in busy)
+        return {host: word for host, word in words.items() if word}
+
+    def _lose(self, host, text, state, common):
+        """Slurm ends the jobs of a node that is DOWN, and takes one back that boots, unless it is drained."""
+        state.data["lost"][host] = text
+        if self.asked["drain"] and not common:
+            self.slurm.run("scontrol", "update", "NodeName=" + host, "State=DOWN", "Reason=" + OURS + _clean(text))
+            self._drain(host, text)
+            state.data["drained"][host] = text
+        else:
+            state.data["remarks"].append(f"{host} is not tested further: {text}")
 
     @staticmethod
     def _failed_alone(gate, results):
@@ -117,8 +168,7 @@ class Acceptance:
         state.save()
 
     def _drain(self, host, text):
-        kept = "".join(sign if sign.isalnum() or sign in " .,:;()/_%+-<>=!" else " " for sign in text)[:300]
-        self.slurm.run("scontrol", "update", "NodeName=" + host, "State=DRAIN", "Reason=" + OURS + kept)
+        self.slurm.run("scontrol", "update", "NodeName=" + host, "State=DRAIN", "Reason=" + OURS + _clean(text))
 
     def report(self, state):
         """Writes report and baseline; returns the document and the path."""
@@ -151,6 +201,11 @@ class Acceptance:
         runs.write(path + ".json", json.dumps(document, indent=1) + "\n")
         runs.write(path + ".md", reports.markdown(document))
         return document, path + ".md"
+
+
+def _clean(text):
+    """For a reason in Slurm: what a node printed may be in it."""
+    return "".join(sign if sign.isalnum() or sign in " .,:;()/_%+-<>=!" else " " for sign in text)[:300]
 
 
 def is_due(result):

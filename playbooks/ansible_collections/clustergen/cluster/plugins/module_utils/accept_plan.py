@@ -8,6 +8,9 @@ import json
 from ansible_collections.clustergen.cluster.plugins.module_utils.controller import DRAINED, UNUSABLE
 
 FORMAT = 1
+# Words of a state of a node that does not come back by itself.
+OUT = frozenset(("down", "error", "fail", "not_responding", "powered_down", "powering_down", "unknown"))
+BUSY = frozenset(("allocated", "mixed", "completing"))
 STAGES = ("presence", "node", "pair", "whole")
 LIMIT = 8000000  # bytes of gates.json
 
@@ -59,7 +62,7 @@ def why_not_free(states):
     if states & UNUSABLE:
         return "+".join(sorted(states & UNUSABLE))
     if "idle" not in states:
-        return "has jobs" if states & {"allocated", "mixed", "completing", "planned"} else "+".join(sorted(states))
+        return "has jobs" if states & {*BUSY, "planned"} else "+".join(sorted(states))
     return "has jobs" if "completing" in states else ""
 
 

@@ -101,7 +101,7 @@ class Reservation:
     def release(self):
         """Ends the jobs that a cut-off run left, and the reservation; neither needs to exist.
 
-        Slurm keeps a reservation that has jobs, so this waits for their end.
+        Slurm keeps a reservation that has jobs, so this waits for their end. What to do where it is left, or an empty text.
         """
         self.slurm.ask("scancel", "--full", "--reservation=" + RESERVATION)
         until = time.monotonic() + _END_OF_JOBS
@@ -110,7 +110,13 @@ class Reservation:
             if code or not out.strip():
                 break
             time.sleep(1)
-        self.slurm.ask("scontrol", "delete", "ReservationName=" + RESERVATION)
+        _, _, err = self.slurm.ask("scontrol", "delete", "ReservationName=" + RESERVATION)
+        _, shown, _ = self.slurm.ask("scontrol", "--oneliner", "show", "reservation", RESERVATION)
+        if "ReservationName=" not in shown:
+            return ""
+        return "reservation %s is left (%s): scontrol delete ReservationName=%s" % (
+            RESERVATION, " ".join(err.split()) or "jobs do not end", RESERVATION
+        )  # fmt: skip
 
 
 class Reframe:

@@ -49,6 +49,13 @@ def not_run(gate, hosts, reason):
     }
 
 
+def went_down(gate, result, hosts):
+    """The result of a job during which nodes went down: about the node where it ran on one, about none of several."""
+    reason = "%s went down during this gate" % ",".join(sorted(hosts & set(result["hosts"])))
+    status = FAILED if gate["nodes"] == 1 else NOT_RUN
+    return dict(result, status=status, reason=reason, readings={})
+
+
 def verdict(gate, hosts, case, answer):
     """One job's result: ReFrame's test case and what the test kept of the output; either may be missing."""
     if case is not None and str(case.get("fail_reason")).startswith("oserror"):  # a full disk of the controller

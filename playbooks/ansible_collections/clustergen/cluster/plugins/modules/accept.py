@@ -172,7 +172,8 @@ def accept(module):
             state.save()
             acceptance.run(state)
         finally:
-            acceptance.reservation.release()
+            left = acceptance.reservation.release()
+        state.data["remarks"] += [left] if left else []
         document, path = acceptance.report(state)
         state.finish()
     module.exit_json(
