@@ -223,6 +223,23 @@ def test_files_with_txt_and_files_that_nothing_reads(tmp_path: Path) -> None:
     assert "# files that discover does not read: free.txt" in text
 
 
+ROW = "|   {}  {:<30} {}  | 00000000:{}:00.0 Off |                    0 |\n| N/A   27C    P8    {}W / 350W |\n"
+
+
+@pytest.mark.parametrize("mode", ["On ", "Off", "N/A"])
+def test_the_table_of_nvidia_smi(tmp_path: Path, mode: str) -> None:
+    rows = "".join(ROW.format(index, "NVIDIA H200", mode, bus, 20) for index, bus in enumerate(("1B", "43")))
+    kind, _ = discovered(tmp_path, nvidia__smi="| NVIDIA-SMI 570.86.15   Driver Version: 570.86.15 |\n" + rows)
+    assert kind["gpus"] == {"model": "h200-sxm", "count": 2}
+
+
+def test_cut_names_of_the_table_are_reported(tmp_path: Path) -> None:
+    text = discovered(
+        tmp_path, nvidia__smi=ROW.format(0, "NVIDIA A100-SXM...", "On ", "07", 50), meminfo="MemTotal: 9999999 kB"
+    )[1]
+    assert "# not read on n1: nvidia-smi: its names are cut: run nvidia-smi -L" in text
+
+
 def test_a_directory_with_other_files_only(tmp_path: Path) -> None:
     (tmp_path / "n1").mkdir()
     (tmp_path / "n1/cpuinfo").write_text("x", encoding="utf-8")

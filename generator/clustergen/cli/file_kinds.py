@@ -14,7 +14,6 @@ from clustergen.render.tree import LOCK
 _HEAD = 100_000
 _MANIFEST_KEY = re.compile(r"^(?:name|os|networks|node_types|nodes|slurm|catalogue):(?:\s|$)", re.MULTILINE)
 _FACTS = "save it as facts/NODE/{file} and run clustergen discover --facts facts"
-_SCRIPT = "record the node with the script that clustergen discover --script prints"
 _FABRIC = f"run clustergen fabric check {MANIFEST} {{path}}"
 _LLDP = f"save it as lldp/HOST.json and run clustergen fabric check {MANIFEST} lldp"
 _SLURM = f"run clustergen lint {{path}}, or clustergen import {{path}} -o {MANIFEST}"
@@ -58,7 +57,7 @@ _KINDS = {
     "nvidia": _kind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
     "processors": _kind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
     "names": _kind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
-    "plain": _kind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _SCRIPT),
+    "table": _kind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _FACTS, "nvidia-smi"),
     "topo": _kind(
         "output of nvidia-smi topo -m", r"^\s*(?:\x1b\[4m)?\s*GPU0\s+.*(?:CPU|NIC)", _FACTS, "nvidia-smi-topo-m"
     ),

@@ -28,7 +28,7 @@ BIOS = "redfish-bios.json"
 """A BMC's answer for the resource Bios."""
 BMC = "bmc.json"
 """What the BMC shows of the machine: `power` and `health`, or `failure`."""
-BY_HAND = ("lscpu", "nvidia-smi-L")
+BY_HAND = ("lscpu", "nvidia-smi-L", "nvidia-smi")
 """Outputs that people have at hand, read where the script's are missing."""
 _FILES = frozenset((*COMMANDS, *BY_HAND, TREE, UNREACHABLE, FAILURES, SLURM, PARTITIONS, BIOS, BMC))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
@@ -133,6 +133,7 @@ class Reader:
         listed = () if failure else output("nvidia-smi.csv", nvidia.gpus, ())
         gpus = nvidia.combined(listed, () if failure else output("nvidia-smi-q.xml", nvidia.details, ()))
         gpus = gpus or (() if failure else output("nvidia-smi-L", nvidia.listed, ()))
+        gpus = gpus or (() if failure else output("nvidia-smi", nvidia.table, ()))
         places = Topology() if failure else output("nvidia-smi-topo-m", topology, Topology())
         ports = output("ibstat", lambda text: tuple(devices.ibstat(text)), ())
         ports = ports or output("infiniband", lambda text: tuple(devices.infiniband(text)), ())

@@ -11,6 +11,7 @@ from clustergen.hardware.discovery.plain import MOST, plain
 from clustergen.records import replace
 
 FILES = ("nvidia-smi.csv", "nvidia-smi-q.xml", "nvidia-smi-topo-m")
+_TABLE_ROW = re.compile(r"\|\s{1,6}\d{1,3}\s{1,4}(\S.{0,60}?)\s+(?:On|Off|N/A)\s*\|\s*([0-9A-Fa-f:.]{7,20})\s")
 _LISTED = re.compile(r"GPU \d{1,3}: (.{1,100}?)(?: \(UUID: .*)?\s*$")
 _FAILURE = re.compile(r"NVIDIA-SMI has failed|Unable to determine the device handle|No devices were found|NVML")
 
@@ -51,6 +52,18 @@ def listed(text: str) -> tuple[GpuFact, ...]:
     facts = tuple(GpuFact(match[1]) for line in plain(text).splitlines()[:MOST] if (match := _LISTED.match(line)))
     if not facts:
         raise ValueError("no line such as GPU 0: NAME")
+    return facts
+
+
+def table(text: str) -> tuple[GpuFact, ...]:
+    """The table of `nvidia-smi` without options: names and PCI addresses. Old releases cut the names."""
+    facts = tuple(
+        GpuFact(match[1], pci_address(match[2]))
+        for line in plain(text).splitlines()[:MOST]
+        if (match := _TABLE_ROW.match(line))
+    )
+    if not facts or any(gpu.name.endswith("...") for gpu in facts):
+        raise ValueError("its names are cut: run nvidia-smi -L" if facts else "no row of a GPU")
     return facts
 
 
