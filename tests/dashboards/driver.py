@@ -200,12 +200,14 @@ def main():
         data = answer(f"label/{label}/values?" + urllib.parse.urlencode(match))
         choices.append((name, series, data))
         values[name] = sorted({*values.get(name, ()), *data})
-    answers = {}
+    answers, names = {}, {}
     for query in plan["queries"]:
         data = answer("query", query=chosen(query, values), time=END)
         answers[query] = data if isinstance(data, str) else len(data["result"])
+        rows = [] if isinstance(data, str) or data["resultType"] == "scalar" else data["result"]
+        names[query] = sorted({name for row in rows for name in row["metric"]})
     stopped(server)
-    result = {"labels": choices, "queries": answers, "count": len(samples)}
+    result = {"labels": choices, "queries": answers, "names": names, "count": len(samples)}
     Path("/run/clustergen").mkdir(parents=True, exist_ok=True)
     Path("/run/clustergen/answers.json").write_text(json.dumps(result))
 

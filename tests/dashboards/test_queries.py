@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from clustergen import compile as compiler
+from clustergen.render.views import dashboards as views
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies import exporter_pages as pages
@@ -24,6 +26,7 @@ HOME = {
 }  # fmt: skip
 SCRATCH = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch", "filesystem": "ext4"}
 A100 = {"system": "dgx-a100-80", "nics": GPU["nics"]}
+HOPPER = {"system": "dgx-h100", "nics": GPU["nics"]}
 B200 = {"system": "dgx-b200", "nics": GPU["nics"]}
 ROCE = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "400Gb/s"}}
 SWITCHED = {
@@ -92,6 +95,25 @@ def queries(tree: Any) -> dict[str, list[str]]:
             for variable, text in RANGES.items():
                 expr = expr.replace(variable, text)
             result.setdefault(expr, []).append(f"{name}: {title}")
+    return result
+
+
+def labels(tree: Any) -> dict[str, set[str]]:
+    """Query → labels that its series must have: those of legends and links, and what it sums by."""
+    result: dict[str, set[str]] = {}
+    for page in dashboards(tree).values():
+        for panel in page["panels"]:
+            links = [link["url"] for link in panel.get("fieldConfig", {}).get("defaults", {}).get("links", ())]
+            linked = set(re.findall(r"__field\.labels\.(\w+)", " ".join(links)))
+            for target in panel.get("targets", ()):
+                expr = target["expr"]
+                for variable, text in RANGES.items():
+                    expr = expr.replace(variable, text)
+                by = re.search(r"\bby \(([\w, ]+)\)", expr)
+                named = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) | linked
+                if by and re.match(r"(?:topk\(\d+, )?(?:sort\()?\w+ by ", expr):
+                    named |= set(by[1].split(", "))
+                result.setdefault(expr, set()).update(named)
     return result
 
 
@@ -212,3 +234,25 @@ def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_pa
     empty = {query: (counts[query], asked.get(query, "an alert")) for query in work["queries"]
              if query not in WRONG and (isinstance(counts[query], str) or not counts[query])}  # fmt: skip
     assert not empty, "\n".join(f"{query}: {why}" for query, why in empty.items())
+    lacking = {query: names - set(answers["names"][query]) for query, names in labels(tree).items()}
+    assert not {query: names for query, names in lacking.items() if names and "or vector(0)" not in query}
+
+
+def test_every_query_of_a_dashboard_is_kept_for_some_cluster(tmp_path: Path) -> None:
+    """A panel whose metric no exporter has is left out: a misspelt one would never be seen."""
+    made, kept = set[tuple[str, str, str | int]](), set[tuple[str, str, str | int]]()
+    for number, changes in enumerate((*VARIANTS.values(), {"node_types": {"gpu": HOPPER}})):
+        monitoring = {"grafana": {}, "receivers": {"hook": {"webhook": "http://127.0.0.1:9/x"}}}
+        data = manifest(**{"nodes": [SERVER, MONITOR, COMPUTE], **changes,
+                           "monitoring": {**monitoring, **changes.get("monitoring", {})}})  # fmt: skip
+        (folder := tmp_path / str(number)).mkdir()
+        (folder / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+        cluster = compiler.validate(folder / "manifest.yaml").cluster
+        assert cluster is not None
+        for pages_, names in ((views.complete(cluster), made), (views.dashboards(cluster), kept)):
+            names |= {
+                (page.slug, panel.title, target.legend or number)
+                for page in pages_ for row in page.rows for panel in row.panels
+                for number, target in enumerate(panel.targets)
+            }  # fmt: skip
+    assert made - kept == set()

@@ -45,8 +45,12 @@ _PAGES = (
 def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages of a cluster, in the order of their menu."""
     metrics = exported(cluster)
-    pages = (_limited(page, metrics) for make in _PAGES if (page := make(cluster)) is not None)
-    return tuple(page for page in pages if page.rows)
+    return tuple(page for page in (_limited(page, metrics) for page in complete(cluster)) if page.rows)
+
+
+def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
+    """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
+    return tuple(page for make in _PAGES if (page := make(cluster)) is not None)
 
 
 def _limited(page: Dashboard, metrics: frozenset[str]) -> Dashboard:
