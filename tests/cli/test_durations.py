@@ -59,25 +59,39 @@ def test_a_record_that_cannot_be_written_is_no_failure(record: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_verify_gives_an_estimate_on_a_terminal_only(is_terminal: bool, tmp_path: Path) -> None:
-    tree = rendered(write(tmp_path / "c"))
+@pytest.mark.parametrize(
+    ("arguments", "name", "line", "end"),
+    [
+        (["verify", "{tree}", "--only", "tree"], "verify {tree} tree", "{tree}: checking", "1 passed.\n"),
+        (
+            ["explain", "{tree}/../manifest.yaml", "/etc/slurm/cgroup.conf"],
+            "explain overlays/slurm_node/etc/slurm/cgroup.conf",
+            "explaining all lines of overlays/slurm_node/etc/slurm/cgroup.conf",
+            "\n",
+        ),
+    ],
+)
+def test_a_long_command_gives_an_estimate_on_a_terminal_only(
+    arguments: list[str], name: str, line: str, end: str, is_terminal: bool, tmp_path: Path
+) -> None:
+    tree = rendered(write(tmp_path / "c")).resolve()
     record = tmp_path / "cache/clustergen/durations.json"
     record.parent.mkdir(parents=True)
-    record.write_text(json.dumps({f"verify {tree.resolve()} tree": 31}))
+    record.write_text(json.dumps({name.format(tree=tree): 31}))
     controller, terminal = pty.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "clustergen", "verify", str(tree), "--only", "tree"],
+            [sys.executable, "-m", "clustergen", *(word.format(tree=tree) for word in arguments)],
             env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
             stdout=subprocess.PIPE, stderr=terminal if is_terminal else subprocess.PIPE,
             text=True, timeout=60, check=True,
         )  # fmt: skip
         if is_terminal:
             shown = os.read(controller, 10_000).decode().replace("\r\n", "\n")
-            assert shown == f"{tree}: checking (about 31 s, as the last time)\n"
+            assert shown == f"{line.format(tree=tree)} (about 31 s, as the last time)\n"
         else:
             assert done.stderr == ""
     finally:
         os.close(controller)
         os.close(terminal)
-    assert done.stdout.endswith("1 passed.\n")
+    assert done.stdout.endswith(end)

@@ -135,9 +135,11 @@ def test_a_field_alone_is_that_of_the_manifest_in_the_directory(
     shown = run("slurm.version").output
     assert "  in manifest.yaml: slurm.version" in shown
     assert "starter" not in shown
+    unset = run("storage.scratch.lnet").output
+    assert unset.endswith("  not set in manifest.yaml\n  no file of manifest.yaml changes with it\n")
     Path("manifest.yaml").write_text(json.dumps({**data, "os": "beos"}), encoding="utf-8")
     shown = run("slurm.version").output
-    assert "the starter manifest (clustergen init): manifest.yaml has errors" in shown
+    assert "in the starter manifest (manifest.yaml has errors):" in shown
 
 
 @pytest.mark.slow
@@ -147,3 +149,29 @@ def test_many_files_are_folded_and_a_narrower_question_is_named() -> None:
     assert "overlays/slurm_node/: 2 files: gres.conf, slurm.conf" in shown
     assert "explain one field of it, as nodes.name" in shown
     assert len(json.loads(run("nodes", "--format", "json").output)["files"]) > 60
+
+
+@pytest.mark.slow
+def test_only_files_of_the_tree_are_listed_for_a_field_that_is_set() -> None:
+    document = json.loads(run(str(MANIFEST), "storage", "--format", "json").output)
+    tree = MANIFEST.parent / "rendered"
+    assert document["files"]
+    assert [path for path in document["files"] if not (tree / path).is_file()] == []
+    assert document["files_added"] == []
+
+
+@pytest.mark.slow
+def test_the_files_that_a_field_can_add_are_listed_where_it_is_not_set() -> None:
+    shown = run("host.firewall").output
+    assert "  not set in the starter manifest (clustergen init)\n" in shown
+    files, _, added = shown.partition("  files that it can add:\n")
+    assert "    README.md\n" in files
+    assert "    overlays/all/etc/systemd/system/clustergen-nftables.service\n" in added
+
+
+@pytest.mark.slow
+def test_a_section_that_is_left_out_has_the_files_of_its_fields() -> None:
+    document = json.loads(run("monitoring", "--format", "json").output)
+    assert document["stated"] == []
+    assert "overlays/monitoring/etc/prometheus/prometheus.yml" in document["files"]
+    assert not any("example" in path for path in document["files_added"])

@@ -88,3 +88,21 @@ def test_a_line_of_the_manifest_is_none_of_a_rendered_file(tmp_path: Path, monke
     assert isinstance(wrong, ClustergenError)
     assert (wrong.message, wrong.exit_code) == ("manifest.yaml is the manifest, not a rendered file", 2)
     assert wrong.hint == "for a field of it, name the field: clustergen explain slurm.partitions"
+
+
+@pytest.mark.parametrize(
+    ("word", "fields"),
+    [
+        ("GrpTRESMins", ["slurm.qos.NAME.group_tres_minutes", "slurm.accounts.NAME.group_tres_minutes"]),
+        ("MaxJobsPU", ["slurm.qos.NAME.max_jobs_per_user"]),
+        ("GraceTime", ["slurm.partitions.NAME.grace_time", "slurm.qos.NAME.grace_time"]),
+        ("NCCL_IB_HCA", ["nccl.env.NCCL_IB_HCA"]),
+        ("UCX_TLS", ["ucx.env.UCX_TLS"]),
+        ("DCGM_FI_DEV_ECC_CURRENT", ["monitoring.dcgm.counters"]),
+    ],
+)
+def test_settings_of_sacctmgr_and_variables_lead_to_their_fields(word: str, fields: list[str]) -> None:
+    document = json.loads(CliRunner().invoke(group, ["explain", word, "--format", "json"]).output)
+    assert [place["fields"][0] for place in document["places"]] == fields
+    for field in fields:
+        assert isinstance(about(field.removesuffix(f".{word}")), About)

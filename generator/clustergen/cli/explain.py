@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from clustergen import compile as compiler
+from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
@@ -22,6 +25,7 @@ _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 _FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$")
 _MOST = 200
+_MANY = 10  # lines that take several seconds
 _MOST_FIELDS = 8
 
 
@@ -38,10 +42,10 @@ def command(arguments: tuple[str, ...], form: str) -> None:
 
     CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time;
     with a MANIFEST, the files of its tree that change with it are shown, without one those of ./manifest.yaml, or
-    of the starter manifest. KEY is a key of Slurm's files such as MaxTime: the fields that set it are shown. FILE
-    is a rendered file, by its path on disk, in the tree or on the node; without a MANIFEST it is one of
-    ./manifest.yaml. Its lines are traced to values of the manifest, defaults and rows of the catalogue by rendering
-    it again with one of these changed.
+    of the starter manifest. KEY is a key of Slurm's files such as MaxTime, a setting of sacctmgr, or a variable of
+    NCCL, UCX or DCGM: the fields that set it are shown. FILE is a rendered file, by its path on disk, in the tree
+    or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced to values of the manifest,
+    defaults and rows of the catalogue by rendering it again with one of these changed.
     """
     if not arguments:
         _list_codes(form)
@@ -109,7 +113,7 @@ def _manifests_here() -> Iterator[tuple[compiler.Compiled, str]]:
     if compiled is not None and compiled.ok:
         yield compiled, MANIFEST
     has_errors = compiled is not None and not compiled.ok
-    yield valid(STARTER), "the starter manifest (clustergen init)" + (f": {MANIFEST} has errors" if has_errors else "")
+    yield valid(STARTER), "the starter manifest" + (f" ({MANIFEST} has errors)" if has_errors else " (clustergen init)")
 
 
 def _is_known(word: str) -> bool:
@@ -140,17 +144,21 @@ def _code(code: str, form: str) -> None:
 
 
 def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: str) -> None:
-    """Prints what the first of the manifests answers that has the field, or a file that changes with it."""
+    """Prints what the first of the manifests answers that has the field, or a file that changes with it; else what the
+    first one does.
+    """
     from clustergen.explain.about import about, reach
     from clustergen.explain.show import json_of_field, text_of_field
 
     answer = about(word)
     if isinstance(answer, str):
         raise ClustergenError(f"the manifest has no field '{word}'", hint=answer or None, exit_code=2)
+    tried = []
     for compiled, shown in manifests:
-        reached = reach(compiled, answer.steps, Path(compiled.source.name).name, shown)
-        if reached.stated or reached.files:
+        tried.append(reach(compiled, answer.steps, Path(compiled.source.name).name, shown))
+        if tried[-1].stated or tried[-1].files or tried[-1].added:
             break
+    reached = next((each for each in tried if each.stated or each.files or each.added), tried[0])
     click.echo((json_of_field if form == "json" else text_of_field)(answer, reached), nl=False)
 
 
@@ -176,9 +184,23 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     if manifest == STDIN:  # its tree and its site's files are where a manifest.yaml would have them
         manifest = Path(MANIFEST)
     tree, file = find_alone(compiled.cluster, manifest, path) or _in_whole_tree(compiled, manifest, path)
-    explained = explain(compiled, tree, file, manifest.parent, numbers)
+    with _progress(file.path, len(numbers)):
+        explained = explain(compiled, tree, file, manifest.parent, numbers)
     text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)
     click.echo(text, nl=False)
+
+
+@contextmanager
+def _progress(path: str, lines: int) -> Iterator[None]:
+    """Announces what takes seconds, a whole file or many lines, on a terminal."""
+    if 0 < lines < _MANY or not sys.stderr.isatty():
+        yield
+        return
+    from clustergen.cli.durations import timed
+
+    with timed(f"explain {path}") as estimate:
+        output.remark(f"explaining {f'{lines} lines' if lines else 'all lines'} of {path}{estimate}")
+        yield
 
 
 def _in_whole_tree(compiled: compiler.Compiled, manifest: Path, path: str) -> tuple[Tree, RenderedFile]:

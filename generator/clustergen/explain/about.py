@@ -22,6 +22,8 @@ from clustergen.units import Bare
 from clustergen.units.base import PydanticField
 
 _TRIALS = 3  # that make a manifest, by place of the field
+_PART = re.compile("__[^/]+")
+_SAMPLE = re.compile("example")  # in names that a trial invents
 
 
 @record
@@ -39,11 +41,15 @@ class About:
 
 @record
 class Reach:
-    """Where a manifest has the field, or may have it, and the files of its tree that change with it."""
+    """Where a manifest has the field, and the files of its tree that change with it.
+
+    Where it does not set the field, `added` are files that the field would add; they may have names of trials.
+    """
 
     manifest: str
     stated: tuple[str, ...]
     files: tuple[str, ...]
+    added: tuple[str, ...]
 
 
 def about(text: str) -> About | str:
@@ -163,22 +169,31 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
 
     before = tree(compiled.cluster)
     original = Original(compiled.source.data)
-    fields = Fields(original)
-    fields_of_steps = [field for field in fields.all if _is_of(field, steps)]
+    all_fields = Fields(original)
+    fields = [field for field in all_fields.all if _is_of(field, steps)]
+    most = _TRIALS
+    if not fields:  # a section that the manifest leaves out
+        fields, most = [field for field in all_fields.all if field.path[: len(steps)] == steps], 1
+    stated = tuple(dict.fromkeys(field.name for field in fields if field.kind in ("value", "key")))
     paths: set[str] = set()
-    for field in fields_of_steps:
+    for field in fields:
         trials = 0
-        for edit in fields.edits(field):
+        for edit in all_fields.edits(field):
             try:
                 after = tree(resolve(original.edited([edit]), lambda _: None))
             except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
                 continue
             paths |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
             trials += 1
-            if trials == _TRIALS:
+            if trials == most:
                 break
-    stated = tuple(dict.fromkeys(field.name for field in fields_of_steps if field.kind in ("value", "key")))
-    return Reach(shown, stated, tuple(sorted(paths)))
+    added = sorted(path for path in paths if not _SAMPLE.search(path) and _whole(path) not in set(map(_whole, before)))
+    return Reach(shown, stated, tuple(sorted(paths & before.keys())), () if stated else tuple(added))
+
+
+def _whole(path: str) -> str:
+    """The path without the part of its group, where texts differ by node type."""
+    return _PART.sub("", path)
 
 
 def _is_of(field: Field, steps: tuple[str, ...]) -> bool:

@@ -1,8 +1,12 @@
-"""A key of Slurm's files: where it may be set, and the field of the manifest that sets it."""
+"""A key of Slurm's files, a setting of sacctmgr or a variable of NCCL: where it may be set, and by which field."""
 
 from __future__ import annotations
 
-from clustergen.catalogue import slurm
+from collections.abc import Iterator
+
+from clustergen.catalogue import sacctmgr, slurm
+from clustergen.catalogue.dcgm import dcgm_field, dcgm_names
+from clustergen.catalogue.nccl import nccl_names, ucx_params
 from clustergen.diagnostics.document import json_document
 from clustergen.records import record
 from clustergen.rules.slurm_keys import OPTIONS_OF
@@ -10,6 +14,11 @@ from clustergen.slurmrules.fields import current_names, derived_from, fields_of,
 
 _SECTIONS = {"PartitionName": ("slurm.partitions.",), "NodeName": ("node_types.", "nodes.")}
 """Key that opens a line → the sections whose entries have the fields of its other keys."""
+_SACCTMGR: dict[sacctmgr.Entity, tuple[str, tuple[str, ...]]] = {
+    "qos": ("QOS", ("slurm.qos.NAME",)),
+    "association": ("accounts and users", ("slurm.accounts.NAME", "slurm.accounts.NAME.user_limits.USER")),
+}
+"""Entity → what has its settings, and the sections with their fields."""
 
 
 @record
@@ -37,21 +46,41 @@ def title(file: str, block: str) -> str:
 
 
 def places(word: str) -> tuple[KeyPlace, ...]:
-    """Where a release of Slurm reads a key of that name, in any case."""
-    return tuple(
-        KeyPlace(
-            file,
-            block,
-            key.key,
-            current_names(file, block, word),
-            tuple(dict.fromkeys(full(block, row.path) for row in fields_of(file, block, word))),
-            derived_from(file, block, word),
-            OPTIONS_OF.get((file, block)),
-        )
-        for file, blocks in slurm.files().items()
-        for block in ("", *blocks)
-        if (key := slurm.key(file, word, block)) is not None
-    )
+    """Where a release of Slurm reads a key of that name, in any case; also settings of sacctmgr, variables of NCCL and
+    UCX, and fields of DCGM.
+    """
+    return (*_of_slurms_files(word), *_of_sacctmgr(word), *_of_others(word))
+
+
+def _of_slurms_files(word: str) -> Iterator[KeyPlace]:
+    for file, blocks in slurm.files().items():
+        for block in ("", *blocks):
+            if (key := slurm.key(file, word, block)) is not None:
+                fields = tuple(dict.fromkeys(full(block, row.path) for row in fields_of(file, block, word)))
+                names, derived = current_names(file, block, word), derived_from(file, block, word)
+                yield KeyPlace(file, block, key.key, names, fields, derived, OPTIONS_OF.get((file, block)))
+
+
+def _of_sacctmgr(word: str) -> Iterator[KeyPlace]:
+    for entity, (what, sections) in _SACCTMGR.items():
+        row = sacctmgr.option(entity, word) or (sacctmgr.alias_of(entity, word) if word[:1].isupper() else None)
+        if row is not None:
+            fields = tuple(f"{section}.{row.field}" for section in sections) if row.field else ()
+            options = f"{sections[0]}.options" if not row.field else None
+            yield KeyPlace(f"sacctmgr, {what}", "", row.name, (row.name,), fields, None, options)
+
+
+def _of_others(word: str) -> Iterator[KeyPlace]:
+    name = word.upper()
+    if name in nccl_names():
+        yield KeyPlace("/etc/nccl.conf", "", name, (name,), (f"nccl.env.{name}",), None, None)
+    elif name in ucx_params():
+        yield KeyPlace("/etc/ucx/ucx.conf", "", name, (name,), (f"ucx.env.{name}",), None, None)
+    elif name in dcgm_names():
+        exported = (field := dcgm_field(name)) is not None and field.default_on
+        more = "monitoring.dcgm, which exports it by default" if exported else None
+        fields = () if exported else ("monitoring.dcgm.counters",)
+        yield KeyPlace("counters of dcgm-exporter", "", name, (name,), fields, more, None)
 
 
 def full(block: str, path: str) -> str:

@@ -18,7 +18,8 @@ _TEXTS = (
     "10.99.0.0/24", "10.99.0.9", "10.99.0.[1-2]", "0x8001", "example/x", "02:00", "2", "25.05", "24.11", "23.11",
     "22.05", "2.15", "2.18", "2.27", "3.3", "4.2", "8.1", "1:23:00", "3GiB", "7GB", "90%", "450W", "2kW", "100Gb/s",
     "NDR", "debian-12", "all", "none", "a100-sxm-80", "dgx-h100",
-    "user@example.org",
+    "user@example.org", "o2ib", "60001-63000", "yes:2", "580", "NVreg_Example", "0000:99:00.0", "02:00:00:00:00:99",
+    "2099-12-31", "#example", "DCGM_FI_DEV_FB_USED",
 )  # fmt: skip
 _NUMBERS = (1, 2, 7, 100, 5000, 0)
 _MOST = 12
@@ -132,6 +133,7 @@ def _mappings(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -
         return
     patterns = schema.get("patternProperties") or {"": schema.get("additionalProperties")}
     pattern, inner = next(iter(patterns.items()))
-    key = next((text for text in _TEXTS if re.search(pattern, text)), None)
+    keys = schema.get("propertyNames", {}).get("enum", _TEXTS)
+    key = next((text for text in keys if re.search(pattern, text)), None)
     if key is not None and isinstance(inner, dict):
         yield from ({key: value} for value in _made(inner, definitions, depth + 1))

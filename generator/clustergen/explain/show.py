@@ -208,12 +208,16 @@ def text_of_field(described: About, reached: Reach) -> str:
     if reached.stated:
         more = f" and {len(reached.stated) - _SHOWN} more" if len(reached.stated) > _SHOWN else ""
         out.append(f"  in {reached.manifest}: {', '.join(reached.stated[:_SHOWN])}{more}")
+    else:
+        out.append(f"  not set in {reached.manifest}")
     if reached.files:
         out += [f"  files that change with it, in {reached.manifest}:", *_paths(reached.files)]
-        if len(reached.files) > _MOST_FILES and described.fields:
-            field = f"{'.'.join(described.steps)}.{described.fields[0].partition(':')[0]}"
-            out.append(f"  fewer files: explain one field of it, as {field}; --format json lists all")
-    else:
+    if reached.added:
+        out += ["  files that it can add:", *_paths(reached.added)]
+    if len(reached.files) > _MOST_FILES and described.fields:
+        field = f"{'.'.join(described.steps)}.{described.fields[0].partition(':')[0]}"
+        out.append(f"  fewer files: explain one field of it, as {field}; --format json lists all")
+    if not reached.files and not reached.added:
         out.append(f"  no file of {reached.manifest} changes with it")
     return "\n".join(out) + "\n"
 
@@ -249,5 +253,6 @@ def json_of_field(field: About, reached: Reach) -> str:
             "manifest": reached.manifest,
             "stated": reached.stated,
             "files": reached.files,
+            "files_added": reached.added,
         }
     )
