@@ -66,6 +66,13 @@ def placed(entry: str, head: str = "", gpus: str = "", **more: str) -> str:
 
 MIXED = NICS.replace("}]}", "}, {device: mlx5_9, interface: ens9, network: storage}]}")
 RIGHT = {
+    "two file systems, each on an LNet network of its own": placed(
+        LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.1@o2ib") % ""
+        + '\n  home: {type: lustre, mount: /home, mgs: ["10.2.0.9@o2ib1"]}',
+        gpus=', addresses: {fabric: "10.1.0.[11-14]", storage: "10.2.0.[11-14]"}',
+        fabric=FABRIC + STORAGE,
+        kind=MIXED,
+    ),
     # NCCL
     "exact names with ports": nccl('env: {NCCL_IB_HCA: "=mlx5_0:1,mlx5_10:1"}'),
     "a prefix of the fabric's ports alone": nccl(
@@ -354,6 +361,16 @@ WRONG = {
             LUSTRE.replace("10.1.0.1@tcp", "10.2.0.9@tcp").replace("10.1.0.1@o2ib,", "") % "",
             gpus=', addresses: {storage: "10.2.0.[11-14]"}',
             fabric=STORAGE,
+        ),
+        [("lnet-interface-missing", "mgs")],
+    ),
+    "two file systems on one LNet network in two networks": (
+        placed(
+            LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.1@o2ib") % ""
+            + '\n  home: {type: lustre, mount: /home, mgs: ["10.2.0.9@o2ib"]}',
+            gpus=', addresses: {fabric: "10.1.0.[11-14]", storage: "10.2.0.[11-14]"}',
+            fabric=FABRIC + STORAGE,
+            kind=MIXED,
         ),
         [("lnet-interface-missing", "mgs")],
     ),

@@ -72,6 +72,26 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def shared_networks(cluster: Cluster) -> Iterator[Finding]:
+    """File systems in different networks cannot have the same LNet network: it has one list of interfaces on a node."""
+    for kind in cluster.node_types:
+        first: dict[str, tuple[str, tuple[str, ...]]] = {}
+        for name, entry in lustre_entries(cluster):
+            groups = [group for group in lustre_clients(cluster, entry) if group.type.name == kind.name]
+            hosts = compress(host for group in groups for host in group.hosts)
+            for net in lnet_nets(cluster, kind, [entry]) if groups else ():
+                other, interfaces = first.setdefault(net.name, (name, net.interfaces))
+                if net.interfaces and interfaces and set(interfaces).isdisjoint(net.interfaces):
+                    yield Finding(
+                        "lnet-interface-missing",
+                        ("storage", name, "mgs"),
+                        f"LNet network {net.name} of {hosts} is on {interfaces[0]} for '{other}', so it is not on"
+                        f" {net.interfaces[0]}, which '{name}' needs",
+                        f"give the servers of '{name}' an LNet network with another number, and write it in mgs",
+                        key=True,
+                    )
+
+
 def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
     """Whether LNet's default interface, the first one that is up, is wrong for a network."""
     if net.startswith("o2ib"):
@@ -117,4 +137,4 @@ def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
     )
 
 
-RULES = (networks, interfaces, addresses)
+RULES = (networks, interfaces, shared_networks, addresses)
