@@ -157,3 +157,74 @@ def test_a_simulated_bmc_switches_its_node(tmp_path: Path) -> None:
         done.stdout + done.stderr
     )
     assert "n1: did not shut down in 30 s: its power was cut" in done.stderr
+
+
+# BMCs by Redfish. The first does not answer its second and third poll, and its node hangs; the others answer with
+# something else.
+BMCS = r"""
+mkdir -p /tmp/bmc /etc/clustergen; cd /tmp/bmc; printf 'secret\n' >/etc/clustergen/bmc-password
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key -out cert -days 2 -subj /CN=bmc \
+  -addext subjectAltName=IP:10.0.9.11,IP:10.0.9.12,IP:10.0.9.13 2>/dev/null
+export SSL_CERT_FILE=$PWD/cert
+cat >bmc.py <<'END'
+import json, socketserver, ssl, sys
+CONTEXT = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+CONTEXT.load_cert_chain("cert", "key")
+SYSTEMS = {"/redfish/v1/Systems": {"Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}}
+polls = 0
+def hanging(path, body):
+    global polls
+    if body:
+        with open("pressed", "a") as file:
+            print(json.loads(body)["ResetType"], file=file)
+    polls += path.endswith("/1")
+    if path.endswith("/1") and polls in (2, 3):
+        raise OSError
+    return json.dumps(SYSTEMS.get(path, {"PowerState": "On"})).encode()
+BMCS = {"10.0.9.11": hanging, "10.0.9.12": lambda path, body: b"[1]", "10.0.9.13": None}
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        try:
+            with CONTEXT.wrap_socket(self.request, server_side=True) as peer:
+                head, _, body = peer.recv(4096).partition(b"\r\n\r\n")
+                answer = BMCS[self.server.server_address[0]]
+                if answer is None:
+                    peer.sendall(b"\x00\x01\r\n\r\n")
+                else:
+                    if b"POST" in head and not body:
+                        body = peer.recv(4096)
+                    text = answer(head.split()[1].decode(), body)
+                    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
+        except OSError:
+            pass
+class Server(socketserver.TCPServer):
+    allow_reuse_address = True
+Server((sys.argv[1], 443), Handler).serve_forever()
+END
+for last in 11 12 13; do
+  python3 bmc.py 10.0.9.$last &
+  for _ in {1..50}; do (: </dev/tcp/10.0.9.$last/443) 2>/dev/null && break; sleep 0.1; done
+done
+"""
+
+
+@pytest.mark.real
+def test_failed_polls_and_odd_bmcs_leave_no_node_on_and_no_message_out(tmp_path: Path) -> None:
+    """The program asks again, cuts the power in the end, and names each node whose BMC answers with something else."""
+    root = root_with("ipmi_sim")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    nodes = {**NODES, "name": "n[1-3]", "address": "10.0.0.[11-13]", "addresses": {"bmc": "10.0.9.[11-13]"}}
+    node = lay_out(saving(tmp_path, nodes=(nodes,)), "head", tmp_path / "node")
+    steps = rf"""
+        printf '#!/bin/sh\nprintf "n1\nn2\nn3\n"\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
+        sed -E 's/^PATIENCE = .*/PATIENCE = 4/; s/min\(5/min(1/' {OFF} >off
+        python3 off 'n[1-3]'; echo off $?; cat pressed; python3 {ON} 'n[1-3]'; echo on $?; kill $(jobs -p)
+    """
+    addresses = tuple(f"10.0.9.{last}" for last in (11, 12, 13))
+    box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=addresses)
+    done = sandbox.run(box, ["/bin/bash", "-c", BMCS + steps], timeout=60)
+    assert done.stdout.split() == ["off", "1", "GracefulShutdown", "ForceOff", "on", "1"], done.stdout + done.stderr
+    assert "n1: did not shut down in 4 s: its power was cut" in done.stderr
+    for name in ("n2", "n3"):
+        assert f"{name}: the BMC's answer is no resource of Redfish: " in done.stderr
+    assert "Traceback" not in done.stderr
