@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from clustergen.hostlist import HostlistError, compress, expand
@@ -100,7 +101,12 @@ def _made(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> It
         yield from (text for text in _TEXTS if _fits(text, schema))
     elif depth < _DEEPEST and "array" in kinds:
         inner = schema.get("items")
-        yield from ([value] for value in (_made(inner, definitions, depth + 1) if isinstance(inner, dict) else ()))
+        if isinstance(inner, dict):
+            single = ([value] for value in _made(inner, definitions, depth + 1))
+            yield from islice(single, 1)
+            if choices := resolved(inner, definitions).get("enum"):
+                yield list(choices)  # a default may be one of them that no other can replace
+            yield from single
     elif depth < _DEEPEST and "object" in kinds:
         yield from _mappings(schema, definitions, depth)
 
