@@ -56,6 +56,25 @@ def test_without_a_path_it_is_the_folder_one_is_in(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "manifest.yaml").read_text(encoding="utf-8") == STARTER.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("path", "manifest"),
+    [
+        ("mycluster", "mycluster/manifest.yaml"),
+        ("new/", "new/manifest.yaml"),
+        ("odd.yaml/", "odd.yaml/manifest.yaml"),
+        ("one.yml", "one.yml"),
+        ("a/two.yaml", "a/two.yaml"),
+    ],
+)
+def test_a_name_without_yaml_is_a_directory(
+    path: str, manifest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert init(path).exit_code == 0
+    assert (tmp_path / manifest).is_file()
+    assert (tmp_path / manifest).with_name(SCHEMA).is_file()
+
+
 @pytest.mark.parametrize("kind", ["file", "dangling link"])
 def test_what_is_there_stays(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "manifest.yaml"

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
-from clustergen.cli.lab_nodes import current
+from clustergen.cli.lab_nodes import current, started_from_here
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
@@ -187,6 +187,23 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
     with pytest.raises(ClustergenError, match="lab tow is not up") as error:
         current("tow")
     assert error.value.hint == "did you mean 'two'?"
+
+
+def test_the_only_lab_is_removed_only_from_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("one", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    work = Work("one")
+    work.make()
+    work.write_manifest({"name": "one"}, tmp_path / "one" / "manifest.yaml")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert current(None).name == "one"
+    done = lab("down")
+    assert isinstance(done.exception, ClustergenError)
+    assert f"lab one is that of {tmp_path}/one/manifest.yaml" in done.exception.message
+    assert done.exception.hint == "clustergen lab down one"
+    assert work.folder.exists()
+    monkeypatch.chdir(tmp_path)
+    assert started_from_here().name == "one"
 
 
 def test_a_directory_without_a_manifest_is_no_lab_and_can_be_removed() -> None:

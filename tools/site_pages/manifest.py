@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from clustergen.manifest.model import Manifest
+from clustergen.manifest.schema import model_schema
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EXAMPLES = ("inventories/*/manifest.yaml", "tests/fixtures/verify/*.yaml")
@@ -81,7 +81,7 @@ class Schema:
     """The manifest's JSON Schema as sections and fields."""
 
     def __init__(self) -> None:
-        self.schema = Manifest.model_json_schema()
+        self.schema = model_schema()
         self.models: dict[str, dict[str, Any]] = self.schema["$defs"]
         self.first: dict[str, str] = {}
         """Model → the path at which the page describes it."""

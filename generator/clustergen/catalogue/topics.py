@@ -13,6 +13,7 @@ from clustergen.catalogue import hardware, mig
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_system, operating_systems
 from clustergen.catalogue.systems import System, system, system_ids
 from clustergen.catalogue.tables import rows
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
 _DESCRIBED_BY_THE_MANIFEST = ("custom",)
@@ -133,6 +134,7 @@ def _releases() -> tuple[SlurmReleaseRow, ...]:
             source=tuple(row["source"].split()),
         )
         for row in rows("slurm_releases.tsv")
+        if SlurmRelease(row["release"]).has("cgroup-v2")  # a manifest cannot name older ones
     )
 
 

@@ -13,17 +13,21 @@ from clustergen.manifest import MANIFEST
 from clustergen.manifest.schema import json_schema_text
 
 STARTER = Path(__file__).with_name("starter.yaml")
+_SUFFIXES = (".yaml", ".yml")
 SCHEMA = "clustergen.schema.json"
 
 
 @click.command("init")
-@click.argument("path", type=click.Path(path_type=Path), default=MANIFEST)
-def command(path: Path) -> None:
-    """Write a commented starter manifest to PATH: a file or a directory; default ./manifest.yaml.
+@click.argument("path", type=click.Path(), default=MANIFEST)
+def command(path: str) -> None:
+    """Write a commented starter manifest to PATH: a file NAME.yaml, or a directory; default ./manifest.yaml.
 
-    An existing manifest is not overwritten. The schema beside it, clustergen.schema.json, is updated.
+    A missing directory is created. An existing manifest is not overwritten. The schema beside it,
+    clustergen.schema.json, is updated.
     """
-    manifest = path / MANIFEST if path.is_dir() else path
+    place = Path(path)
+    is_file = not path.endswith("/") and not place.is_dir() and (place.suffix in _SUFFIXES or place.exists())
+    manifest = place if is_file else place / MANIFEST
     if manifest.exists() or manifest.is_symlink():
         raise ClustergenError(f"{manifest} already exists", hint="choose another name: clustergen init other.yaml")
     try:

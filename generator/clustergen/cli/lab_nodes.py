@@ -50,6 +50,16 @@ def current(lab: str | None, *, is_up: bool = True) -> Work:
     )
 
 
+def started_from_here() -> Work:
+    """As `current`, but the only lab of a manifest elsewhere is not removed: it may belong to other work."""
+    work = current(None, is_up=False)
+    if not work.origin().is_relative_to(Path.cwd()):
+        raise ClustergenError(
+            f"lab {work.name} is that of {work.origin()}, not of this directory", f"clustergen lab down {work.name}", 2
+        )
+    return work
+
+
 def cluster_name(manifest: Path) -> str:
     """The name alone: a manifest that has become invalid must not keep anybody from `down`."""
     from clustergen.manifest.source import load
@@ -163,10 +173,12 @@ def start(lab: str | None, name: str | None) -> None:
 def down(lab: str | None, name: str | None, every: bool) -> None:
     """Remove a lab: containers, network and directory.
 
-    Images are kept for the next lab.
+    Without LAB, that of ./manifest.yaml, or the only one if its manifest is below this directory. Images are kept for
+    the next lab.
     """
     from clustergen.lab import run
     from clustergen.lab.work import directories
 
-    for work in directories() if every else [current(lab if name is None else name, is_up=False)]:
+    name = lab if name is None else name
+    for work in directories() if every else [started_from_here() if name is None else current(name, is_up=False)]:
         remark(f"{work.name}: {run.down(work)} containers removed")

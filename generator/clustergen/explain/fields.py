@@ -12,7 +12,7 @@ from clustergen.explain.edits import Edit, edited, value_at
 from clustergen.explain.manifests import Original
 from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
-from clustergen.manifest.model import Manifest
+from clustergen.manifest.schema import model_schema
 from clustergen.records import record
 
 _MOST = 8  # edits of one field
@@ -59,7 +59,7 @@ def dotted(path: ManifestPath) -> str:
 @cache
 def _schema() -> dict[str, Any]:
     """The manifest's JSON Schema, which pydantic takes a tenth of a second to make."""
-    return Manifest.model_json_schema()
+    return model_schema()
 
 
 class Fields:

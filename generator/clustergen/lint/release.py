@@ -120,11 +120,13 @@ def _words(place: str, key: str, text: str, releases: Sequence[SlurmRelease]) ->
 def named(text: str) -> SlurmRelease:
     """The release that a user names. ValueError for none that is known here, with those that are."""
     releases = [release for release in slurm.releases() if release.has("cgroup-v2")]
-    choices = ", ".join(str(release) for release in releases if release in slurm.read_releases())
+    choices = ", ".join(map(str, releases))
     try:
         release = SlurmRelease(text)
     except ValueError:
         raise ValueError(f"'{text}' is not a Slurm release; use one of {choices}") from None
+    if release < releases[0]:
+        raise ValueError(f"Slurm {release} is too old; use one of {choices}")
     if release not in releases:
         raise ValueError(f"Slurm {release} is not in the catalogue; use one of {choices}")
     return release

@@ -20,12 +20,29 @@ CATALOGUE_FIELDS = {
 }
 
 
+def model_schema() -> dict[str, Any]:
+    """The schema of the models, with default quantities as a manifest writes them: `10%`."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    from clustergen.manifest.model import Manifest
+    from clustergen.units.base import PydanticField
+
+    class Generator(GenerateJsonSchema):
+        def encode_default(self, dft: Any) -> Any:
+            if isinstance(dft, PydanticField):
+                return str(dft)
+            if isinstance(dft, tuple) and any(isinstance(part, PydanticField) for part in dft):
+                return list(map(str, dft))
+            return super().encode_default(dft)
+
+    return Manifest.model_json_schema(schema_generator=Generator)
+
+
 def json_schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of the manifest."""
     from clustergen.catalogue.topics import TOPICS
-    from clustergen.manifest.model import Manifest
 
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Manifest.model_json_schema()}
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model_schema()}
     for (model, name), topic in CATALOGUE_FIELDS.items():
         field = schema["$defs"][model]["properties"][name]
         _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])

@@ -27,7 +27,7 @@ def place_of_os(cluster: Cluster, group: NodeGroup) -> ManifestPath:
 def release_known(cluster: Cluster) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "version")
     if cluster.release not in slurm.releases():
-        names = ", ".join(str(release) for release in slurm.read_releases() if release.has("cgroup-v2"))
+        names = ", ".join(str(release) for release in slurm.releases() if release.has("cgroup-v2"))
         yield Finding(
             "slurm-release-unknown", path, f"Slurm {cluster.release} is not in the catalogue", f"use one of {names}"
         )
