@@ -19,6 +19,7 @@ DEVICES = [
     {"name": "/dev/sda", "type": "sat", "protocol": "ATA"},
     {"name": "/dev/sdb", "type": "scsi", "protocol": "SCSI"},
     {"name": "/dev/sdc", "type": "sat", "protocol": "ATA"},
+    {"name": "/dev/sdd", "type": "sat", "protocol": "ATA"},
 ]
 ANSWERS = {
     "scan": {"devices": DEVICES},
@@ -53,7 +54,7 @@ def tree(folder: Path, **monitoring: object) -> object:
 
 @pytest.mark.real
 def test_each_kind_of_disk_reports_what_it_has(tmp_path: Path) -> None:
-    """The recorded program ends with status 2, as for a disk that stands by, and prints nothing for /dev/sdc."""
+    """The recorded program ends with status 2, as for a disk that stands by. /dev/sdc prints nothing, /dev/sdd hangs."""
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(tree(tmp_path, smart=True), "c1", tmp_path / "node")
@@ -63,11 +64,13 @@ mkdir -p $(dirname {OUT})
 cat >/usr/sbin/smartctl <<'END'
 #!/bin/bash
 [ "$2" = --scan ] && exec cat /run/clustergen/scan.json
+[[ "${{@: -1}}" != /dev/sdd ]] || exec sleep 30
 cat "/run/clustergen/$(basename "${{@: -1}}").json" 2>/dev/null
 exit 2
 END
 chmod 755 /usr/sbin/smartctl
-{SCRIPT} && cat {OUT} && promtool check metrics <{OUT} >&2 || [ $? = 3 ]
+sed 's/^PATIENCE = 60/PATIENCE = 1/' {SCRIPT} >/run/metrics
+python3 /run/metrics && cat {OUT} && promtool check metrics <{OUT} >&2 || [ $? = 3 ]
 """
     box = sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True)
     done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes=notes)
@@ -76,6 +79,11 @@ chmod 755 /usr/sbin/smartctl
     spinning = '{device="/dev/sda",type="sat",model="SPIN 20T",serial="A1"}'
     sas = '{device="/dev/sdb",type="scsi",model="SAS 600G",serial="S1"}'
     assert [line.removeprefix("clustergen_disk_") for line in done.stdout.splitlines() if line[0] != "#"] == [
+        'answers{device="/dev/nvme0",type="nvme"} 1',
+        'answers{device="/dev/sda",type="sat"} 1',
+        'answers{device="/dev/sdb",type="scsi"} 1',
+        'answers{device="/dev/sdc",type="sat"} 1',
+        'answers{device="/dev/sdd",type="sat"} 0',
         f"healthy{flash} 0",
         f"healthy{spinning} 1",
         f"healthy{sas} 1",

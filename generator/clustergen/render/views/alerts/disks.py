@@ -8,7 +8,7 @@ from clustergen.render.views.alerts.model import DEVICE, Alert, Topic
 TEXTFILE = "disks.prom"
 METRICS = tuple(
     f"clustergen_disk_{name}"
-    for name in ("healthy", "temperature_celsius", "wear_ratio", "spare_ratio", "errors_total")
+    for name in ("answers", "healthy", "temperature_celsius", "wear_ratio", "spare_ratio", "errors_total")
 )
 """What the script writes."""
 _WORN = 0.9
@@ -31,6 +31,12 @@ def topic(cluster: Cluster) -> Topic | None:
             f"Drain the node. {replace}",
         ),
         Alert(
+            "DiskSilent", "clustergen_disk_answers == 0", "0s", "critical",
+            f"{DEVICE} does not answer",
+            "smartctl waited a minute for it: the disk hangs, or its controller or cable does.",
+            "Drain the node. The kernel's log (`journalctl -k`) names the disk; replace it if it hangs again.",
+        ),
+        Alert(
             "DiskErrors", "increase(clustergen_disk_errors_total[1d]) > 0", "0s", "warning",
             f"{DEVICE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
             "Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
@@ -45,7 +51,7 @@ def topic(cluster: Cluster) -> Topic | None:
         Alert(
             "DiskMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 7200', "0s", "warning",
             "The disks of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
-            "The script fails or a disk does not answer; alerts on disks cannot fire for this node.",
+            "The script fails; alerts on disks cannot fire for this node.",
             "On the node: `systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics`.",
         ),
     )  # fmt: skip
