@@ -34,7 +34,7 @@ def _report() -> Row:
                 "table",
                 (
                     Target(hours, "GPU hours"),
-                    Target(f"max by ({by}) (clustergen_usage_failed_gpu_hours) and {hours}", "Failed GPU hours"),
+                    Target(f"max by ({by}) (clustergen_usage_failed_gpu_hours) and {hours}", "Failed hours"),
                     Target(f"max by ({by}) (clustergen_usage_cpu_hours) and {hours}", "CPU hours"),
                     Target(f"max by ({by}) (clustergen_usage_jobs) and {hours}", "Jobs"),
                 ),
