@@ -103,12 +103,16 @@ def test_old_backups_are_removed_but_for_the_last_three(tmp_path: Path) -> None:
         file.write_bytes(b"")
         os.utime(file, (stamp, stamp))
     (store / "small-state-20200101T000000Z.tar.gz").write_bytes(b"")
-    (store / "notes").write_bytes(b"")
-    os.utime(store / "notes", (0, 0))
+    # Also kept: files of a cluster named small-database, and those of the directory that a line of a name leads to.
+    others = ("notes", "small-database-state-20200101T000000Z.tar.gz", ".small-database-state-20200101T000000Z.1")
+    for file in (tmp_path / "file", *(store / name for name in (*others, "small-database-0\n..\nx.gz"))):
+        file.write_bytes(b"")
+        os.utime(file, (0, 0))
     assert run("database", text, tmp_path).returncode == 0
-    ages = sorted(round((time.time() - file.stat().st_mtime) / 86400) for file in store.glob("small-database-*"))
+    assert (tmp_path / "file").exists()
+    ages = sorted(round((time.time() - file.stat().st_mtime) / 86400) for file in store.glob("small-database-2*"))
     assert ages == [0, 1, 6]
-    assert len(list(store.iterdir())) == 5
+    assert len(list(store.iterdir())) == 8
 
 
 def test_a_directory_that_is_not_as_expected_is_refused(tmp_path: Path) -> None:
@@ -243,10 +247,11 @@ def test_metrics_have_the_time_of_the_last_backup(tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
     place = tmp_path / "clustergen-backup-state.prom"
     text = text.replace("/var/lib/prometheus/node-exporter/clustergen-backup-state.prom", str(place))
+    (store / "small-state-20991231T000000Z.tar.gz").touch()  # made while the clock was wrong
     assert run("state", text, tmp_path, "--metrics").returncode == 1
     assert run("state", text, tmp_path).returncode == 0
     assert run("state", text, tmp_path, "--metrics").returncode == 0
-    (file,) = store.iterdir()
+    file, _ = sorted(store.iterdir())
     assert place.read_text(encoding="utf-8").splitlines() == [
         "# TYPE clustergen_backup_timestamp_seconds gauge",
         f'clustergen_backup_timestamp_seconds{{backup="state"}} {int(file.stat().st_mtime)}',

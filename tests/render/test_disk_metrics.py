@@ -54,7 +54,7 @@ def tree(folder: Path, **monitoring: object) -> object:
 
 @pytest.mark.real
 def test_each_kind_of_disk_reports_what_it_has(tmp_path: Path) -> None:
-    """The recorded program ends with status 2, as for a disk that stands by. /dev/sdc prints nothing, /dev/sdd hangs."""
+    """The recorded program ends with status 2, as for a disk in standby. /dev/sdc prints nothing, /dev/sdd hangs."""
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(tree(tmp_path, smart=True), "c1", tmp_path / "node")
