@@ -145,6 +145,16 @@ def test_a_state_file_that_is_being_replaced_is_waited_for(tmp_path: Path) -> No
     assert names.index("./job_state") < names.index("./hash.0/job.10/script")
 
 
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    text, store = script("state", tmp_path)
+    full = "echo 'gzip: stdout: No space left on device' >&2; exit 1"
+    done = run("state", text, tmp_path, gzip=full)
+    assert done.returncode == 1
+    assert done.stderr.count(": gzip: stdout: No space left on device\n") == 5
+    assert "replaced" not in done.stderr
+    assert not list(store.iterdir())
+
+
 @pytest.mark.parametrize("maker", ["the script", "an upgrade"])
 def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: str, tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
