@@ -116,7 +116,8 @@ def _training(cluster: Cluster) -> Iterator[Part]:
         f"Train on {count}",
         (
             "Install PyTorch once, into a virtual environment that all nodes see. Then submit the template for "
-            f"PyTorch: it starts one process per GPU on {count}{gpus}, and runs the example `train.py`.",
+            f"PyTorch: it starts one process per GPU on {count}{gpus}, and runs the example `train.py`. With its CUDA "
+            "libraries, PyTorch takes 5 to 6 GB of your home directory.",
         ),
         (
             "python3 -m venv ~/venv",

@@ -55,6 +55,12 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
 
+    if step >= arguments.steps:
+        if rank == 0:
+            print(f"{arguments.checkpoint} has step {step} of {arguments.steps}: remove it to begin again", flush=True)
+        dist.destroy_process_group()
+        return
+
     def save():
         if rank == 0:
             unfinished = arguments.checkpoint.with_suffix(".new")
