@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,23 @@ def test_seeds_are_replaced_whole_with_any_bytes_and_can_be_read_by_nobody_else(
     (place / "network-config").mkdir()
     assert seeds(tmp_path, "c1").returncode == 1
     assert not (place / "meta-data").exists(), "a seed that is not complete is none"
+
+
+@pytest.mark.parametrize("planted", ["link", "directory"] if os.geteuid() == 0 else ["link"])
+def test_a_seed_is_not_written_where_another_user_planted_something(planted: str, tmp_path: Path) -> None:
+    """A directory of another user could be read and replaced by it; the output may be in /tmp."""
+    (tmp_path / "seeds").mkdir()
+    place = tmp_path / "elsewhere" if planted == "link" else tmp_path / "seeds/c1"
+    place.mkdir(mode=0o755)
+    if planted == "link":
+        (tmp_path / "seeds/c1").symlink_to(place)
+    else:
+        os.chown(place, 65534, 65534)
+    done = seeds(tmp_path, "c1")
+    message = f"refused: {tmp_path}/seeds/c1 is a link or belongs to another user\n"
+    assert (done.returncode, done.stderr) == (1, message)
+    assert not list(place.iterdir())
+    assert place.stat().st_mode & 0o777 == 0o755
 
 
 def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> None:
