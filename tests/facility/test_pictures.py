@@ -295,6 +295,14 @@ def test_the_page_shows_each_picture(tmp_path):
     assert set(re.findall(r"!\[[^]]+\]\((facility/[^)]+)\)", text)) == pictures
 
 
+def test_a_title_names_the_first_and_the_last_rack_by_name(tmp_path):
+    racks = {"r1": {"nodes": "c[1-4]"}, "r2": {}, "r0": {}}
+    assert (
+        pictures_of(manifest(racks=racks), tmp_path)["racks.svg"].findtext(f"{SVG_NAME}title")
+        == "small: racks r0 to r2"
+    )
+
+
 def test_the_page_links_the_pictures_of_a_large_room(tmp_path):
     tree = tree_of(manifest(racks={"r[001-200]": {"nodes": "c[1-4]"}}), tmp_path)
     pictures = {path for path in tree.files if path.endswith(".svg")}

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device, Place
 from clustergen.facility.placement import devices
+from clustergen.hostlist import compress, expand
 from clustergen.records import record
 from clustergen.render.views.facility.drawing import (
     BOLD,
@@ -120,7 +121,8 @@ def elevations(cluster: Cluster) -> Mapping[str, Elevation]:
 def _picture(
     cluster: str, row: str, racks: Sequence[Rack], of_rack: Mapping[str, list[Device]], role_of: Mapping[str, str]
 ) -> Elevation:
-    names = racks[0].name if len(racks) == 1 else f"{racks[0].name} to {racks[-1].name}"
+    ordered = expand(compress([rack.name for rack in racks], sort=True))  # whatever their positions
+    names = ordered[0] if len(racks) == 1 else f"{ordered[0]} to {ordered[-1]}"
     where = f"row {row}, " if row else ""
     xs = list(_positions(racks))
     right = max(xs[-1] + RACK + MARGIN, _LEAST_WIDTH)
