@@ -55,9 +55,12 @@ def _report(facts: Facts | None, reading: list[Diagnostic], plan: Expected, file
     if facts is None:
         return Report(file, tuple(reading), (), ())
     remarks = [_size(facts)]
-    symmetry = Symmetry(facts)
+    symmetry = Symmetry(facts, plan.least_gbit)
     if not plan.cables:
-        remarks.append(f"the manifest plans no cables of networks.{plan.network}: compared with itself alone")
+        rate = f" and its rate, {plan.least_gbit:g} Gb/s" if plan.least_gbit else ""
+        remarks.append(
+            f"the manifest plans no cables of networks.{plan.network}: compared with itself{rate or ' alone'}"
+        )
         return Report(file, tuple(reading), tuple(symmetry.groups()), tuple(remarks))
     matches = match(facts, plan)
     if not matches.switches and not any(adapter.device in plan.adapters for adapter in matches.adapters.values()):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.cluster.switches import ports_in
 from clustergen.facility.cabling import cables
+from clustergen.facility.expectations import port_rate
 from clustergen.facility.model import End as CableEnd
 from clustergen.facility.placement import devices, switches_of
 from clustergen.hardware.model import End
@@ -42,6 +43,7 @@ class Expected:
     labels: Mapping[End, str]  # as printed on the device, where that differs from the port's number or name
     guests: frozenset[str] = frozenset()  # devices that are not nodes, such as UFM, on reserved ports
     guest_leaves: frozenset[str] = frozenset()  # leaves with reserved ports
+    least_gbit: float | None = None  # of any link: the network's rate, or that of the slowest port of a node
 
     def words(self, end: End) -> str:
         """An end of a cable as a technician looks for it: `leaf1 port 17 (9/1, rack2 U40)`."""
@@ -90,7 +92,16 @@ def expected(cluster: Cluster, network: str) -> Expected:
         places,
         labels,
         *_guests(cluster, network, tuple(switches.values())),
+        _least_gbit(cluster, network),
     )
+
+
+def _least_gbit(cluster: Cluster, network: str) -> float | None:
+    """None where the manifest states no rate of the network."""
+    if not getattr(cluster.manifest.networks, network).rate:
+        return None
+    ports = [port for group in cluster.groups for port in group.type.ports if port.network == network]
+    return min((rate.gbit for port in ports if (rate := port_rate(cluster, port))), default=None)
 
 
 def _guests(cluster: Cluster, network: str, switches: Sequence[Switch]) -> tuple[frozenset[str], frozenset[str]]:

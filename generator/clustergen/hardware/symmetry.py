@@ -21,8 +21,10 @@ _MOST = 0.6
 class Symmetry:
     """The tiers of a fabric, and what in them differs from the rest."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, least_gbit: float | None = None) -> None:
+        """`least_gbit`: the rate of the network in the manifest, which every link has to reach."""
         self._facts = facts
+        self._least_gbit = least_gbit
         self._adapters: dict[str, dict[str, tuple[str, End, int]]] = defaultdict(dict)  # host → label → id, end, line
         self._hosts_on: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)  # leaf → label, host, port, line
         self._unnamed: dict[tuple[str, str], list[tuple[str, int]]] = {}  # switch, description → ports and lines
@@ -212,15 +214,16 @@ class Symmetry:
             return
         usual = rates.most_common(1)[0][0]
         gbit = next(link.gbit for link in self._facts.links if link.rate == usual)
+        others, than = f"most links at {usual}", f"most, {usual}"
+        if self._least_gbit and gbit is not None and gbit < self._least_gbit:
+            gbit = self._least_gbit
+            others = than = f"the manifest's rate, {gbit:g} Gb/s"
         items = [
-            Item(
-                f"{self._end(link.a)} – {self._end(link.b)} runs at {link.rate}, most links at {usual}",
-                link.line,
-            )
+            Item(f"{self._end(link.a)} – {self._end(link.b)} runs at {link.rate}, {others}", link.line)
             for link in self._facts.links
             if link.gbit is not None and gbit is not None and link.gbit < gbit
         ]
-        headline = f"{len(items):,} of {counted(len(self._facts.links), 'link')} are slower than most, {usual}"
+        headline = f"{len(items):,} of {counted(len(self._facts.links), 'link')} are slower than {than}"
         hint = "check cable and transceiver: width and speed are negotiated down where a lane is bad"
         yield from grouped("cable-slow", items, headline, hint)
 
