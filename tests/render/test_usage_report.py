@@ -58,6 +58,7 @@ def report(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> 
         (programs / name).write_text(f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{folder}/calls\ncat {folder}/{name}\n')
         (programs / name).chmod(0o755)
     out = folder / "out"
+    out.mkdir(exist_ok=True)
     words = [sys.executable, str(script), "--from", "2026-01-01", "--to", "2026-01-02", "--directory", str(out)]
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "TZ": "UTC", "LANG": "C"}
     done = subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
@@ -108,6 +109,16 @@ def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     assert "<script>" not in files[".md"]
     assert "](http" not in files[".md"]
     assert "2 records of sacct could not be read" in files[".md"]
+
+
+def test_no_planted_link_is_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("kept", encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    for suffix in (".csv", ".csv.new", ".md"):
+        (tmp_path / "out" / f"2026-01-01_2026-01-02{suffix}").symlink_to(victim)
+    report(tmp_path, job(1, "vision", "alice", BEGIN, BEGIN + 3600))
+    assert victim.read_text(encoding="utf-8") == "kept"
 
 
 @pytest.mark.real
