@@ -92,10 +92,14 @@ def test_a_network_without_addresses_is_refused(tmp_path: Path) -> None:
 
 
 def connected(
-    tree: Any, host: str, address: str, sources: tuple[str, ...], ports: tuple[int, ...], folder: Path
+    tree: Any, host: str, address: str, sources: tuple[str, ...], ports: tuple[int, ...], folder: Path, site: str = ""
 ) -> set[str]:
-    """Source and port of each TCP connection that the kernel lets through to a node with its rules."""
+    """Source and port of each TCP connection that the kernel lets through to a node whose unit has started.
+
+    With `site`, rules that nft rejects, the start fails.
+    """
     node = lay_out(tree, host, folder / "node")
+    (node / "etc/clustergen-firewall/ports.d/a-site.nft").write_text(site, encoding="utf-8")
     root = root_with("nft")
     assert root is not None, "clustergen setup parsers makes the root with nft"
     script = r"""
@@ -104,7 +108,10 @@ ip netns add other
 ip link add eth0 type veth peer name eth0 netns other
 ip addr add $1/16 dev eth0 && ip link set eth0 up
 ip -n other link set eth0 up
-/usr/sbin/nft -f /etc/clustergen-firewall/main.nft || exit 1
+sed -n '/^ExecStart=/,/[^\\]$/p' /etc/systemd/system/clustergen-nftables.service >/tmp/unit
+sed 's/^ExecStart=//; s/[$][$]/$/g' /tmp/unit >/tmp/start
+bash /tmp/start
+[ $? = $4 ] || exit 1
 perl -MIO::Socket::INET -MIO::Select -e '
   my $all = IO::Select->new(map { IO::Socket::INET->new(LocalPort => $_, Listen => 5) or die $_ } @ARGV);
   print "up\n"; close STDOUT;
@@ -122,7 +129,7 @@ done
 kill %1
 """
     box = sandbox.Sandbox(root, files=((node / "etc", "/etc"),), hostname=host)
-    words = (address, " ".join(sources), " ".join(map(str, ports)))
+    words = (address, " ".join(sources), " ".join(map(str, ports)), "1" if site else "0")
     done = sandbox.run(box, ["/bin/bash", "-c", script, "bash", *words], timeout=60)
     assert "No such" not in done.stderr, done.stderr
     return set(done.stdout.splitlines())
@@ -139,6 +146,15 @@ def test_the_kernel_closes_what_is_not_listed(tmp_path: Path) -> None:
         *("10.0.0.12 22", "10.0.0.12 6818", "10.0.0.12 8888", "10.0.0.12 40000"),
         "10.0.99.9 22",
     }
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_wrong_file_of_the_site_leaves_no_node_open(tmp_path: Path) -> None:
+    tree = tree_of(closed(nodes=[MONITORED, COMPUTE]), tmp_path)
+    site = "add rule inet clustergen input tcp dport 800 acept\n"
+    reached = connected(tree, "c1", "10.0.0.11", ("10.0.0.1", "10.0.99.9"), (22, 800, 6818), tmp_path, site)
+    assert reached == {"10.0.0.1 22", "10.0.0.1 6818", "10.0.99.9 22"}
 
 
 STORAGE = {  # of the fixture rocky: host → address, open ports, closed ones
