@@ -46,8 +46,8 @@ def job(number: int, account: str, user: str, start: int, end: object, **more: o
     return record(number, account, user, state, start, end, elapsed, limit, tres, cpu)
 
 
-def report(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> dict[str, str]:
-    """Suffix → text of what the script wrote for 1 and 2 January 2026, in a world whose clocks show UTC."""
+def run(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The script asked for 1 and 2 January 2026, in a world whose clocks show UTC; without `jobs`, sacct fails."""
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), folder)
     script = folder / "report.py"
     script.write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
@@ -55,15 +55,22 @@ def report(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> 
     programs.mkdir()
     for name, text in (("sacct", jobs), ("sreport", sreport)):
         (folder / name).write_text(text, encoding="utf-8")
-        (programs / name).write_text(f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{folder}/calls\ncat {folder}/{name}\n')
+        (programs / name).write_text(
+            f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{folder}/calls\ngrep . {folder}/{name}\n'
+        )
         (programs / name).chmod(0o755)
     out = folder / "out"
     out.mkdir(exist_ok=True)
     words = [sys.executable, str(script), "--from", "2026-01-01", "--to", "2026-01-02", "--directory", str(out)]
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "TZ": "UTC", "LANG": "C"}
-    done = subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def report(folder: Path, jobs: str) -> dict[str, str]:
+    """Suffix → text of what the script wrote."""
+    done = run(folder, jobs)
     assert done.returncode == 0, done.stderr
-    return {path.suffix: path.read_text(encoding="utf-8") for path in out.iterdir()}
+    return {path.suffix: path.read_text(encoding="utf-8") for path in (folder / "out").iterdir()}
 
 
 def test_of_two_controllers_the_first_reports(tmp_path: Path) -> None:
@@ -100,7 +107,8 @@ def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
 def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     names = ["=cmd|' /C calc'!A0", "a|b", "*_[x](http://evil)", "-2+3", "@sum", "<script>", 'quo"te\\', "x\ty"]
     jobs = "\n".join(job(number, name, name, BEGIN, BEGIN + 3600) for number, name in enumerate(names))
-    files = report(tmp_path, f"{jobs}\nbroken record\n{record(*'123456789')}\n")
+    late = job(99, "vision", "late", BEGIN, BEGIN + 3600, cpu="no time")
+    files = report(tmp_path, f"{jobs}\nbroken record\n{record(*'123456789')}\n{late}\n")
     rows = list(csv.reader(io.StringIO(files[".csv"])))
     assert len(rows) == 1 + len(names)
     assert not [cell for row in rows for cell in row if cell[:1] in "=+-@" and cell[:1]]
@@ -108,7 +116,21 @@ def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     assert all(line.replace("\\\\", "").replace("\\|", "").count("|") in (6, 9) for line in table)
     assert "<script>" not in files[".md"]
     assert "](http" not in files[".md"]
-    assert "2 records of sacct could not be read" in files[".md"]
+    assert "3 records of sacct could not be read" in files[".md"]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "arguments", "message"),
+    [
+        ("", (), "failed: sacct ended with exit status 1\n"),
+        ("x", ("--to", "9999-12-31"), "error: --from and --to have to be within the years 2 to 9998\n"),
+    ],
+)
+def test_what_fails_is_named_in_a_line(jobs: str, arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = run(tmp_path, jobs, SREPORT, *arguments)
+    assert done.returncode in (1, 2)
+    assert done.stderr.endswith(message)
+    assert "Traceback" not in done.stderr
 
 
 def test_no_planted_link_is_followed(tmp_path: Path) -> None:
