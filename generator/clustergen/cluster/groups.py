@@ -35,12 +35,14 @@ def mount_group(storage: str) -> str:
 
 
 def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Storage]:
-    """Storage entries that the nodes of a group mount; a server does not mount its own export."""
-    return {
-        name: entry
-        for name, entry in cluster.manifest.storage.items()
-        if any(group.has(role) for role in entry.clients) and not serves(cluster, group, entry)
-    }
+    """Storage entries that the nodes of a group mount."""
+    return {name: entry for name, entry in cluster.manifest.storage.items() if mounts_entry(cluster, group, name)}
+
+
+def mounts_entry(cluster: Cluster, group: NodeGroup, name: str) -> bool:
+    """Whether the nodes of a group mount a storage entry; a server does not mount its own export."""
+    entry = cluster.manifest.storage[name]
+    return any(group.has(role) for role in entry.clients) and not serves(cluster, group, entry)
 
 
 def serves_targets(group: NodeGroup, entry: Storage) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clustergen import filesystems
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts, mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import ClustergenError, did_you_mean
@@ -53,7 +53,7 @@ def shared_folders(cluster: Cluster, real: Collection[str] = ()) -> dict[str, li
     for name, mount in replaced(cluster, real).items():
         entry = cluster.manifest.storage[name]
         for group in cluster.groups:
-            places = [mount] if name in mounts(cluster, group) else []
+            places = [mount] if mounts_entry(cluster, group, name) else []
             if isinstance(entry, Nfs) and serves(cluster, group, entry):
                 places.append(entry.path)
             for host in group.hosts:

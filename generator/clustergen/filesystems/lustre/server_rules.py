@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.storage import nids_of, server_nids
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -80,7 +80,7 @@ def _clients(cluster: Cluster, name: str, entry: Lustre) -> Iterator[Finding]:
     """A client on its server can deadlock: to free memory it writes, and the server needs memory for that."""
     for group in cluster.groups:
         both = [host for host in group.hosts if host in servers(entry)]
-        if both and name in mounts(cluster, group):
+        if both and mounts_entry(cluster, group, name):
             message = f"'{both[0]}' is a server of '{name}' and mounts it: Lustre can deadlock when memory is short"
             yield Finding(_CODE, ("storage", name, "clients"), message, "use other nodes as servers", key=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import addresses_in, network_of, node_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -54,7 +54,7 @@ def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> 
         if group.has("nfs-server"):
             message = f"'{host}' has the role nfs-server, which starts the NFS server outside of Pacemaker"
             yield Finding(_CODE, path, message, "remove the role")
-        if name in mounts(cluster, group):
+        if mounts_entry(cluster, group, name):
             message = f"'{host}' is a server of '{name}' and mounts it: it would wait for itself"
             yield Finding(_CODE, path, message, "use nodes with roles: [], or change clients")
     if lacking:

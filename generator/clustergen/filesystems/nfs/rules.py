@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, served, server_of, serves
@@ -88,7 +88,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
                 f"add addresses.fabric to {server.group.folded}, or remove rdma",
             )
         for kind in cluster.node_types if ways else ():
-            clients = [group for group in cluster.of_type[kind.name] if name in mounts(cluster, group)]
+            clients = [group for group in cluster.of_type[kind.name] if mounts_entry(cluster, group, name)]
             if route(cluster, entry, clients) is None:
                 yield from _unreached(name, entry, ways, clients)
 
@@ -118,7 +118,7 @@ def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]
     if not entry.rdma:
         return
     network = network_of(cluster, entry.server)
-    clients = [group for group in cluster.groups if name in mounts(cluster, group)]
+    clients = [group for group in cluster.groups if mounts_entry(cluster, group, name)]
     without = [group for group in clients if not _may_have_rdma(cluster, group, network)]
     if not without:
         return

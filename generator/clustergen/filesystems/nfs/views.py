@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, served, serves
@@ -50,12 +50,12 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
     return [
         entry
         for name, entry in cluster.manifest.storage.items()
-        if isinstance(entry, Nfs) and any(name in mounts(cluster, group) for group in cluster.groups)
+        if isinstance(entry, Nfs) and any(mounts_entry(cluster, group, name) for group in cluster.groups)
     ]
 
 
 def _clients(cluster: Cluster, name: str, kind: NodeType) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[kind.name] if name in mounts(cluster, group)]
+    return [group for group in cluster.of_type[kind.name] if mounts_entry(cluster, group, name)]
 
 
 def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from clustergen.cluster.groups import mounts, serves_targets
+from clustergen.cluster.groups import mounts_entry, serves_targets
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -45,7 +45,7 @@ def diagram(cluster: Cluster) -> Diagram:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
         edges |= {(number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()}
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
-        clients = {number[group.hosts[0]] for group in cluster.groups if name in mounts(cluster, group)}
+        clients = {number[group.hosts[0]] for group in cluster.groups if mounts_entry(cluster, group, name)}
         if clients:
             boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))
             edges |= {(client, f"f{i}"): "" for client in sorted(clients, key=lambda box: int(box[1:]))}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.catalogue_view import CatalogueView
-from clustergen.cluster.groups import mounts
+from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.placement import switches_of
@@ -189,14 +189,14 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Name": name,
             "Type": entry.type,
             "Mounted at": entry.mount,
-            "Clients": ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group)),
+            "Clients": ",".join(group.folded for group in cluster.groups if mounts_entry(cluster, group, name)),
             "If not mounted": "Slurm does not start" if entry.required else "jobs still run",
         }
 
 
 def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name, entry in cluster.manifest.storage.items():
-        clients = ",".join(group.folded for group in cluster.groups if name in mounts(cluster, group))
+        clients = ",".join(group.folded for group in cluster.groups if mounts_entry(cluster, group, name))
         for step in file_system(entry.type).manual_steps(name, entry, clients):
             yield {"File system": name, "Step": step}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import mount_group, mounts
+from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.filesystems.nfs.model import Nfs, servers
@@ -68,7 +68,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
     place, labels = f'{{mountpoint="{mount}"}}', (("mountpoint", mount),)
     roles = "|".join(entry.clients)
     clients = [group for group in cluster.groups if any(map(group.has, entry.clients))]
-    spared = [host for group in clients if name not in mounts(cluster, group) for host in group.hosts]
+    spared = [host for group in clients if not mounts_entry(cluster, group, name) for host in group.hosts]
     server = f',instance!~"{"|".join(spared)}"' if spared else ""
     yield Alert(
         "StorageNotMounted",
