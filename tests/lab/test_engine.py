@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue import system_paths
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import engine as engines
 
@@ -20,7 +21,7 @@ def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = Non
     for name, script in programs.items():
         (place / name).write_text(f"#!/bin/sh\n{script}\n")
         (place / name).chmod(0o755)
-    monkeypatch.setattr(engines, "_PATH", str(place))
+    monkeypatch.setattr(system_paths, "PATH", str(place))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return engines.find(choice, place / "store")
 

@@ -105,11 +105,7 @@ def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -
     ("system", "hint"),
     [
         ("dgx-h10", "did you mean 'dgx-h100'? run clustergen catalogue systems for all names"),
-        (
-            "gh200",
-            "run clustergen catalogue systems for all names, or define it under catalogue.systems,"
-            " or set cpu, memory and gpus here",
-        ),
+        ("gh200", "state cpu, memory and gpus: {model: gh200-96, count: …}: gh200-96 is a GPU"),
     ],
 )
 def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:
