@@ -15,6 +15,7 @@ SIGNERS = "/etc/clustergen/pull-signers"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 HERE = {"hostname": "echo c1.cluster.local"}
 PGP = """#!/bin/sh
+cat >/dev/null
 echo '-----BEGIN PGP SIGNATURE-----
 -----END PGP SIGNATURE-----
 [GNUPG:] GOODSIG 0123456789ABCDEF vendor

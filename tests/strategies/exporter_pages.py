@@ -116,6 +116,8 @@ def disks() -> Iterator[str]:
     where = 'device="/dev/nvme0",type="nvme",model="SAMSUNG MZQL21T9HCJR-00A07",serial="S64GNE0R602233"'
     for name, value in (("healthy", 1), ("temperature_celsius", 34), ("wear_ratio", 0.02), ("spare_ratio", 1)):
         yield f"clustergen_disk_{name}{{{where}}} {value}"
+    answers = where.partition(",model=")[0]
+    yield f"# TYPE clustergen_disk_answers gauge\nclustergen_disk_answers{{{answers}}} 1"
     yield f"# TYPE clustergen_disk_errors_total counter\nclustergen_disk_errors_total{{{where}}} 0"
 
 

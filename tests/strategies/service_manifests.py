@@ -68,7 +68,7 @@ MIXED = NICS.replace("}]}", "}, {device: mlx5_9, interface: ens9, network: stora
 RIGHT = {
     "two file systems, each on an LNet network of its own": placed(
         LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.1@o2ib") % ""
-        + '\n  home: {type: lustre, mount: /home, mgs: ["10.2.0.9@o2ib1"]}',
+        + '\n  archive: {type: lustre, mount: /archive, mgs: ["10.2.0.9@o2ib1"]}',
         gpus=', addresses: {fabric: "10.1.0.[11-14]", storage: "10.2.0.[11-14]"}',
         fabric=FABRIC + STORAGE,
         kind=MIXED,
@@ -367,7 +367,7 @@ WRONG = {
     "two file systems on one LNet network in two networks": (
         placed(
             LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.1@o2ib") % ""
-            + '\n  home: {type: lustre, mount: /home, mgs: ["10.2.0.9@o2ib"]}',
+            + '\n  archive: {type: lustre, mount: /archive, mgs: ["10.2.0.9@o2ib"]}',
             gpus=', addresses: {fabric: "10.1.0.[11-14]", storage: "10.2.0.[11-14]"}',
             fabric=FABRIC + STORAGE,
             kind=MIXED,
