@@ -101,6 +101,7 @@ def programs_of(folder: Path, **programs: str) -> None:
 WRITERS = {"ior": "", "mdtest": "", "linpack": "", "storage": ".0", "metadata": ".0"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [0, 1])
 @pytest.mark.parametrize("program", WRITERS)
 def test_root_writes_in_no_directory_that_a_user_planted(program: str, task: int, tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ def test_values_that_were_not_tried_are_not_said_to_be_without_effect(
     assert "slurm.partitions.debug.max_time" in [value["label"] for value in cluster["manifest_untraced"]]
 
 
+@pytest.mark.slow
 def test_hundreds_of_values_take_few_renders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names explain each of them but for bf_window, which follows from the longest."""
 

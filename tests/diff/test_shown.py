@@ -86,6 +86,7 @@ def test_markdown_fits_a_comment(tmp_path: Path) -> None:
     assert text(whole).count("\n") < 40
 
 
+@pytest.mark.slow
 def test_pending_jobs_are_named_in_every_format(tmp_path: Path) -> None:
     many = "".join(f"    p{n}: {{nodes: all, max_time: LIMIT}}\n" for n in range(12))
     sides = [

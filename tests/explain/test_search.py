@@ -144,6 +144,7 @@ def test_a_mapping_by_number_has_its_fields() -> None:
     assert {"node_types.inference.gpus.mig.0", "node_types.inference.gpus.mig.7"} <= names
 
 
+@pytest.mark.slow
 def test_a_node_s_type_is_named_where_another_value_leaves_that_type_unused() -> None:
     """Groups that other files bring into the inventory are those of the trial's cluster, which lacks the type."""
     compiled = compiler.validate(ML_TRAINING)

@@ -134,6 +134,7 @@ def asked(bmcs: dict[str, str], **changes: Any) -> Document:
     return {"bmcs": bmcs, "attributes": sorted(attribute_patterns()), **login, **changes}
 
 
+@pytest.mark.slow
 def test_each_bmc_is_recorded_whatever_the_others_do(certificate: Path) -> None:
     with ExitStack() as stack:
         bmcs = {name: stack.enter_context(bmc(certificate, answer)) for name, (answer, _) in BMCS.items()}
