@@ -123,7 +123,7 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
     assert lab.out("head1", "cd /tmp && srun -N2 -w compute[02-03] --gpus-per-node=8 hostname").split()
 
-    # Another machine in its place: bare, with another host key.
+    # Another machine in its place: bare, with another host key. The old one was silent for so long that it is down.
     from clustergen.lab import engine, nodes, run
 
     found = engine.find(None, run.store())
@@ -137,6 +137,7 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert f"ssh-keygen -R {NET}.13" in said
     assert "drain" in lab.out("head1", "scontrol show node compute03").lower()
     lab.work.known_hosts.write_text(new)
+    lab.out("head1", "scontrol update nodename=compute03 state=down")
     lab.play("replace", "nodes=compute03")
     assert lab.state("compute03") == "idle"
     assert lab.out("head1", "cd /tmp && srun -w compute03 --gpus-per-node=8 hostname").strip() == "compute03"

@@ -29,6 +29,16 @@ UNUSABLE = frozenset(
         "unknown",
     ]
 )
+
+def is_held_down(states):
+    """Whether a node answers and is down because it is drained.
+
+    slurmctld sets a node down that was silent for SlurmdTimeout or has booted. Once it registers, slurmctld returns it only
+    if the reason is slurmctld's own; a drain has another, so such a node stays down until somebody resumes it.
+    """
+    return "down" in states and bool(states & DRAINED) and "not_responding" not in states
+
+
 _ON_NODES = "running,completing,suspended,configuring,stopped,signaling,stage_out"
 
 

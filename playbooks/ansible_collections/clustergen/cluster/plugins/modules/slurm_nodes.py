@@ -77,6 +77,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
     HEALTH,
     OURS,
     Controller,
+    is_held_down,
 )
 
 SILENT = frozenset(("not_responding", "unknown"))
@@ -116,27 +117,35 @@ def resumable(states, reason, any_reason):
     return any_reason and "down" in states and "not_responding" not in states
 
 
-def settled(slurm, nodes, states, until):
-    """All nodes that Slurm knows, once none of these is in one of the states any more, or the time is up."""
+def settled(slurm, nodes, is_pending, until):
+    """All nodes that Slurm knows, once the states of none of these are pending, or the time is up."""
     while True:
         reported_states = slurm.nodes()
         if time.monotonic() > until or not any(
-            reported_states[name][0] & states for name in nodes if name in reported_states
+            is_pending(reported_states[name][0]) for name in nodes if name in reported_states
         ):
             return reported_states
         time.sleep(1)
 
 
+def is_silent(states):
+    return bool(states & SILENT)
+
+
+def is_returning(states):
+    """Whether a node may come back by itself: it does not answer yet, or was restarted just now."""
+    return is_silent(states) or "down" in states and not is_held_down(states)
+
+
 def resume(module, slurm):
     asked = module.params
     until = time.monotonic() + 60
-    # What is not answering yet, or restarted just now, is given the time to come back.
-    states = settled(slurm, asked["nodes"], SILENT | {"down"}, until)
+    states = settled(slurm, asked["nodes"], is_returning, until)
     ours = [name for name in asked["nodes"] if name in states and resumable(*states[name], asked["any_reason"])]
     if ours:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
         # slurmctld pings a resumed node before it gives it a job.
-        states = settled(slurm, ours, SILENT, until)
+        states = settled(slurm, ours, is_silent, until)
     left = {
         name: states[name][1] or "does not answer"
         for name in asked["nodes"]

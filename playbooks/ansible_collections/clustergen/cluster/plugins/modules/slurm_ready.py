@@ -21,7 +21,7 @@ options:
     type: str
     default: ""
   drained_ok:
-    description: Whether a drained node counts as ready, so long as it is up.
+    description: Whether a drained node counts as ready, so long as it is up, or is down for its drain alone.
     type: bool
     default: false
   timeout:
@@ -51,6 +51,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
     DRAINED,
     UNUSABLE,
     Controller,
+    is_held_down,
 )
 
 
@@ -64,7 +65,9 @@ def waiting(asked, slurm):
             pending[name] = "Slurm does not know it"
             continue
         states, reason = reported_states[name]
-        wrong = states & (UNUSABLE if asked["drained_ok"] else UNUSABLE | DRAINED)
+        wrong = states & (UNUSABLE | DRAINED)
+        if asked["drained_ok"]:
+            wrong -= DRAINED | {"down"} if is_held_down(states) else DRAINED
         if wrong:
             pending[name] = "+".join(sorted(states)) + (", " + reason if reason else "")
         elif asked["release"] and not (releases[name] + ".").startswith(asked["release"] + "."):
